@@ -1,0 +1,52 @@
+"""How an assignment ends: once, with one outcome, and for good."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.acts.paying import amount_due
+from annotation.models import Assignment, Outcome, Place, WorkState
+
+# Whose work is finished keeps the place; everybody else's is open again.
+KEEPS_PLACE = frozenset({Outcome.COMPLETED})
+
+
+def finish(assignment: Assignment, outcome: str, *, at: datetime) -> bool:
+    """End the assignment, unless it has ended already; says whether this call did it."""
+    with transaction.atomic():
+        ended = (
+            Assignment.objects.open()
+            .filter(pk=assignment.pk)
+            .update(
+                state=WorkState.FINISHED,
+                outcome=outcome,
+                finished_at=at,
+                seen_at=at,
+                amount=amount_due(assignment, outcome),
+            )
+        )
+        if ended:
+            _settle_place(assignment, outcome)
+    assignment.refresh_from_db()
+    return bool(ended)
+
+
+def _settle_place(assignment: Assignment, outcome: str) -> None:
+    place = Place.objects.filter(holder=assignment)
+    if outcome in KEEPS_PLACE:
+        place.update(kept=True, lease_until=None)
+    else:
+        place.update(holder=None, lease_until=None)
+
+
+def withdraw(assignment: Assignment, *, at: datetime) -> bool:
+    return finish(assignment, Outcome.WITHDRAWN, at=at)
+
+
+def expire_idle(*, at: datetime) -> int:
+    """End every assignment without a sign of life for longer than its study allows, and
+    what was left open in studies that are closed. Returns how many."""
+    count = 0
+    for assignment in Assignment.objects.open().overdue(at).select_related("study"):
+        count += finish(assignment, Outcome.EXPIRED, at=at)
+    return count

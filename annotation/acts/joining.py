@@ -1,0 +1,123 @@
+"""Joining: from a link to an assignment with a place, or to a refusal before any work."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from secrets import token_hex
+
+from django.db import IntegrityError, transaction
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from annotation.acts.places import claim_place
+from annotation.errors import NoEntry
+from annotation.models import Annotator, Assignment, Batch, Channel, Place, Study
+from annotation.order import tie_broken
+
+
+class Full(NoEntry):
+    """No place is free for this person: said before any work, with the code for it."""
+
+
+class NotOpen(NoEntry):
+    """The study takes nobody at the moment."""
+
+
+def identity_hash(channel: Channel, external_id: str) -> str:
+    """A keyed hash, so that a person is found again even after erasure."""
+    return salted_hmac("annotation.identity", f"{channel.slug}\n{external_id}").hexdigest()
+
+
+def identify(channel: Channel, external_id: str) -> tuple[Annotator, bool]:
+    """The annotator of an external id, and whether this is the first time."""
+    return Annotator.objects.get_or_create(
+        channel=channel,
+        identity_hash=identity_hash(channel, external_id),
+        defaults={"external_id": external_id},
+    )
+
+
+def join(
+    *,
+    study: Study,
+    annotator: Annotator,
+    at: datetime,
+    submission_id: str = "",
+    batch: Batch | None = None,
+) -> Assignment:
+    """The assignment that this annotator goes on with, or a new one with a place.
+
+    An unfinished assignment goes on; a finished one comes again unless the channel sent a
+    new submission id. Raises NotOpen or Full.
+    """
+    present = _present_assignment(study, annotator, submission_id)
+    if present is not None:
+        return present
+    if not study.is_open:
+        raise NotOpen(_("This study is not open at the moment."))
+    try:
+        return _join_new(study, annotator, submission_id, batch, at)
+    except IntegrityError:
+        # A second tab of the same person was quicker: go on with what it got.
+        present = _present_assignment(study, annotator, submission_id)
+        if present is None:
+            raise
+        return present
+
+
+def _present_assignment(
+    study: Study, annotator: Annotator, submission_id: str
+) -> Assignment | None:
+    mine = Assignment.objects.filter(study=study, annotator=annotator).order_by("-id")
+    if unfinished := mine.open().first():
+        return unfinished
+    same = mine.filter(submission_id=submission_id) if submission_id else mine
+    return same.first()
+
+
+def _join_new(
+    study: Study, annotator: Annotator, submission_id: str, batch: Batch | None, at: datetime
+) -> Assignment:
+    for candidate in _candidates(study, annotator, batch, at):
+        with transaction.atomic():
+            assignment = Assignment.objects.create(
+                annotator=annotator,
+                study=study,
+                batch=candidate,
+                exposure_key=candidate.task.exposure_key,
+                submission_id=submission_id,
+                order_seed=token_hex(8),
+                joined_at=at,
+                seen_at=at,
+                shown_at=at,
+            )
+            if claim_place(assignment, at=at):
+                return assignment
+            transaction.set_rollback(True)
+    raise Full(_("All places of this study are taken, so there is nothing left to do here."))
+
+
+def _candidates(
+    study: Study, annotator: Annotator, batch: Batch | None, at: datetime
+) -> list[Batch]:
+    """The batches this annotator may enter: fewest places taken first, ties by seeded
+    chance."""
+    worked_on = (
+        Assignment.objects.filter(annotator=annotator)
+        .exclude(outcome="declined")
+        .values("exposure_key")
+    )
+    batches = study.batches.select_related("task").exclude(task__exposure_key__in=worked_on)
+    if batch is not None:
+        batches = batches.filter(pk=batch.pk)
+    by_id = {candidate.pk: candidate for candidate in batches}
+    taken = _taken_counts(list(by_id), annotator.channel.is_simulated, at)
+    ranked = [(taken.get(pk, 0), pk) for pk in by_id]
+    return [by_id[pk] for pk in tie_broken(ranked, f"{study.seed}:{annotator.pk}")]
+
+
+def _taken_counts(batch_ids: Sequence[int], simulated: bool, at: datetime) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    places = Place.objects.filter(batch_id__in=batch_ids, simulated=simulated).taken(at)
+    for batch_id in places.values_list("batch_id", flat=True):
+        counts[batch_id] = counts.get(batch_id, 0) + 1
+    return counts

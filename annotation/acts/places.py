@@ -1,0 +1,44 @@
+"""Places: claimed, renewed and lost by a conditional update of one row each."""
+
+from datetime import datetime, timedelta
+
+from annotation.models import Assignment, Batch, Place
+
+
+def open_places(batch: Batch, *, simulated: bool = False) -> None:
+    """Make the wanted places that are not there yet. Safe to run twice."""
+    Place.objects.bulk_create(
+        [
+            Place(batch=batch, number=number, simulated=simulated)
+            for number in range(1, batch.wanted + 1)
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def claim_place(assignment: Assignment, *, at: datetime) -> Place | None:
+    """An empty place of the batch, else one whose lease has lapsed, else nothing."""
+    places = Place.objects.filter(
+        batch=assignment.batch, simulated=assignment.is_simulated
+    ).claimable(at)
+    for place in places.order_by("holder_id", "number"):
+        # Somebody may have taken it since the read; the row's count decides.
+        won = (
+            Place.objects.filter(pk=place.pk)
+            .claimable(at)
+            .update(holder=assignment, lease_until=_lease_end(assignment, at))
+        )
+        if won:
+            return place
+    return None
+
+
+def renew_lease(assignment: Assignment, *, at: datetime) -> bool:
+    """Keep the place for another lease, lapsed or not; False if a join took it."""
+    return bool(
+        Place.objects.filter(holder=assignment).update(lease_until=_lease_end(assignment, at))
+    )
+
+
+def _lease_end(assignment: Assignment, at: datetime) -> datetime:
+    return at + timedelta(minutes=assignment.study.lease_minutes)

@@ -1,0 +1,99 @@
+"""Qualification: decided once, when the training ends, with its basis stored."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from statistics import fmean, stdev
+
+from annotation.frozen import batch_content
+from annotation.marking import gold_in_force, mark
+from annotation.models import Assignment, DropUnit, Study
+
+
+@dataclass(frozen=True)
+class Screening:
+    """The decision and everything it rests on; scores in percent."""
+
+    score: float
+    passed: bool
+    reason: str  # "", "floor" or "drop"
+    floor: float | None
+    group_size: int
+    group_mean: float | None
+    group_sd: float | None
+    lowest_allowed: float | None
+
+
+def screen(score: float, others: Sequence[float], study: Study) -> Screening:
+    """Apply the study's rule to one training score, given everybody else's of the cell."""
+    mean = fmean(others) if others else None
+    sd = stdev(others) if len(others) > 1 else None
+    lowest = _lowest_allowed(mean, sd, len(others), study)
+    floor = study.min_training_score
+    below_floor = floor is not None and score < floor
+    dropped = lowest is not None and score < lowest
+    return Screening(
+        score=score,
+        passed=not (below_floor or dropped),
+        reason="floor" if below_floor else "drop" if dropped else "",
+        floor=floor,
+        group_size=len(others),
+        group_mean=mean,
+        group_sd=sd,
+        lowest_allowed=lowest,
+    )
+
+
+def qualify(assignment: Assignment, *, at: datetime) -> Screening:
+    """Score the training of an assignment and store the decision with its basis."""
+    score = training_score(assignment)
+    screening = screen(score, others_scores(assignment), assignment.study)
+    assignment.training_score = score
+    assignment.screening = asdict(screening)
+    assignment.training_ended_at = at
+    assignment.save(update_fields=["training_score", "screening", "training_ended_at"])
+    return screening
+
+
+def training_score(assignment: Assignment) -> float:
+    """Mean S1 of the first answers of the training, in percent, at the frozen gold."""
+    content = batch_content(assignment.batch_id)
+    answers = dict(assignment.judgements.of_training().values_list("example_id", "answer"))
+    golds = gold_in_force(answers, content.task_id, content.gold_version)
+    policy = content.reference_policy
+    return 100 * fmean(mark(texts, golds[pk], policy) for pk, texts in answers.items())
+
+
+def others_scores(assignment: Assignment) -> list[float]:
+    """Training scores of everybody else who finished the training of this cell,
+    screened-out included."""
+    return list(
+        Assignment.objects.filter(
+            study=assignment.study,
+            batch__task_id=assignment.batch.task_id,
+            batch__training_set__shots=assignment.batch.training_set.shots,
+            training_score__isnull=False,
+            annotator__channel__is_simulated=assignment.is_simulated,
+        )
+        .exclude(pk=assignment.pk)
+        .order_by("id")
+        .values_list("training_score", flat=True)
+    )
+
+
+def would_drop_now(assignment: Assignment) -> bool:
+    """Whether the rule would drop somebody who passed, given who finished since: a flag
+    for the researcher, never a reason to throw anybody out."""
+    if assignment.training_score is None or not assignment.screening.get("passed"):
+        return False
+    return not screen(assignment.training_score, others_scores(assignment), assignment.study).passed
+
+
+def _lowest_allowed(
+    mean: float | None, sd: float | None, group_size: int, study: Study
+) -> float | None:
+    if study.max_drop is None or mean is None or group_size < study.drop_group_size:
+        return None
+    if study.drop_unit == DropUnit.POINTS:
+        return mean - study.max_drop
+    return None if sd is None else mean - study.max_drop * sd

@@ -1,0 +1,140 @@
+"""The life of a study: started (which freezes it), paused, resumed, closed."""
+
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from django.db import transaction
+
+from annotation.acts.finishing import expire_idle
+from annotation.acts.places import open_places
+from annotation.errors import Frozen, NotReady
+from annotation.models import Batch, JoinAnswer, Outcome, Study, StudyState
+from scoring.core.s1 import SCORER_VERSION
+
+# The rules that a started study keeps; its checksums stand beside them.
+FROZEN_FIELDS = (
+    "consent_text",
+    "hourly_rate",
+    "currency",
+    "min_training_score",
+    "max_drop",
+    "drop_unit",
+    "drop_group_size",
+    "lease_minutes",
+    "expire_hours",
+    "idle_after_s",
+    "item_cap_s",
+    "reading_cap_s",
+    "reveal_cap_s",
+    "seed",
+)
+
+
+def what_is_missing(study: Study) -> list[str]:
+    """Sentences that say what a study still needs before it can start."""
+    missing: list[str] = []
+    batches = list(study.batches.select_related("task"))
+    if not batches:
+        missing.append("The study has no batches: add some.")
+    if not study.consent_text.strip():
+        missing.append("The consent text is empty: write one.")
+    for task in {batch.task for batch in batches}:
+        if not task.description.strip():
+            missing.append(f"The task {task.slug} has no description: write one in its page.")
+    coded = set(study.outcome_rules.values_list("outcome", flat=True))
+    without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
+    if without:
+        missing.append(f"Completion codes are missing for: {', '.join(without)}.")
+    return missing
+
+
+def start_study(study: Study, *, at: datetime) -> None:
+    """Freeze the study and open its places. Raises NotReady with what is missing."""
+    if missing := what_is_missing(study):
+        raise NotReady(" ".join(missing))
+    with transaction.atomic():
+        started = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(
+            state=StudyState.OPEN, started_at=at
+        )
+        if not started:
+            raise Frozen(f"The study {study.slug} has been started already.")
+        study.refresh_from_db()
+        batches = study.batches.select_related("task", "training_set", "test_set")
+        for batch in batches:
+            _freeze_batch(batch)
+        study.frozen = _record(study, list(batches))
+        study.save(update_fields=["frozen"])
+
+
+def pause_study(study: Study) -> None:
+    _change_state(study, StudyState.OPEN, StudyState.PAUSED)
+
+
+def resume_study(study: Study) -> None:
+    _change_state(study, StudyState.PAUSED, StudyState.OPEN)
+
+
+def close_study(study: Study, *, at: datetime) -> None:
+    """No more joins; what is unfinished ends as expired and is paid for what was done."""
+    with transaction.atomic():
+        closed = (
+            Study.objects.filter(pk=study.pk)
+            .exclude(state__in=[StudyState.DRAFT, StudyState.CLOSED])
+            .update(state=StudyState.CLOSED, closed_at=at)
+        )
+        if not closed:
+            raise Frozen(f"The study {study.slug} is {study.state}: it cannot be closed.")
+    study.refresh_from_db()
+    expire_idle(at=at)
+
+
+def want_more(batch: Batch, wanted: int) -> None:
+    """More places in a batch, also while the study runs; never fewer."""
+    if wanted < batch.wanted:
+        raise Frozen("A batch that has started can be given more places, not fewer.")
+    with transaction.atomic():
+        batch.wanted = wanted
+        batch.save(update_fields=["wanted"])
+        open_places(batch)
+
+
+def _change_state(study: Study, before: str, after: str) -> None:
+    changed = Study.objects.filter(pk=study.pk, state=before).update(state=after)
+    study.refresh_from_db()
+    if not changed:
+        raise Frozen(f"The study {study.slug} is {study.state}, not {before}.")
+
+
+def _freeze_batch(batch: Batch) -> None:
+    batch.description = batch.task.description
+    batch.gold_version = batch.task.latest_gold_version()
+    batch.save(update_fields=["description", "gold_version"])
+    open_places(batch)
+
+
+def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
+    return {
+        "scorer_version": SCORER_VERSION,
+        "rules": {field: _plain(getattr(study, field)) for field in FROZEN_FIELDS},
+        "outcomes": list(
+            study.outcome_rules.order_by("outcome").values("outcome", "code", "pays_time")
+        ),
+        "batches": [_batch_record(batch) for batch in batches],
+    }
+
+
+def _batch_record(batch: Batch) -> dict[str, Any]:
+    return {
+        "batch": batch.pk,
+        "task": batch.task.slug,
+        "label": batch.label,
+        "training_checksum": batch.training_set.checksum if batch.training_set else None,
+        "test_checksum": batch.test_set.checksum,
+        "description_checksum": sha256(batch.description.encode()).hexdigest(),
+        "gold_version": batch.gold_version.number,
+    }
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, int | float | str | None) else str(value)

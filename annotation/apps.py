@@ -1,0 +1,15 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class AnnotationConfig(AppConfig):
+    name = "annotation"
+    verbose_name = "Annotation"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from annotation import checks  # noqa: F401  registers the system checks
+        from annotation.triggers import restore_triggers
+
+        # SQLite drops triggers silently when a migration remakes a table.
+        post_migrate.connect(restore_triggers, sender=self)

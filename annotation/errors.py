@@ -1,0 +1,21 @@
+"""Refusals that are expected: each carries a sentence for the person who reads it."""
+
+
+class Refusal(Exception):
+    """An act that the rules forbid. The edge turns it into a page or a status."""
+
+
+class BadInput(Refusal):
+    """Something given cannot be used: what, where, and what to do about it."""
+
+
+class NotReady(Refusal):
+    """A study cannot start yet; the sentence says what is missing."""
+
+
+class Frozen(Refusal):
+    """A study that has started cannot be changed."""
+
+
+class NoEntry(Refusal):
+    """A link that lets nobody in, or not this person."""

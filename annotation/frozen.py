@@ -1,0 +1,104 @@
+"""The frozen content of a batch, as a process may keep it: no gold is in here."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from annotation.models import Batch, Item, ItemSet, Kind, Role
+from annotation.order import shuffled
+
+
+@dataclass(frozen=True)
+class FrozenExample:
+    """What an annotator may see of an example."""
+
+    pk: int
+    role: str
+    position: int
+    context: tuple[str, ...]
+    context_hash: str
+    question: str
+    candidates: tuple[tuple[int, int, int], ...]
+    # What may be answered where the kind is choice or candidate, in a stable order.
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BatchContent:
+    batch_id: int
+    study_id: int
+    task_id: int
+    kind: str
+    max_spans: int | None
+    language: str
+    direction: str
+    title: str
+    description: str
+    gold_version: int
+    reference_policy: str
+    training: tuple[FrozenExample, ...]
+    test: tuple[FrozenExample, ...]
+
+    @cached_property
+    def steps(self) -> int:
+        return len(self.training) + len(self.test)
+
+
+@lru_cache(maxsize=256)
+def batch_content(batch_id: int) -> BatchContent:
+    """The content of a batch of a study that has started (only that is frozen)."""
+    batch = Batch.objects.select_related("task", "training_set", "test_set", "gold_version").get(
+        pk=batch_id
+    )
+    if batch.gold_version is None:
+        raise ValueError(f"Batch {batch_id} has not been started: its content can still change.")
+    task = batch.task
+    return BatchContent(
+        batch_id=batch.pk,
+        study_id=batch.study_id,
+        task_id=task.pk,
+        kind=task.kind,
+        max_spans=task.max_spans,
+        language=task.language,
+        direction=task.direction,
+        title=str(task),
+        description=batch.description,
+        gold_version=batch.gold_version.number,
+        reference_policy=task.reference_policy,
+        training=_examples(batch.training_set, task.kind) if batch.training_set else (),
+        test=_examples(batch.test_set, task.kind),
+    )
+
+
+@lru_cache(maxsize=4096)
+def sequence(batch_id: int, order_seed: str) -> tuple[FrozenExample, ...]:
+    """Training, then test, as this assignment meets them."""
+    content = batch_content(batch_id)
+    return (
+        *shuffled(content.training, f"{order_seed}:{Role.TRAINING}"),
+        *shuffled(content.test, f"{order_seed}:{Role.TEST}"),
+    )
+
+
+def forget_frozen() -> None:
+    batch_content.cache_clear()
+    sequence.cache_clear()
+
+
+def _examples(item_set: ItemSet, kind: str) -> tuple[FrozenExample, ...]:
+    items = Item.objects.filter(item_set=item_set).select_related("example").order_by("position")
+    return tuple(_frozen(item, item_set, kind) for item in items)
+
+
+def _frozen(item: Item, item_set: ItemSet, kind: str) -> FrozenExample:
+    example = item.example
+    options = example.candidate_texts() if kind == Kind.CANDIDATE else item_set.choices
+    return FrozenExample(
+        pk=example.pk,
+        role=item_set.role,
+        position=item.position,
+        context=tuple(example.context),
+        context_hash=example.context_hash,
+        question=example.question,
+        candidates=tuple((s, start, end) for s, start, end in example.candidates),
+        options=() if kind == Kind.SPANS else tuple(options),
+    )

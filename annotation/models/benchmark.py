@@ -1,0 +1,204 @@
+"""What is asked: benchmarks, tasks, examples, their gold, and ordered sets of them."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class Kind(models.TextChoices):
+    CHOICE = "choice", _("choice")
+    SPANS = "spans", _("spans")
+    CANDIDATE = "candidate", _("candidate")
+
+
+class Role(models.TextChoices):
+    TRAINING = "training", _("training")
+    TEST = "test", _("test")
+
+
+class ReferencePolicy(models.TextChoices):
+    """How several alternatives of one gold count: their union, or the best of them."""
+
+    SET = "set", "set"
+    ANY = "any", "any"
+
+
+class Direction(models.TextChoices):
+    LEFT_TO_RIGHT = "ltr", _("left to right")
+    RIGHT_TO_LEFT = "rtl", _("right to left")
+
+
+class Benchmark(models.Model):
+    name = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200, blank=True)
+    source = models.TextField(
+        blank=True, help_text=_("Where the data come from, and under which terms.")
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.title or self.name
+
+
+class Task(models.Model):
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="tasks")
+    slug = models.SlugField(max_length=80)
+    title = models.CharField(max_length=200, blank=True)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    description = models.TextField(
+        blank=True, help_text=_("What an annotator reads before starting. Needed by every study.")
+    )
+    max_spans = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text=_("1 where at most one piece may be chosen, as in SQuAD.")
+    )
+    language = models.CharField(max_length=20, default="en")
+    direction = models.CharField(
+        max_length=3, choices=Direction.choices, default=Direction.LEFT_TO_RIGHT
+    )
+    reference_policy = models.CharField(
+        max_length=3, choices=ReferencePolicy.choices, default=ReferencePolicy.ANY
+    )
+    transfer = models.CharField(
+        max_length=20, blank=True, help_text=_("FLEX's transfer protocol, where the task has one.")
+    )
+    # Follows the content, so that re-imports and episodes of one data set share it.
+    exposure_key = models.CharField(max_length=64, db_index=True)
+    audit = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        ordering = ["benchmark", "slug"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "slug"], name="task_slug_in_benchmark"),
+            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="task_kind_known"),
+            models.CheckConstraint(
+                condition=Q(max_spans__isnull=True) | Q(max_spans__gte=1),
+                name="task_max_spans_positive",
+            ),
+            models.CheckConstraint(condition=~Q(exposure_key=""), name="task_has_exposure_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.slug
+
+    def latest_gold_version(self) -> "GoldVersion":
+        return self.gold_versions.latest("number")
+
+
+class Example(models.Model):
+    """One question about one context. Its gold stands elsewhere, so that no query of a
+    page can bring it along by accident."""
+
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="examples")
+    # "content:<hash>" for a training example, "id:<id>" for a test example.
+    identity = models.CharField(max_length=300)
+    content_hash = models.CharField(max_length=64, db_index=True)
+    # Examples of one context are asked together, and are one cluster in the statistics.
+    context_hash = models.CharField(max_length=64)
+    context = models.JSONField(help_text="List of segments.")
+    question = models.TextField()
+    candidates = models.JSONField(
+        default=list, blank=True, help_text="[segment, start, end] in code points, end exclusive."
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "identity"], name="example_identity_in_task")
+        ]
+
+    def __str__(self) -> str:
+        return self.identity
+
+    def candidate_texts(self) -> list[str]:
+        """The distinct texts of the marked entities, in order of first mention."""
+        texts = [self.context[segment][start:end] for segment, start, end in self.candidates]
+        return list(dict.fromkeys(texts))
+
+
+class GoldVersion(models.Model):
+    """One state of a task's gold. A correction adds a version, with who and why."""
+
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="gold_versions")
+    number = models.PositiveIntegerField()
+    reason = models.TextField()
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["task", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "number"], name="gold_version_number_in_task")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} v{self.number}"
+
+
+class Gold(models.Model):
+    """The reference answer of an example, from its version on until a later one."""
+
+    example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="golds")
+    version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="golds")
+    # A list of alternatives, each a list of {"text": …, "segment": …, "start": …}; segment
+    # and start (code points) only where the file says them.
+    alternatives = models.JSONField()
+    explanation = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["example", "version"], name="gold_once_in_version")
+        ]
+
+    def __str__(self) -> str:
+        return f"gold of {self.example_id}"
+
+    def alternative_texts(self) -> list[list[str]]:
+        return [[span["text"] for span in spans] for spans in self.alternatives]
+
+
+class ItemSet(models.Model):
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="item_sets")
+    name = models.SlugField(max_length=80, help_text="Such as train-10-1, test or episode-7-test.")
+    role = models.CharField(max_length=8, choices=Role.choices)
+    shots = models.PositiveIntegerField(null=True, blank=True)
+    split = models.PositiveIntegerField(null=True, blank=True)
+    episode = models.PositiveIntegerField(null=True, blank=True)
+    choices = models.JSONField(default=list, blank=True, help_text="The labels that it offers.")
+    source_file = models.CharField(max_length=300, blank=True)
+    checksum = models.CharField(max_length=64)
+    examples = models.ManyToManyField(Example, through="Item", related_name="item_sets")
+
+    class Meta:
+        ordering = ["task", "role", "shots", "split", "episode", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "name"], name="item_set_name_in_task"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="item_set_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.name}"
+
+
+class Item(models.Model):
+    """An example's place in an item set, with the id that the set's file gives it."""
+
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="items")
+    example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="items")
+    position = models.PositiveIntegerField()
+    source_id = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["item_set", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["item_set", "position"], name="item_position_once"),
+            models.UniqueConstraint(fields=["item_set", "example"], name="item_example_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_set_id}/{self.position}"

@@ -1,0 +1,38 @@
+"""The order in which an annotator meets the examples of an item set.
+
+It follows from the assignment's stored seed by SHA-256 alone, so it is the same on every
+machine and under every version of Python, and can be rebuilt from an export.
+"""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Protocol, TypeVar
+
+
+class Placed(Protocol):
+    """What ordering needs to know of an item."""
+
+    @property
+    def context_hash(self) -> str: ...
+
+    @property
+    def position(self) -> int: ...
+
+
+PlacedT = TypeVar("PlacedT", bound=Placed)
+T = TypeVar("T")
+
+
+def shuffled(items: Iterable[PlacedT], seed: str) -> list[PlacedT]:
+    """The items in seeded order; those of one context stay together, in file order."""
+    return sorted(items, key=lambda item: (_rank(seed, item.context_hash), item.position))
+
+
+def tie_broken(ranked: Sequence[tuple[int, T]], seed: str) -> list[T]:
+    """Sorted by rank; equal ranks by seeded chance on the value's text."""
+    ordered = sorted(ranked, key=lambda pair: (pair[0], _rank(seed, str(pair[1]))))
+    return [value for _, value in ordered]
+
+
+def _rank(seed: str, key: str) -> bytes:
+    return sha256(f"{seed}:{key}".encode()).digest()
