@@ -1,0 +1,131 @@
+"""Typed values from the environment; one that can't be used ends the start with one sentence."""
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off"}
+
+
+class EnvironmentRefused(SystemExit):
+    """Ends the process with its sentence and status 1, whichever program loads the settings."""
+
+
+def text(name: str, default: str) -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def required(name: str, why: str) -> str:
+    value = text(name, "")
+    if not value:
+        raise EnvironmentRefused(f"{name} is not set: {why}.")
+    return value
+
+
+def boolean(name: str, *, default: bool) -> bool:
+    value = text(name, "1" if default else "0").lower()
+    if value not in TRUE | FALSE:
+        raise EnvironmentRefused(f"{name} is {value!r}: set it to 1 or 0.")
+    return value in TRUE
+
+
+def words(name: str) -> list[str]:
+    """The words of a list that is separated by commas."""
+    return [word for part in text(name, "").split(",") if (word := part.strip())]
+
+
+def folder(name: str, default: Path) -> Path:
+    """A folder that is there afterwards, for this user's eyes where it had to be made."""
+    path = Path(text(name, str(default))).expanduser().absolute()
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise EnvironmentRefused(
+            f"The folder {path} can't be made ({problem.strerror}): "
+            f"make it writable, or set {name} to another one."
+        ) from problem
+    return path
+
+
+def kept_secret(path: Path) -> str:
+    """The secret kept in a file, made at the first call and the same ever after."""
+    if not path.exists():
+        _write_once(path, secrets.token_urlsafe(48))
+    return path.read_text().strip()
+
+
+def _write_once(path: Path, value: str) -> None:
+    # A link fails where the name is taken: of two processes starting at once one wins, whole.
+    handle, draft = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "w") as file:
+        file.write(value + "\n")
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(draft)
+
+
+def database(name: str, default: str, *, root: Path) -> dict[str, object]:
+    """Django's settings of the database that a URL names."""
+    url = text(name, default)
+    scheme = url.partition(":")[0]
+    if scheme == "sqlite":
+        return _sqlite(name, url, root)
+    if scheme in {"postgres", "postgresql"}:
+        return _postgres(name, url)
+    raise EnvironmentRefused(
+        f"{name} starts with {scheme!r}: it takes sqlite:///path/to/file "
+        "or postgres://user:password@host:port/name."
+    )
+
+
+def _sqlite(name: str, url: str, root: Path) -> dict[str, object]:
+    path = unquote(url.removeprefix("sqlite:///"))
+    if not url.startswith("sqlite:///") or path in {"", ":memory:"}:
+        raise EnvironmentRefused(
+            f"{name} names no file: write sqlite:///path/to/file "
+            "(web server and worker share it, so it can't be in memory)."
+        )
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(root / path),
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            # FULL: what was acknowledged to a person survives a power cut.
+            # recursive_triggers: without it INSERT OR REPLACE passes the delete triggers.
+            "init_command": (
+                "PRAGMA busy_timeout=20000; PRAGMA journal_mode=WAL; "
+                "PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;"
+            ),
+        },
+    }
+
+
+def _postgres(name: str, url: str) -> dict[str, object]:
+    parts = urlsplit(url)
+    database_name = unquote(parts.path.removeprefix("/"))
+    if not database_name:
+        raise EnvironmentRefused(
+            f"{name} names no database: write postgres://user:password@host:port/name."
+        )
+    try:
+        port = parts.port
+    except ValueError as problem:
+        raise EnvironmentRefused(f"{name} has a port that is no number below 65536.") from problem
+    # What follows the question mark is libpq's: sslmode, or a socket's folder as host.
+    options = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": database_name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": options.pop("host", unquote(parts.hostname or "")),
+        "PORT": options.pop("port", str(port or "")),
+        "OPTIONS": options,
+    }

@@ -1,0 +1,75 @@
+"""What every test may use: a database of its own, a real Chromium, the published files."""
+
+import os
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection, connections
+from django.test import TransactionTestCase
+
+from annotation.triggers import create_triggers, drop_triggers
+from tests import chromium
+
+SHARED = settings.BASE_DIR.parent / "shared"
+
+
+def pytest_report_header() -> list[str]:
+    host = settings.DATABASES["default"].get("HOST")
+    browser = chromium.find()
+    return [
+        f"database: {connection.display_name}" + (f" at {host}" if host else ", in a file"),
+        f"browser: {f'{browser.version}, {browser.path}' if browser else 'none'}",
+    ]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A name for this run alone; on SQLite a file, since threads lock one another in memory."""
+    file = tmp_path_factory.mktemp("database") / "test.sqlite3"
+    name = str(file) if connection.vendor == "sqlite" else f"test_baseliner_{os.getpid()}"
+    connections["default"].settings_dict["TEST"]["NAME"] = name
+
+
+@pytest.fixture(scope="session", autouse=True)
+def flush_past_the_triggers() -> None:
+    """Let the flush after a transactional test empty the tables that refuse to be emptied."""
+    flush = TransactionTestCase._fixture_teardown
+
+    def teardown(case: TransactionTestCase) -> None:
+        drop_triggers(connection)
+        try:
+            flush(case)
+        finally:
+            create_triggers(connection)
+
+    # The class that TestCase inherits from too, but TestCase rolls back and does not flush.
+    TransactionTestCase._fixture_teardown = teardown
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dict[str, object]:
+    browser = chromium.find()
+    if browser is None:
+        pytest.fail("There is no Chromium to drive: run `make test`, which brings one.")
+    return {
+        **browser_type_launch_args,
+        "executable_path": browser.path,
+        "args": chromium.ARGUMENTS,
+    }
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of published files that may stand beside the project."""
+    if not SHARED.is_dir():
+        pytest.skip("the published files are not beside the project (../shared)")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def clues(shared: Path) -> Path:
+    """The CLUES tasks as published."""
+    if not (shared / "clues").is_dir():
+        pytest.skip("the CLUES files are not beside the project (../shared/clues)")
+    return shared / "clues"

@@ -1,0 +1,19 @@
+"""The product's settings, with what tests need to be quick and to stay by themselves."""
+
+import os
+
+from config.settings import *  # noqa: F403
+from config.settings import DATABASES
+
+# Playwright keeps an event loop in the thread of the tests; the product has none.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+AXES_ENABLED = False
+CELERY_BROKER_URL = "memory://"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
+CELERY_TASK_ALWAYS_EAGER = True
+CELERY_TASK_EAGER_PROPAGATES = True
+
+# A browser's idle connection would keep its thread's place in the database past the last test.
+DATABASES["default"]["CONN_MAX_AGE"] = 0
