@@ -1,6 +1,6 @@
 """What a submitted form says, checked against the example that it answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -82,15 +82,3 @@ def _first_place(piece: str, context: Sequence[str]) -> list[int] | None:
         if start >= 0:
             return [segment, start, start + len(piece)]
     return None
-
-
-def raw_answer_from(form: Mapping[str, object]) -> RawAnswer:
-    """From a validated form's data."""
-    option = form.get("option")
-    spans = form.get("spans")
-    return RawAnswer(
-        option=option if isinstance(option, int) else None,
-        spans=spans if isinstance(spans, list) else None,
-        none=bool(form.get("none")),
-        typed=str(form.get("typed") or ""),
-    )

@@ -1,5 +1,19 @@
-from django.urls import URLPattern
+from django.urls import path
+
+from annotation.views import annotator, site
 
 app_name = "annotation"
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", site.home, name="home"),
+    path("join/<str:token>/", annotator.join_study, name="join_study"),
+    path("join/batch/<str:token>/", annotator.join_batch, name="join_batch"),
+    path("invited/<str:token>/", annotator.accept_invitation, name="accept_invitation"),
+    path("resume/<str:token>/", annotator.resume, name="resume"),
+    path("work/", annotator.work, name="work"),
+    path("work/consent/", annotator.consent, name="consent"),
+    path("work/begin/", annotator.begin, name="begin"),
+    path("work/submit/", annotator.submit, name="submit"),
+    path("work/next/", annotator.proceed, name="proceed"),
+    path("work/withdraw/", annotator.withdraw, name="withdraw"),
+]

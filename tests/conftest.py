@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import connection, connections
 from django.test import TransactionTestCase
 
+from annotation.frozen import forget_frozen
 from annotation.triggers import create_triggers, drop_triggers
 from tests import chromium
 
@@ -45,6 +46,12 @@ def flush_past_the_triggers() -> None:
 
     # The class that TestCase inherits from too, but TestCase rolls back and does not flush.
     TransactionTestCase._fixture_teardown = teardown
+
+
+@pytest.fixture(autouse=True)
+def forget_what_a_process_keeps() -> None:
+    """Rolled-back rows give their keys to the next test, which must not see their content."""
+    forget_frozen()
 
 
 @pytest.fixture(scope="session")

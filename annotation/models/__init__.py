@@ -21,6 +21,7 @@ from annotation.models.study import (
     OutcomeRule,
     Study,
     StudyState,
+    new_token,
 )
 from annotation.models.work import (
     Annotator,
@@ -60,4 +61,5 @@ __all__ = [
     "Task",
     "Upload",
     "WorkState",
+    "new_token",
 ]

@@ -1,0 +1,57 @@
+"""What an annotator's forms carry, before any rule is applied to it."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.acts.judging import BrowserTimes
+from annotation.answers import RawAnswer
+
+_LONGEST_MS = 2**31 - 1
+
+
+class StepForm(forms.Form):
+    """The step number is the form's idempotency key."""
+
+    step = forms.IntegerField(min_value=0)
+
+
+class AnswerForm(StepForm):
+    option = forms.IntegerField(required=False)
+    spans = forms.CharField(required=False)
+    none = forms.BooleanField(required=False)
+    typed = forms.CharField(required=False, strip=False)
+    browser_ms = forms.IntegerField(required=False, min_value=0)
+    first_action_ms = forms.IntegerField(required=False, min_value=0)
+    active_ms = forms.IntegerField(required=False, min_value=0)
+
+    def clean_spans(self) -> list[Any]:
+        text = self.cleaned_data["spans"] or "[]"
+        try:
+            spans = json.loads(text)
+        except ValueError:
+            spans = None
+        if not isinstance(spans, list):
+            raise forms.ValidationError(
+                _("The selection could not be read. Reload the page and select it again.")
+            )
+        return spans
+
+    def raw_answer(self) -> RawAnswer:
+        data = self.cleaned_data
+        return RawAnswer(
+            option=data["option"], spans=data["spans"], none=data["none"], typed=data["typed"]
+        )
+
+    def times(self) -> BrowserTimes:
+        """The browser's clock may be anything: what cannot be stored counts as not known."""
+        fields = ("browser_ms", "first_action_ms", "active_ms")
+        given = {name: self.cleaned_data.get(name) for name in fields}
+        return BrowserTimes(
+            **{
+                name: value if value is not None and value <= _LONGEST_MS else None
+                for name, value in given.items()
+            }
+        )

@@ -1,0 +1,254 @@
+"""The annotator's pages. Every address is the same for everybody: the server knows where
+the browser's assignment stands, and shows that."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import access
+from annotation.acts import judging
+from annotation.acts.finishing import withdraw as withdraw_assignment
+from annotation.acts.joining import Full, NotOpen, identify, join
+from annotation.desk import completion_link, desk_context
+from annotation.errors import BadInput, NoEntry
+from annotation.forms import AnswerForm, StepForm
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Batch,
+    Invitation,
+    JoinAnswer,
+    Study,
+    WorkState,
+    new_token,
+)
+
+View = Callable[..., HttpResponse]
+DESK = "annotation/annotator/work.html"
+REFUSED = "annotation/annotator/refused.html"
+
+
+def annotators_page(view: View) -> View:
+    """Open without an account, and never kept: not by a cache, not by the browser."""
+
+    @wraps(view)
+    def private(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        add_never_cache_headers(response)
+        response["Referrer-Policy"] = "same-origin"
+        return response
+
+    return login_not_required(private)
+
+
+# Entering
+
+
+@annotators_page
+@require_GET
+def join_study(request: HttpRequest, token: str) -> HttpResponse:
+    return _enter_by_link(request, get_object_or_404(_studies(), join_token=token))
+
+
+@annotators_page
+@require_GET
+def join_batch(request: HttpRequest, token: str) -> HttpResponse:
+    batch = get_object_or_404(Batch.objects.select_related("study__channel"), join_token=token)
+    return _enter_by_link(request, batch.study, batch)
+
+
+@annotators_page
+@require_GET
+def accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
+    invitation = get_object_or_404(Invitation.objects.select_related("study__channel"), token=token)
+    annotator, _first = identify(invitation.study.channel, invitation.external_id)
+    return _enter(request, invitation.study, annotator)
+
+
+@annotators_page
+@require_GET
+def resume(request: HttpRequest, token: str) -> HttpResponse:
+    assignment = get_object_or_404(Assignment, resume_token=token)
+    response = redirect("annotation:work")
+    access.sign_in(request, response, assignment)
+    return response
+
+
+def _studies() -> object:
+    return Study.objects.select_related("channel")
+
+
+def _enter_by_link(request: HttpRequest, study: Study, batch: Batch | None = None) -> HttpResponse:
+    try:
+        annotator = _who_comes(request, study)
+    except NoEntry as refusal:
+        return _refused(request, study, str(refusal), status=403)
+    submission_id = request.GET.get(study.channel.submission_param or " ", "")[:200]
+    return _enter(request, study, annotator, batch, submission_id)
+
+
+def _who_comes(request: HttpRequest, study: Study) -> Annotator:
+    """The annotator of a link. An id that has been here before is believed only with the
+    cookie of its first browser or the channel's signature."""
+    channel = study.channel
+    if channel.invited_only or channel.is_simulated:
+        raise NoEntry(_("This study takes invited people only: open your personal link."))
+    if not channel.person_param:
+        return access.known_annotator(request, channel) or identify(channel, new_token())[0]
+    external_id = request.GET.get(channel.person_param, "").strip()[:200]
+    if not external_id:
+        raise NoEntry(
+            _("This link lacks your id. Open the study again from %(channel)s.")
+            % {"channel": channel.name}
+        )
+    signed = bool(channel.signature_param) and access.signature_holds(channel, request.GET.dict())
+    if channel.signature_param and not signed:
+        raise NoEntry(
+            _("This link was changed on its way. Open the study again from %(channel)s.")
+            % {"channel": channel.name}
+        )
+    annotator, first_time = identify(channel, external_id)
+    if not (first_time or signed or access.is_known(request, annotator)):
+        raise NoEntry(
+            _(
+                "This work was begun in another browser. Go on there, or open your personal "
+                "link to go on, which was shown there."
+            )
+        )
+    return annotator
+
+
+def _enter(
+    request: HttpRequest,
+    study: Study,
+    annotator: Annotator,
+    batch: Batch | None = None,
+    submission_id: str = "",
+) -> HttpResponse:
+    try:
+        assignment = join(
+            study=study,
+            annotator=annotator,
+            batch=batch,
+            submission_id=submission_id,
+            at=timezone.now(),
+        )
+    except (Full, NotOpen) as refusal:
+        return _refused(request, study, str(refusal))
+    response = redirect("annotation:work")
+    access.sign_in(request, response, assignment)
+    return response
+
+
+def _refused(
+    request: HttpRequest, study: Study, sentence: str, *, status: int = 200
+) -> HttpResponse:
+    """Said before any work; who was let in nowhere gets the study's code for `full`."""
+    rule = study.outcome_rules.filter(outcome=JoinAnswer.FULL).first() if status == 200 else None
+    code = rule.code if rule else ""
+    context = {
+        "study": study,
+        "sentence": sentence,
+        "code": code,
+        "completion_link": completion_link(study.channel.completion_url, code),
+    }
+    return render(request, REFUSED, context, status=status)
+
+
+# Working
+
+
+def at_desk(view: View) -> View:
+    """Hand the view the browser's assignment; without one, say how to get in again."""
+
+    @annotators_page
+    @wraps(view)
+    def with_assignment(request: HttpRequest) -> HttpResponse:
+        assignment = access.signed_in_assignment(request)
+        if assignment is None:
+            sentence = _("This browser is not in a study. Open your link again.")
+            return render(request, REFUSED, {"sentence": sentence}, status=403)
+        return view(request, assignment)
+
+    return with_assignment
+
+
+@at_desk
+@require_GET
+def work(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    return _desk(request, assignment)
+
+
+@at_desk
+@require_POST
+def consent(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    act = judging.decline if "decline" in request.POST else judging.give_consent
+    act(assignment, at=timezone.now())
+    return _next_page(request, assignment)
+
+
+@at_desk
+@require_POST
+def begin(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    judging.begin(assignment, at=timezone.now())
+    return _next_page(request, assignment)
+
+
+@at_desk
+@require_POST
+def submit(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    form = AnswerForm(request.POST)
+    if not form.is_valid():
+        return _desk(request, assignment, error=_first_error(form))
+    try:
+        judging.submit_answer(
+            assignment,
+            step=form.cleaned_data["step"],
+            raw=form.raw_answer(),
+            times=form.times(),
+            at=timezone.now(),
+        )
+    except BadInput as refusal:
+        return _desk(request, assignment, error=str(refusal))
+    return _next_page(request, assignment)
+
+
+@at_desk
+@require_POST
+def proceed(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    form = StepForm(request.POST)
+    if form.is_valid():
+        judging.leave_reveal(assignment, step=form.cleaned_data["step"], at=timezone.now())
+    return _next_page(request, assignment)
+
+
+@at_desk
+@require_POST
+def withdraw(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    if assignment.state != WorkState.CONSENT:
+        withdraw_assignment(assignment, at=timezone.now())
+    return _next_page(request, assignment)
+
+
+def _next_page(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """With htmx the next step at once; else the page, so that a reload repeats nothing."""
+    if request.htmx:  # type: ignore[attr-defined]
+        return _desk(request, assignment)
+    return redirect("annotation:work")
+
+
+def _desk(request: HttpRequest, assignment: Assignment, *, error: str = "") -> HttpResponse:
+    template = f"{DESK}#step" if request.htmx else DESK  # type: ignore[attr-defined]
+    context = {**desk_context(assignment), "error": error}
+    return render(request, template, context, status=422 if error else 200)
+
+
+def _first_error(form: AnswerForm) -> str:
+    return next(iter(form.errors.values()))[0]

@@ -1,0 +1,102 @@
+"""From the first example to the last answer."""
+
+from datetime import timedelta
+
+import pytest
+
+from annotation.acts.judging import BrowserTimes, leave_reveal, submit_answer
+from annotation.answers import RawAnswer
+from annotation.errors import BadInput
+from annotation.models import Judgement, Kind, Outcome, Place, Role, WorkState
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("kind", Kind.values)
+def test_works_a_whole_batch_through(kind: str) -> None:
+    assignment = make.worked_through(make.running_batch(kind=kind))
+    assert assignment.outcome == Outcome.COMPLETED
+    assert assignment.judgements.of_training().count() == 3
+    assert assignment.judgements.of_test().count() == 4
+    assert assignment.training_score == 100
+    assert Place.objects.get(holder=assignment).kept
+
+
+def test_goes_straight_to_the_test_when_zero_shot() -> None:
+    assignment = make.at_work(make.running_batch(zero_shot=True))
+    make.answer(assignment)
+    assert assignment.judgements.get().role == Role.TEST
+
+
+def test_locks_a_training_answer_before_it_goes_on() -> None:
+    assignment = make.at_work(make.running_batch())
+    raw = make.right_answer(assignment)
+    submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=make.NOON)
+    assert assignment.state == WorkState.REVEALED
+    assert Judgement.objects.get().answer
+
+
+@pytest.mark.both_databases
+def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
+    assignment = make.at_work(make.running_batch())
+    first = submit_answer(
+        assignment, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON
+    )
+    again = submit_answer(
+        assignment, step=0, raw=RawAnswer(option=1), times=BrowserTimes(), at=make.NOON
+    )
+    assert again == first
+    assert Judgement.objects.get().answer == ["bad"]
+
+
+def test_ignores_a_step_ahead_of_its_position() -> None:
+    assignment = make.at_work(make.running_batch())
+    late = submit_answer(
+        assignment, step=2, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON
+    )
+    assert late is None
+    assert not Judgement.objects.exists()
+
+
+def test_refuses_an_answer_that_is_none_of_the_choices() -> None:
+    assignment = make.at_work(make.running_batch())
+    with pytest.raises(BadInput, match="not among the choices"):
+        submit_answer(
+            assignment, step=0, raw=RawAnswer(option=2), times=BrowserTimes(), at=make.NOON
+        )
+    assert assignment.state == WorkState.ANSWERING
+
+
+def test_leaves_a_reveal_once() -> None:
+    assignment = make.at_work(make.running_batch())
+    submit_answer(assignment, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    leave_reveal(assignment, step=0, at=make.NOON)
+    leave_reveal(assignment, step=0, at=make.NOON)
+    assert (assignment.step, assignment.state) == (1, WorkState.ANSWERING)
+
+
+def test_pays_the_time_by_the_servers_clock_up_to_the_cap() -> None:
+    batch = make.running_batch(zero_shot=True, item_cap_s=60)
+    assignment = make.at_work(batch)
+    make.answer(assignment, at=make.NOON + timedelta(seconds=20))
+    make.answer(assignment, at=make.NOON + timedelta(seconds=1000))
+    assert [j.paid_ms for j in assignment.judgements.order_by("step")] == [20_000, 60_000]
+    assert assignment.paid_ms == 80_000
+
+
+def test_ends_as_displaced_when_a_join_took_the_lapsed_place() -> None:
+    batch = make.running_batch(wanted=1, lease_minutes=10)
+    slow = make.at_work(batch)
+    later = make.NOON + timedelta(minutes=11)
+    make.joined(batch, at=later)
+    make.answer(slow, at=later)
+    assert slow.outcome == Outcome.DISPLACED
+    assert not slow.judgements.exists()
+
+
+def test_takes_a_lapsed_place_back_when_nobody_took_it() -> None:
+    batch = make.running_batch(wanted=1, lease_minutes=10)
+    slow = make.at_work(batch)
+    make.answer(slow, at=make.NOON + timedelta(minutes=11))
+    assert slow.step == 1

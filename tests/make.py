@@ -1,0 +1,253 @@
+"""Objects for tests: small benchmarks, studies and people, made through the models and the
+same acts as in the product."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from importlib import import_module
+from itertools import count
+from typing import Any
+
+from annotation.acts.joining import identify, join
+from annotation.acts.judging import (
+    BrowserTimes,
+    begin,
+    current_example,
+    give_consent,
+    leave_reveal,
+    submit_answer,
+)
+from annotation.acts.running import start_study
+from annotation.answers import RawAnswer
+from annotation.marking import gold_in_force
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Batch,
+    Benchmark,
+    Channel,
+    Example,
+    Gold,
+    GoldVersion,
+    Item,
+    ItemSet,
+    JoinAnswer,
+    Kind,
+    Outcome,
+    OutcomeRule,
+    Role,
+    Study,
+    Task,
+    WorkState,
+)
+
+NOON = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
+_numbers = count(1)
+
+LABELS = ["bad", "good"]
+READY_MADE_CHANNELS = import_module("annotation.migrations.0003_ready_made_channels").CHANNELS
+
+
+def channel(slug: str = "link") -> Channel:
+    """A ready-made channel, also after a flush took the migration's rows away."""
+    fields = next(fields for fields in READY_MADE_CHANNELS if fields["slug"] == slug)
+    return Channel.objects.get_or_create(slug=slug, defaults=fields)[0]
+
+
+def benchmark(name: str = "") -> Benchmark:
+    return Benchmark.objects.create(name=name or f"benchmark-{next(_numbers)}")
+
+
+def task(
+    of: Benchmark | None = None,
+    *,
+    kind: str = Kind.CHOICE,
+    training: int = 3,
+    tests: int = 4,
+    **fields: Any,
+) -> Task:
+    """A task with one shot set (train-<training>-1) and a test set, gold included."""
+    number = next(_numbers)
+    made = Task.objects.create(
+        benchmark=of or benchmark(),
+        slug=fields.pop("slug", f"task-{number}"),
+        kind=kind,
+        description=fields.pop("description", "Read the text and answer."),
+        exposure_key=fields.pop("exposure_key", f"key-{number}"),
+        **fields,
+    )
+    GoldVersion.objects.create(task=made, number=1, reason="import")
+    if training:
+        examples = [example(made, f"training {n}", role=Role.TRAINING) for n in range(training)]
+        item_set(made, examples, name=f"train-{training}-1", shots=training, split=1)
+    item_set(
+        made,
+        [example(made, f"test {n}", role=Role.TEST) for n in range(tests)],
+        name="test",
+        role=Role.TEST,
+    )
+    return made
+
+
+def example(of: Task, name: str, *, role: str = Role.TEST, context: str = "") -> Example:
+    """An example whose gold depends on its name; see `gold_texts`."""
+    text = context or f"Anna met Boris in {name.title()} today."
+    content = sha256(f"{text}|{name}".encode()).hexdigest()
+    made = Example.objects.create(
+        task=of,
+        identity=f"content:{content}" if role == Role.TRAINING else f"id:{name}",
+        content_hash=content,
+        context_hash=sha256(text.encode()).hexdigest(),
+        context=[text],
+        question=f"Question about {name}?",
+        candidates=[[0, 0, 4], [0, 9, 14]] if of.kind == Kind.CANDIDATE else [],
+    )
+    Gold.objects.create(
+        example=made,
+        version=of.gold_versions.get(number=1),
+        alternatives=[[{"text": text} for text in gold_texts(of.kind, name)]],
+    )
+    return made
+
+
+def gold_texts(kind: str, name: str) -> list[str]:
+    even = int(sha256(name.encode()).hexdigest(), 16) % 2 == 0
+    if kind == Kind.CHOICE:
+        return [LABELS[even]]
+    if kind == Kind.CANDIDATE:
+        return ["Anna" if even else "Boris"]
+    return ["Anna", "Boris"] if even else []
+
+
+def item_set(
+    of: Task, examples: Sequence[Example], *, name: str, role: str = Role.TRAINING, **fields: Any
+) -> ItemSet:
+    made = ItemSet.objects.create(
+        task=of,
+        name=name,
+        role=role,
+        choices=LABELS if of.kind == Kind.CHOICE else [],
+        checksum=sha256("".join(e.identity for e in examples).encode()).hexdigest(),
+        **fields,
+    )
+    Item.objects.bulk_create(
+        Item(item_set=made, example=e, position=n, source_id=e.identity.removeprefix("id:"))
+        for n, e in enumerate(examples)
+    )
+    return made
+
+
+def study(of: Benchmark, *, via: str = "link", **fields: Any) -> Study:
+    number = next(_numbers)
+    made = Study.objects.create(
+        slug=fields.pop("slug", f"study-{number}"),
+        title=fields.pop("title", f"Study {number}"),
+        benchmark=of,
+        channel=channel(via),
+        consent_text=fields.pop("consent_text", "We store your answers."),
+        **fields,
+    )
+    OutcomeRule.objects.bulk_create(
+        OutcomeRule(
+            study=made,
+            outcome=outcome,
+            code=f"CODE-{outcome.upper()}",
+            pays_time=outcome not in (Outcome.DECLINED, JoinAnswer.FULL),
+        )
+        for outcome in [*Outcome.values, *JoinAnswer.values]
+    )
+    return made
+
+
+def batch(of: Study, task: Task, *, zero_shot: bool = False, wanted: int = 3) -> Batch:
+    training = None if zero_shot else task.item_sets.filter(role=Role.TRAINING).first()
+    return Batch.objects.create(
+        study=of,
+        task=task,
+        training_set=training,
+        test_set=task.item_sets.get(name="test"),
+        wanted=wanted,
+    )
+
+
+def running_batch(
+    *,
+    kind: str = Kind.CHOICE,
+    zero_shot: bool = False,
+    wanted: int = 3,
+    training: int = 3,
+    tests: int = 4,
+    **study_fields: Any,
+) -> Batch:
+    """A batch of a study that has been started."""
+    bench = benchmark()
+    made = batch(
+        study(bench, **study_fields),
+        task(bench, kind=kind, training=training, tests=tests),
+        zero_shot=zero_shot,
+        wanted=wanted,
+    )
+    start_study(made.study, at=NOON)
+    made.refresh_from_db()
+    return made
+
+
+def annotator(via: str = "link", external_id: str = "") -> Annotator:
+    return identify(channel(via), external_id or f"person-{next(_numbers)}")[0]
+
+
+def joined(
+    of: Batch, *, who: Annotator | None = None, at: datetime = NOON, submission_id: str = ""
+) -> Assignment:
+    person = who or annotator(of.study.channel.slug)
+    return join(study=of.study, annotator=person, batch=of, at=at, submission_id=submission_id)
+
+
+def at_work(of: Batch, *, who: Annotator | None = None, at: datetime = NOON) -> Assignment:
+    """An assignment in front of its first example."""
+    assignment = joined(of, who=who, at=at)
+    give_consent(assignment, at=at)
+    begin(assignment, at=at)
+    return assignment
+
+
+def right_answer(assignment: Assignment) -> RawAnswer:
+    shown = current_example(assignment)
+    gold = gold_in_force([shown.pk], assignment.batch.task_id, 1)[shown.pk]
+    return raw_for(gold.alternative_texts()[0], shown.options, shown.context[0])
+
+
+def wrong_answer(assignment: Assignment) -> RawAnswer:
+    shown = current_example(assignment)
+    right = right_answer(assignment)
+    if shown.options:
+        return RawAnswer(option=1 - (right.option or 0))
+    return RawAnswer(none=True) if right.spans else RawAnswer(spans=[[0, 0, 4]])
+
+
+def raw_for(texts: Iterable[str], options: Sequence[str], context: str) -> RawAnswer:
+    wanted = list(texts)
+    if options:
+        return RawAnswer(option=options.index(wanted[0]))
+    spans = [[0, context.find(text), context.find(text) + len(text)] for text in wanted]
+    return RawAnswer(spans=spans, none=not spans)
+
+
+def answer(assignment: Assignment, raw: RawAnswer | None = None, *, at: datetime = NOON) -> None:
+    """Submit the present step (right unless told otherwise), and leave its reveal."""
+    step = assignment.step
+    raw = raw or right_answer(assignment)
+    submit_answer(assignment, step=step, raw=raw, times=BrowserTimes(), at=at)
+    if assignment.state == WorkState.REVEALED:
+        leave_reveal(assignment, step=step, at=at)
+
+
+def worked_through(of: Batch, *, wrong: int = 0, who: Annotator | None = None) -> Assignment:
+    """A whole assignment, its first `wrong` answers wrong, ten seconds an answer."""
+    assignment = at_work(of, who=who)
+    for number in count():
+        if assignment.is_finished:
+            return assignment
+        raw = wrong_answer(assignment) if number < wrong else None
+        answer(assignment, raw, at=NOON + timedelta(seconds=10 * (number + 1)))
+    raise AssertionError("unreachable")
