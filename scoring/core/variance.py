@@ -1,0 +1,143 @@
+"""Two-way random effects: annotators × items, balanced or with gaps.
+
+Shapes: scores are n × m (annotators in rows, items or item clusters in columns), with any number of
+axes before these two where a function says so. A missing score is NaN.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+NOTHING = 1e-12
+"""Mean squares up to here are rounding, not variation."""
+
+
+@dataclass(frozen=True)
+class MeanSquares:
+    """Mean squares of n × m scores: one figure each, or an array over the axes before."""
+
+    annotator: Floats
+    item: Floats
+    residual: Floats
+    n: int
+    m: int
+
+    @property
+    def flat(self) -> NDArray[np.bool_]:
+        """Neither annotators nor items differ."""
+        return np.asarray(self.annotator + self.item <= NOTHING)
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variance components on the scale of the scores; none is below 0."""
+
+    annotator: float
+    item: float
+    residual: float
+
+
+def score_matrix(scores: ArrayLike, *, name: str = "scores") -> Floats:
+    """The scores as an n × m float matrix without the columns that nobody answered."""
+    matrix = np.asarray(scores, float)
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(f"The {name} have shape {matrix.shape}; give annotators × items.")
+    if np.isinf(matrix).any():
+        raise ValueError(f"The {name} hold an infinite value.")
+    matrix = matrix[:, ~np.isnan(matrix).all(axis=0)]
+    if not matrix.size or np.isnan(matrix).all(axis=1).any():
+        raise ValueError(f"A row of the {name} holds no score at all; leave it out.")
+    return matrix
+
+
+def mean_squares(scores: ArrayLike) -> MeanSquares:
+    """MSA, MSI and MSE of complete scores (…, n, m); NaN where n or m is too small for one."""
+    y = np.asarray(scores, float)
+    n, m = y.shape[-2:]
+    rows, columns = y.mean(axis=-1), y.mean(axis=-2)
+    rest = y - rows[..., :, None] - columns[..., None, :] + y.mean(axis=(-2, -1))[..., None, None]
+    return MeanSquares(
+        annotator=_variance(rows) * m,
+        item=_variance(columns) * n,
+        residual=_per_df((rest**2).sum(axis=(-2, -1)), (n - 1) * (m - 1)),
+        n=n,
+        m=m,
+    )
+
+
+def satterthwaite(total: ArrayLike, *terms: tuple[ArrayLike, int]) -> Floats:
+    """Degrees of freedom of a sum of mean squares; each term comes with its own (Satterthwaite
+    1946). Terms without degrees of freedom are left out; NaN when nothing varies."""
+    spread = sum(np.square(term) / df for term, df in terms if df > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.square(total) / spread)
+
+
+def crossed_spread(squares: MeanSquares) -> tuple[Floats, Floats]:
+    """SE and degrees of freedom of the mean over new annotators and new items.
+
+    The variance is the sum MSA + MSI − MSE over nm, never below either of the first two alone; the
+    degrees of freedom are those of the raw sum, kept within [n−1, m−1].
+    """
+    a, i, e = squares.annotator, squares.item, squares.residual
+    n, m = squares.n, squares.m
+    raw = a + i - e
+    variance = np.maximum(raw, np.maximum(a, i)) / (n * m)
+    df = satterthwaite(raw, (a, n - 1), (i, m - 1), (e, (n - 1) * (m - 1)))
+    return np.sqrt(variance), within(df, n - 1, m - 1)
+
+
+def within(df: Floats, least: int, most: int) -> Floats:
+    """Degrees of freedom kept within [least, most]; the upper bound wins where they cross."""
+    return np.minimum(np.maximum(df, least), most)
+
+
+def variance_components(scores: ArrayLike) -> Components:
+    """Annotator, item and residual variance by Henderson's method 1, negative ones set to 0.
+
+    Complete scores get the usual (MSA − MSE)/m, (MSI − MSE)/n and MSE. All three are NaN for one
+    annotator or one item, where they cannot be told apart.
+    """
+    y = score_matrix(scores)
+    n, m = y.shape
+    if min(n, m) < 2:
+        return Components(np.nan, np.nan, np.nan)
+    found = _henderson(y) if np.isnan(y).any() else _from_mean_squares(mean_squares(y))
+    return Components(*np.maximum(found, 0).tolist())
+
+
+def _from_mean_squares(squares: MeanSquares) -> Floats:
+    a, i, e = squares.annotator, squares.item, squares.residual
+    return np.array([(a - e) / squares.m, (i - e) / squares.n, e])
+
+
+def _henderson(y: Floats) -> Floats:
+    """Method 1 (Searle, Casella & McCulloch 1992, ch. 5) for at most one score a cell."""
+    seen = ~np.isnan(y)
+    by_row, by_column, size = seen.sum(axis=1), seen.sum(axis=0), seen.sum()
+    y = y - np.nanmean(y)  # keeps the sums of squares from cancelling
+    rows = (np.nansum(y, axis=1) ** 2 / by_row).sum()
+    columns = (np.nansum(y, axis=0) ** 2 / by_column).sum()
+    grand = np.nansum(y) ** 2 / size
+    n, m = y.shape
+    k_row, k_column = (by_row**2).sum() / size, (by_column**2).sum() / size
+    expected = [
+        [size - k_row, n - k_column, n - 1],
+        [m - k_row, size - k_column, m - 1],
+        [k_row - m, k_column - n, size - n - m + 1],
+    ]
+    found = [rows - grand, columns - grand, np.nansum(y**2) - rows - columns + grand]
+    # Least squares: in a design without overlap item and residual variance cannot be told apart.
+    return np.asarray(np.linalg.lstsq(expected, found, rcond=None)[0])
+
+
+def _variance(means: Floats) -> Floats:
+    deviations = means - means.mean(axis=-1, keepdims=True)
+    return _per_df((deviations**2).sum(axis=-1), means.shape[-1] - 1)
+
+
+def _per_df(sum_of_squares: Floats, df: int) -> Floats:
+    return np.asarray(sum_of_squares / df if df > 0 else np.full_like(sum_of_squares, np.nan))
