@@ -223,8 +223,12 @@ def _is_flat(y: Floats) -> bool:
 def _check(y: Floats, estimand: str, level: float) -> None:
     if estimand not in ESTIMANDS:
         raise ValueError(f"The estimand is {estimand!r}; it must be one of {ESTIMANDS}.")
-    if not 0 < level < 1:
-        raise ValueError(f"The level is {level}; it must lie between 0 and 1.")
+    check_level(level)
     mean = _annotator_means(y).mean()
     if not -NOTHING <= mean <= 1 + NOTHING:
         raise ValueError(f"The mean score is {mean:g}; give scores in [0, 1], not in percent.")
+
+
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"The level is {level}; it must lie between 0 and 1.")
