@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from secrets import token_hex
+from hashlib import sha256
 
 from django.db import IntegrityError, transaction
 from django.utils.crypto import salted_hmac
@@ -85,7 +85,7 @@ def _join_new(
                 batch=candidate,
                 exposure_key=candidate.task.exposure_key,
                 submission_id=submission_id,
-                order_seed=token_hex(8),
+                order_seed=_order_seed(candidate, annotator),
                 joined_at=at,
                 seen_at=at,
                 shown_at=at,
@@ -94,6 +94,12 @@ def _join_new(
                 return assignment
             transaction.set_rollback(True)
     raise Full(_("All places of this study are taken, so there is nothing left to do here."))
+
+
+def _order_seed(batch: Batch, annotator: Annotator) -> str:
+    """Follows from the study's stored seed, so that a study can be played again."""
+    text = f"{batch.study.seed}:{batch.pk}:{annotator.identity_hash}"
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def _candidates(
@@ -106,7 +112,9 @@ def _candidates(
         .exclude(outcome="declined")
         .values("exposure_key")
     )
-    batches = study.batches.select_related("task").exclude(task__exposure_key__in=worked_on)
+    batches = study.batches.select_related("task", "study").exclude(
+        task__exposure_key__in=worked_on
+    )
     if batch is not None:
         batches = batches.filter(pk=batch.pk)
     by_id = {candidate.pk: candidate for candidate in batches}

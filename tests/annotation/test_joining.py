@@ -1,0 +1,161 @@
+"""From a link to a place in a batch."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotation.acts.finishing import finish
+from annotation.acts.joining import Full, NotOpen, join
+from annotation.acts.judging import decline
+from annotation.acts.running import pause_study, start_study
+from annotation.models import Assignment, Batch, Outcome, Place, Study
+from tests import make
+from tests.together import at_once
+
+pytestmark = pytest.mark.django_db
+
+
+def _running_study(tasks: int = 2, wanted: int = 2, **fields: object) -> Study:
+    bench = make.benchmark()
+    study = make.study(bench, **fields)
+    for _ in range(tasks):
+        make.batch(study, make.task(bench), wanted=wanted)
+    start_study(study, at=make.NOON)
+    return study
+
+
+def test_takes_a_place() -> None:
+    batch = make.running_batch(wanted=1)
+    assignment = make.joined(batch)
+    assert Place.objects.get(batch=batch).holder == assignment
+
+
+def test_refuses_before_any_work_when_full() -> None:
+    batch = make.running_batch(wanted=1)
+    make.joined(batch)
+    with pytest.raises(Full):
+        make.joined(batch)
+    assert Assignment.objects.count() == 1
+
+
+def test_refuses_while_paused() -> None:
+    batch = make.running_batch()
+    pause_study(batch.study)
+    with pytest.raises(NotOpen):
+        make.joined(batch)
+
+
+def test_spreads_people_over_the_batches_with_the_fewest_places_taken() -> None:
+    study = _running_study(tasks=3, wanted=4)
+    for _ in range(6):
+        join(study=study, annotator=make.annotator(), at=make.NOON)
+    taken = Counter(Assignment.objects.values_list("batch_id", flat=True))
+    assert sorted(taken.values()) == [2, 2, 2]
+
+
+def test_goes_on_with_an_unfinished_assignment() -> None:
+    batch = make.running_batch()
+    who = make.annotator()
+    assert make.joined(batch, who=who) == make.joined(batch, who=who, submission_id="another")
+
+
+def test_shows_a_finished_assignment_again() -> None:
+    batch = make.running_batch()
+    done = make.worked_through(batch)
+    assert make.joined(batch, who=done.annotator) == done
+
+
+def test_gives_a_new_task_under_a_new_submission_id() -> None:
+    study = _running_study(via="prolific")
+    who = make.annotator("prolific")
+    first = join(study=study, annotator=who, at=make.NOON, submission_id="one")
+    finish(first, Outcome.COMPLETED, at=make.NOON)
+    second = join(study=study, annotator=who, at=make.NOON, submission_id="two")
+    assert second.batch.task != first.batch.task
+    finish(second, Outcome.COMPLETED, at=make.NOON)
+    with pytest.raises(Full):
+        join(study=study, annotator=who, at=make.NOON, submission_id="three")
+
+
+def test_never_lets_anybody_see_a_task_twice_in_another_study() -> None:
+    batch = make.running_batch()
+    done = make.worked_through(batch)
+    other = make.batch(make.study(batch.study.benchmark), batch.task)
+    start_study(other.study, at=make.NOON)
+    with pytest.raises(Full):
+        make.joined(other, who=done.annotator)
+
+
+@pytest.mark.both_databases
+def test_the_database_refuses_a_second_exposure() -> None:
+    batch = make.running_batch()
+    done = make.worked_through(batch)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Assignment.objects.create(
+            annotator=done.annotator,
+            study=batch.study,
+            batch=batch,
+            exposure_key=done.exposure_key,
+            joined_at=make.NOON,
+            seen_at=make.NOON,
+        )
+
+
+def test_frees_the_place_of_somebody_who_declines() -> None:
+    batch = make.running_batch(wanted=1)
+    assignment = make.joined(batch)
+    decline(assignment, at=make.NOON)
+    assert assignment.outcome == Outcome.DECLINED
+    assert make.joined(batch).state == "consent"
+
+
+def test_gives_a_lapsed_place_to_the_next() -> None:
+    batch = make.running_batch(wanted=1, lease_minutes=5)
+    make.joined(batch)
+    later = make.NOON + timedelta(minutes=6)
+    assert make.joined(batch, at=later)
+
+
+def test_takes_no_persons_place_when_simulated() -> None:
+    batch = make.running_batch(wanted=1)
+    make.joined(batch)
+    with pytest.raises(Full):
+        make.joined(batch, who=make.annotator("simulated"))
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_gives_three_places_to_three_of_forty_who_come_at_once() -> None:
+    batch = make.running_batch(wanted=3)
+    people = [make.annotator() for _ in range(40)]
+
+    def come(number: int) -> str:
+        try:
+            join(
+                study=Study.objects.get(pk=batch.study_id),
+                annotator=people[number],
+                batch=Batch.objects.get(pk=batch.pk),
+                at=make.NOON,
+            )
+        except Full:
+            return "full"
+        return "in"
+
+    assert Counter(at_once(come, 40)) == {"in": 3, "full": 37}
+    assert Assignment.objects.count() == 3
+    assert Place.objects.filter(holder__isnull=False).count() == 3
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_gives_one_assignment_to_one_person_in_ten_tabs() -> None:
+    study = _running_study(tasks=3)
+    who = make.annotator()
+
+    def come(_number: int) -> int:
+        return join(study=Study.objects.get(pk=study.pk), annotator=who, at=make.NOON).pk
+
+    assert len(set(at_once(come, 10))) == 1
+    assert Place.objects.filter(holder__isnull=False).count() == 1
