@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scoring.core.s1 import Spans, check_references, score_many
+from scoring.core.s1 import Spans, check_references, score_many, span_set
 
 Golds = Sequence[Sequence[Spans]]
 
@@ -89,7 +89,7 @@ def _ceiling(gold: set[str], offered: set[str] | None, most: int | None) -> floa
 
 
 def _gold_sets(alternatives: Sequence[Spans], references: str) -> list[set[str]]:
-    sets = [set(gold) - {""} for gold in alternatives] or [set()]
+    sets = [span_set(gold) for gold in alternatives] or [set()]
     return [set().union(*sets)] if references == "set" else sets
 
 

@@ -26,7 +26,7 @@ Spans = Collection[str]
 
 def s1_score(predicted: Spans, gold: Spans) -> float:
     """S1 in [0, 1] of a predicted set of strings against one gold set."""
-    predicted, gold = _span_set(predicted), _span_set(gold)
+    predicted, gold = span_set(predicted), span_set(gold)
     if not predicted and not gold:
         return 1.0
     return 2 * len(predicted & gold) / (len(predicted) + len(gold))
@@ -39,7 +39,7 @@ def s1_best(predicted: Spans, alternatives: Sequence[Spans]) -> float:
 
 def s1_union(predicted: Spans, alternatives: Sequence[Spans]) -> float:
     """S1 against the union of the alternatives (policy `set`)."""
-    return s1_score(predicted, set().union(*map(_span_set, alternatives)))
+    return s1_score(predicted, set().union(*map(span_set, alternatives)))
 
 
 def score_one(predicted: Spans, alternatives: Sequence[Spans], *, references: str) -> float:
@@ -75,6 +75,12 @@ def score_many(
 def check_references(references: str) -> None:
     if references not in REFERENCE_POLICIES:
         raise ValueError(f"The reference policy is {references!r}; it must be 'set' or 'any'.")
+
+
+def span_set(spans: Spans) -> set[str]:
+    """The distinct non-empty strings; ValueError for one string in place of a collection."""
+    _refuse_string(spans)
+    return set(spans) - {""}
 
 
 class _GoldTable:
@@ -113,11 +119,6 @@ class _GoldTable:
         return np.bincount(rows[found & (strings < self.width)], minlength=len(gold))
 
 
-def _span_set(spans: Spans) -> set[str]:
-    _refuse_string(spans)
-    return set(spans) - {""}
-
-
 def _refuse_string(spans: object) -> None:
     if isinstance(spans, str):
         raise ValueError(f"The answer {spans!r} is one string; give a list of strings.")
@@ -126,7 +127,7 @@ def _refuse_string(spans: object) -> None:
 def _alternatives(gold: Sequence[Spans], references: str) -> list[Spans]:
     _refuse_string(gold)
     if references == "set" or not gold:
-        return [set().union(*map(_span_set, gold))]
+        return [set().union(*map(span_set, gold))]
     return list(gold)
 
 
