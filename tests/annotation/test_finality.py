@@ -1,0 +1,82 @@
+"""The database itself refuses to change or delete a judgement."""
+
+from collections.abc import Callable
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+
+from annotation.checks import judgements_are_final
+from annotation.models import Judgement
+from annotation.triggers import drop_triggers, missing_triggers, restore_triggers
+from tests import make
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+def _sql(statement: str, *parameters: object) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+
+
+def _save(judgement: Judgement) -> None:
+    judgement.answer = ["changed"]
+    judgement.save()
+
+
+CHANGES: dict[str, Callable[[Judgement], object]] = {
+    "save": _save,
+    "delete": lambda j: j.delete(),
+    "queryset update": lambda j: Judgement.objects.filter(pk=j.pk).update(answer=["changed"]),
+    "queryset delete": lambda j: Judgement.objects.filter(pk=j.pk).delete(),
+    "bulk update": lambda j: Judgement.objects.bulk_update([j], ["answer"]),
+    "raw update": lambda j: _sql("UPDATE annotation_judgement SET step = 99 WHERE id = %s", j.pk),
+    "raw delete": lambda j: _sql("DELETE FROM annotation_judgement WHERE id = %s", j.pk),
+    "upsert": lambda j: Judgement.objects.bulk_create(
+        [j], update_conflicts=True, unique_fields=["id"], update_fields=["answer"]
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_refuses(change: str) -> None:
+    assignment = make.at_work(make.running_batch())
+    make.answer(assignment)
+    before = Judgement.objects.values().get()
+    with pytest.raises(IntegrityError, match="final"), transaction.atomic():
+        CHANGES[change](Judgement.objects.get())
+    assert Judgement.objects.values().get() == before
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="INSERT OR REPLACE is SQLite's own")
+def test_refuses_insert_or_replace() -> None:
+    make.answer(make.at_work(make.running_batch()))
+    columns = ", ".join(field.column for field in Judgement._meta.fields)
+    with pytest.raises(IntegrityError, match="final"), transaction.atomic():
+        _sql(
+            f"INSERT OR REPLACE INTO annotation_judgement ({columns}) "
+            f"SELECT {columns} FROM annotation_judgement"
+        )
+    assert Judgement.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="TRUNCATE is PostgreSQL's own")
+def test_refuses_truncate() -> None:
+    make.answer(make.at_work(make.running_batch()))
+    with pytest.raises(IntegrityError, match="final"), transaction.atomic():
+        _sql("TRUNCATE annotation_judgement CASCADE")
+
+
+def test_notices_and_restores_triggers_that_a_migration_dropped() -> None:
+    drop_triggers(connection)
+    assert [error.id for error in judgements_are_final(databases=["default"])] == [
+        "annotation.E001"
+    ] * 2
+    restore_triggers(sender=None, using="default")  # type: ignore[arg-type]
+    assert missing_triggers(connection) == []
+
+
+def test_has_its_triggers_after_a_plain_migrate() -> None:
+    call_command("migrate", verbosity=0)
+    assert missing_triggers(connection) == []

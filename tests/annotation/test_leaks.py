@@ -1,0 +1,104 @@
+"""No gold reaches an annotator before its judgement is locked, and test gold never does.
+
+The same session is played again with all gold permuted that must not be seen yet. If any
+response differs in a byte (tokens and times apart), something leaked.
+"""
+
+import re
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from annotation.frozen import sequence
+from annotation.models import Assignment, Batch, Gold, Kind
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+TRAINING, TESTS = 3, 4
+VOLATILE = re.compile(
+    rb'csrfmiddlewaretoken" value="[^"]+"|/resume/[^/"]+|data-draft-key="[^"]+"'
+    rb"|csrftoken=[^;]+|annotator=[^;]+|[Ee]xpires[=:] ?[^;\n]+"
+    rb"|\d+ min . [\d.]+|<strong>[\d.]+ USD</strong>"
+)
+
+
+class Replayed(Exception):
+    """Rolls a session back, so that the next one meets the same rows."""
+
+
+def play(batch: Batch, steps: int, htmx: bool) -> tuple[list[bytes], list[int]]:
+    """Every response of a session up to the answer form of step `steps`, and the examples in
+    the order that they came."""
+    client = Client(headers={"HX-Request": "true"} if htmx else {})
+    seen: list[bytes] = []
+
+    def keep(response: object) -> None:
+        head = "\n".join(f"{k}: {v}" for k, v in sorted(response.headers.items()))
+        cookies = response.cookies.output()
+        body = re.sub(r"Content-Length: \d+\n?", "", head).encode() + cookies.encode()
+        seen.append(VOLATILE.sub(b"", body + response.content))
+
+    url = reverse("annotation:join_batch", args=[batch.join_token])
+    keep(client.get(url, {"PROLIFIC_PID": "p1", "SESSION_ID": "s1"}))
+    keep(client.post("/work/consent/", {"agree": "1"}))
+    keep(client.post("/work/begin/"))
+    assignment = Assignment.objects.get()
+    order = [example.pk for example in sequence(batch.pk, assignment.order_seed)]
+    for step in range(steps):
+        answer = {"none": "1"} if batch.task.kind == Kind.SPANS else {"option": step % 2}
+        keep(client.post("/work/submit/", {"step": step, **answer}))
+        keep(client.get("/work/"))
+        if step < TRAINING:
+            keep(client.post("/work/next/", {"step": step}))
+    keep(client.get("/work/"))
+    return seen, order
+
+
+def replay(batch: Batch, steps: int, htmx: bool, permute: list[int]) -> tuple[list, list]:
+    result: tuple[list, list] = ([], [])
+    try:
+        with transaction.atomic():
+            _permute_gold(batch, permute)
+            result = play(batch, steps, htmx)
+            raise Replayed
+    except Replayed:
+        return result
+
+
+def _permute_gold(batch: Batch, examples: list[int]) -> None:
+    for gold in Gold.objects.filter(example_id__in=examples):
+        texts = [span["text"] for span in gold.alternatives[0]]
+        gold.alternatives = [[{"text": text} for text in _other(batch.task.kind, texts)]]
+        gold.explanation = "CANARY"
+        gold.save()
+
+
+def _other(kind: str, texts: list[str]) -> list[str]:
+    if kind == Kind.CHOICE:
+        return [label for label in make.LABELS if label not in texts]
+    if kind == Kind.CANDIDATE:
+        return ["Anna"] if texts == ["Boris"] else ["Boris"]
+    return [] if texts else ["Anna"]
+
+
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
+@pytest.mark.parametrize("locked", range(TRAINING + 1))
+@pytest.mark.parametrize("kind", Kind.values)
+def test_shows_nothing_of_gold_that_is_not_locked(kind: str, locked: int, htmx: bool) -> None:
+    batch = make.running_batch(kind=kind, training=TRAINING, tests=TESTS, via="prolific")
+    steps = locked if locked < TRAINING else TRAINING + TESTS
+    plain, order = replay(batch, steps, htmx, permute=[])
+    permuted, same_order = replay(batch, steps, htmx, permute=order[locked:])
+    assert order == same_order
+    assert plain == permuted
+
+
+def test_notices_gold_that_is_shown() -> None:
+    """The masks above are not so wide that a reveal would pass."""
+    batch = make.running_batch(training=TRAINING, tests=TESTS, via="prolific")
+    plain, order = replay(batch, 1, False, permute=[])
+    permuted, _ = replay(batch, 1, False, permute=order)
+    assert plain != permuted
