@@ -1,1 +1,29 @@
+from scoring.models.comparison import Comparison, Leaderboard, ScoreVector
+from scoring.models.run import (
+    FULLY_SUPERVISED,
+    Method,
+    Prediction,
+    ProtocolTag,
+    References,
+    ReportedKind,
+    ReportedScore,
+    Run,
+    RunState,
+    shots_label,
+)
 
+__all__ = [
+    "FULLY_SUPERVISED",
+    "Comparison",
+    "Leaderboard",
+    "Method",
+    "Prediction",
+    "ProtocolTag",
+    "References",
+    "ReportedKind",
+    "ReportedScore",
+    "Run",
+    "RunState",
+    "ScoreVector",
+    "shots_label",
+]

@@ -1,0 +1,238 @@
+"""What systems did: stored runs with their predictions, and figures known only as published."""
+
+from typing import Self
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Benchmark, Example, ItemSet, Task
+
+FULLY_SUPERVISED = "all"
+
+
+class Method(models.TextChoices):
+    FT = "FT", _("fine-tuning")
+    PT = "PT", _("prompt-based fine-tuning")
+    ICL = "ICL", _("in-context learning")
+    OTHER = "other", _("other")
+
+
+class RunState(models.TextChoices):
+    UPLOADING = "uploading", _("uploading")
+    COMPLETE = "complete", _("complete")
+
+
+class ProtocolTag(models.TextChoices):
+    """How a system met the tasks before the test, as FLEX's board tells them apart."""
+
+    PRETRAINING_ONLY = "pretraining-only", _("pretraining only")
+    META_TRAINED = "meta-trained", _("meta-trained")
+
+
+class ReportedKind(models.TextChoices):
+    HUMAN = "human", _("human")
+    MODEL = "model", _("model")
+
+
+class References(models.TextChoices):
+    """The reference policy of a published figure, which its source may not tell."""
+
+    SET = "set", _("set")
+    ANY = "any", _("any")
+    UNKNOWN = "unknown", _("unknown")
+
+
+def shots_label(shots: int | None) -> int | str:
+    """Shots as files write them."""
+    return FULLY_SUPERVISED if shots is None else shots
+
+
+class RunQuerySet(models.QuerySet):
+    def complete(self) -> Self:
+        return self.filter(state=RunState.COMPLETE)
+
+    def of_benchmark(self, benchmark: Benchmark) -> Self:
+        return self.filter(task__benchmark=benchmark)
+
+    def visible_to(self, user: AbstractBaseUser) -> Self:
+        return self if user.is_staff else self.filter(owner=user)
+
+
+class Run(models.Model):
+    """A system's predictions on the test set of one task, trained or shown as one split or
+    episode says. Final once it is complete: a new file is a new run."""
+
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="runs")
+    test_set = models.ForeignKey(ItemSet, on_delete=models.PROTECT, related_name="runs")
+    system = models.CharField(max_length=200)
+    method = models.CharField(max_length=5, choices=Method.choices)
+    parameters = models.CharField(max_length=30, blank=True, help_text=_("Such as 110M."))
+    shots = models.PositiveIntegerField(
+        null=True, blank=True, help_text=_("Empty: fully supervised (“all”).")
+    )
+    split = models.PositiveIntegerField(null=True, blank=True)
+    episode = models.PositiveIntegerField(null=True, blank=True)
+
+    citation = models.TextField(blank=True)
+    url = models.URLField(max_length=500, blank=True)
+    uses_labelled = models.BooleanField(
+        null=True, blank=True, help_text=_("Labelled data from elsewhere; empty: not told.")
+    )
+    uses_unlabelled = models.BooleanField(
+        null=True, blank=True, help_text=_("Unlabelled data from elsewhere; empty: not told.")
+    )
+    protocol = models.JSONField(
+        default=list, blank=True, help_text=_("List of pretraining-only, meta-trained.")
+    )
+
+    source_format = models.CharField(max_length=40)
+    source_name = models.CharField(max_length=300, blank=True)
+    # Over identity and predictions, whatever file they came in; empty while uploading.
+    checksum = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=9, choices=RunState.choices, default=RunState.UPLOADING)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    # What joined and what did not: see scoring/acts/importing_runs.py.
+    report = models.JSONField(default=dict, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["task", "system", "method", "shots", "split", "episode", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["checksum"], condition=~Q(checksum=""), name="run_content_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="uploading", checksum="")
+                | Q(Q(state="complete"), ~Q(checksum="")),
+                name="run_complete_by_checksum",
+            ),
+            models.CheckConstraint(condition=Q(state__in=RunState.values), name="run_state_known"),
+            models.CheckConstraint(condition=Q(method__in=Method.values), name="run_method_known"),
+            models.CheckConstraint(condition=~Q(system=""), name="run_names_its_system"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} · {self.task} · {self.label}"
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return self.task.benchmark
+
+    @property
+    def is_complete(self) -> bool:
+        return self.state == RunState.COMPLETE
+
+    @property
+    def label(self) -> str:
+        """Its episode, or its shots and split."""
+        if self.episode is not None:
+            return f"episode {self.episode}"
+        split = "" if self.split is None else f", split {self.split}"
+        return f"{shots_label(self.shots)} shots{split}"
+
+    @property
+    def coverage(self) -> float | None:
+        """The part of the test set that has a prediction, in [0, 1]."""
+        matched = self.report.get("matched", 0)
+        total = matched + self.report.get("missing", 0)
+        return matched / total if total else None
+
+
+class Prediction(models.Model):
+    """What a run answered to one example."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="predictions")
+    example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="predictions")
+    answer = models.JSONField(help_text="List of strings; empty for none.")
+
+    class Meta:
+        ordering = ["run_id", "example_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "example"], name="prediction_once_in_run")
+        ]
+
+    def __str__(self) -> str:
+        return f"prediction of run {self.run_id} for example {self.example_id}"
+
+
+# What a published figure is known by, beside its shots.
+_FIGURE = [
+    "benchmark",
+    "task",
+    "kind",
+    "system",
+    "method",
+    "parameters",
+    "references",
+    "source",
+]
+
+
+class ReportedScore(models.Model):
+    """A figure known only as published. In percent, as published.
+
+    The task is a slug: a figure may stand for a task whose data are not imported. A figure
+    never changes by an import; whoever holds a correction deletes the old row first.
+    """
+
+    benchmark = models.ForeignKey(
+        Benchmark, on_delete=models.PROTECT, related_name="reported_scores"
+    )
+    task = models.SlugField(max_length=80)
+    kind = models.CharField(max_length=5, choices=ReportedKind.choices)
+    system = models.CharField(max_length=200)
+    method = models.CharField(max_length=5, choices=Method.choices, blank=True)
+    parameters = models.CharField(max_length=30, blank=True)
+    shots = models.PositiveIntegerField(
+        null=True, blank=True, help_text=_("Empty: fully supervised (“all”).")
+    )
+    mean = models.FloatField()
+    sd = models.FloatField(null=True, blank=True)
+    n = models.PositiveIntegerField(
+        null=True, blank=True, help_text=_("Annotators of a human figure, splits of a model's.")
+    )
+    references = models.CharField(
+        max_length=7, choices=References.choices, default=References.UNKNOWN
+    )
+    source = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["benchmark", "task", "kind", "system", "method", "shots", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=[*_FIGURE, "shots"], name="reported_score_once"),
+            # The first passes over rows whose shots are null.
+            models.UniqueConstraint(
+                fields=_FIGURE,
+                condition=Q(shots__isnull=True),
+                name="reported_score_supervised_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=ReportedKind.values), name="reported_score_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(method="") | Q(method__in=Method.values),
+                name="reported_score_method_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(references__in=References.values),
+                name="reported_score_references_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(mean__gte=0, mean__lte=100), name="reported_score_in_percent"
+            ),
+            models.CheckConstraint(
+                condition=Q(sd__isnull=True) | Q(sd__gte=0), name="reported_score_sd_not_negative"
+            ),
+            models.CheckConstraint(condition=~Q(source=""), name="reported_score_names_its_source"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} · {self.task} · {shots_label(self.shots)} shots, {self.source}"
