@@ -1,0 +1,153 @@
+"""Batching: many batches at once, from tasks × shots × chains or from episodes."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.chains import chains as chains_of_task
+from annotation.chains import unchained
+from annotation.errors import BadInput, Frozen
+from annotation.models import Batch, ItemSet, Role, Study, StudyState, Task
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A batch that a task allows."""
+
+    task: Task
+    training_set: ItemSet | None
+    test_set: ItemSet
+    chain: int | None = None
+
+    @property
+    def shots(self) -> int:
+        return self.training_set.shots or 0 if self.training_set else 0
+
+    @property
+    def episode(self) -> int | None:
+        return self.test_set.episode
+
+    @property
+    def key(self) -> tuple[int | None, int]:
+        return (self.training_set.pk if self.training_set else None, self.test_set.pk)
+
+
+def candidates(task: Task) -> list[Candidate]:
+    """Every batch that the item sets of a task allow: zero-shot, each shot set with the
+    chain that it nests in, each episode."""
+    return [*_of_shot_sets(task), *_of_episodes(task)]
+
+
+def select_shots(
+    among: Iterable[Candidate], shots: Collection[int], chains: Collection[int] | None = None
+) -> list[Candidate]:
+    """Those with one of these numbers of shots, of these chains where a choice is made.
+
+    A zero-shot batch and an episode are of no chain, and are chosen by their shots alone.
+    """
+    return [
+        candidate
+        for candidate in among
+        if candidate.shots in shots
+        and (
+            chains is None
+            or candidate.training_set is None
+            or candidate.episode is not None
+            or candidate.chain in chains
+        )
+    ]
+
+
+def make_batches(
+    study: Study,
+    *,
+    tasks: Iterable[Task],
+    shots: Collection[int],
+    chains: Collection[int] | None = None,
+    wanted: int,
+) -> list[Batch]:
+    """Add the batches of tasks × shots × chains; 0 shots is zero-shot, no chains means all.
+
+    Batches that are there already are left alone. Returns the new ones.
+    """
+    chosen = [
+        candidate for task in tasks for candidate in select_shots(candidates(task), shots, chains)
+    ]
+    return add_batches(study, chosen, wanted=wanted)
+
+
+def add_batches(study: Study, chosen: Sequence[Candidate], *, wanted: int) -> list[Batch]:
+    """Add these batches unless they are there already. Raises Frozen once the study has
+    started."""
+    _check(study, chosen, wanted)
+    with transaction.atomic():
+        _hold_draft(study)
+        return Batch.objects.bulk_create(
+            Batch(
+                study=study,
+                task=candidate.task,
+                training_set=candidate.training_set,
+                test_set=candidate.test_set,
+                chain=candidate.chain,
+                wanted=wanted,
+            )
+            for candidate in missing(study, chosen)
+        )
+
+
+def missing(study: Study, chosen: Iterable[Candidate]) -> list[Candidate]:
+    """Those that the study does not have yet."""
+    present = set(study.batches.values_list("training_set_id", "test_set_id"))
+    return [candidate for candidate in chosen if candidate.key not in present]
+
+
+def _check(study: Study, chosen: Sequence[Candidate], wanted: int) -> None:
+    if wanted < 1:
+        raise BadInput(_("A batch needs at least one annotator: ask for 1 or more."))
+    if not chosen:
+        raise BadInput(
+            _("No item set fits this choice: choose other shots or chains, or import the files.")
+        )
+    for task in {candidate.task for candidate in chosen}:
+        if task.benchmark_id != study.benchmark_id:
+            raise BadInput(
+                _("The task %(task)s belongs to another benchmark than the study: leave it out.")
+                % {"task": task.slug}
+            )
+
+
+def _hold_draft(study: Study) -> None:
+    """Keep the study from being started until this transaction ends: a start would freeze
+    the batches that it finds, and this row is the one that it updates."""
+    draft = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT)
+    if not draft.update(state=StudyState.DRAFT):
+        raise Frozen(_("This study has been started: copy it to add other batches."))
+
+
+def _of_shot_sets(task: Task) -> list[Candidate]:
+    test_set = task.item_sets.filter(role=Role.TEST, episode=None).order_by("name").first()
+    if test_set is None:
+        return []
+    nested = [
+        Candidate(task, item_set, test_set, chain.number)
+        for chain in chains_of_task(task)
+        for item_set in chain.sets.values()
+    ]
+    alone = [Candidate(task, item_set, test_set) for item_set in unchained(task)]
+    return [
+        Candidate(task, None, test_set),
+        *sorted(nested + alone, key=lambda c: (c.shots, c.training_set.split)),
+    ]
+
+
+def _of_episodes(task: Task) -> list[Candidate]:
+    """A training set belongs to the test set of its episode; without one it is zero-shot."""
+    of_episodes = task.item_sets.filter(episode__isnull=False).order_by("episode", "name")
+    training = {s.episode: s for s in of_episodes if s.role == Role.TRAINING}
+    return [
+        Candidate(task, training.get(test_set.episode), test_set)
+        for test_set in of_episodes
+        if test_set.role == Role.TEST
+    ]
