@@ -1,0 +1,89 @@
+"""Inviting: a list of people in, a personal link for each of them out."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+
+from django.utils.translation import gettext as _
+
+from annotation.acts.joining import identity_hash
+from annotation.errors import BadInput
+from annotation.models import Annotator, Invitation, Study, StudyState
+
+HEADINGS = frozenset({"id", "external_id", "person", "participant", "participant_id", "email"})
+LONGEST_ID = 200
+
+
+def read_people(text: str) -> list[str]:
+    """The ids in the first column of a CSV text, each once, in its order.
+
+    A first line that is a heading, such as `id` or `email`, is left out. Raises BadInput
+    with the line that cannot be used.
+    """
+    people: dict[str, None] = {}
+    for line, person in _first_column(text):
+        if not person or (not people and person.lower() in HEADINGS):
+            continue
+        if len(person) > LONGEST_ID or not person.isprintable():
+            raise BadInput(
+                _("Line %(line)d: an id is at most %(most)d ordinary characters long.")
+                % {"line": line, "most": LONGEST_ID}
+            )
+        people[person] = None
+    if not people:
+        raise BadInput(_("No ids were found: write one person a line, the id first."))
+    return list(people)
+
+
+def invite(study: Study, people: Sequence[str]) -> list[Invitation]:
+    """An invitation for each of these people; who has one keeps it, and its link."""
+    if study.state == StudyState.CLOSED:
+        raise BadInput(_("This study is closed: nobody can be invited any more."))
+    _check_erased(study, people)
+    Invitation.objects.bulk_create(
+        [Invitation(study=study, external_id=person) for person in people], ignore_conflicts=True
+    )
+    return list(study.invitations.filter(external_id__in=people).order_by("id"))
+
+
+def links_csv(study: Study, link_of: Callable[[Invitation], str]) -> Iterator[str]:
+    """The invited people with their links, one CSV line after the other."""
+    yield _csv_line(["id", "link"])
+    for invitation in study.invitations.order_by("id"):
+        yield _csv_line([invitation.external_id, link_of(invitation)])
+
+
+def _first_column(text: str) -> Iterator[tuple[int, str]]:
+    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=_delimiter(text))
+    try:
+        for row in rows:
+            yield rows.line_num, row[0].strip() if row else ""
+    except csv.Error as problem:
+        raise BadInput(
+            _("Line %(line)d cannot be read as CSV: write one person a line, the id first.")
+            % {"line": rows.line_num}
+        ) from problem
+
+
+def _delimiter(text: str) -> str:
+    first_line = text.split("\n", 1)[0]
+    return max(",;\t", key=first_line.count)
+
+
+def _check_erased(study: Study, people: Sequence[str]) -> None:
+    """Who was erased is not written down again by an old list."""
+    by_hash = {identity_hash(study.channel, person): person for person in people}
+    erased = Annotator.objects.filter(
+        channel=study.channel, erased_at__isnull=False, identity_hash__in=by_hash
+    ).first()
+    if erased is not None:
+        raise BadInput(
+            _("“%(person)s” asked to be erased and cannot be invited: take the line out.")
+            % {"person": by_hash[erased.identity_hash]}
+        )
+
+
+def _csv_line(fields: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(fields)
+    return line.getvalue()
