@@ -1,0 +1,148 @@
+import csv
+import io
+import json
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from django.test.utils import CaptureQueriesContext
+
+from annotation.acts.excluding import exclude
+from annotation.acts.exporting import COLUMNS, export_judgements
+from annotation.models import Assignment, Batch, Judgement
+from scoring.core.s1 import SCORER_VERSION
+from tests import make
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+@pytest.fixture
+def batch() -> Batch:
+    return make.running_batch(via="prolific", kind="spans", training=2, tests=3)
+
+
+@pytest.fixture
+def completed(batch: Batch) -> Assignment:
+    return make.worked_through(batch, who=make.annotator("prolific", "PERSON-7"))
+
+
+def rows_of(batch: Batch) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in export_judgements(batch.study, "jsonl")]
+
+
+def test_writes_every_judgement_once_in_its_order(batch: Batch, completed: Assignment) -> None:
+    rows = rows_of(batch)
+    judgements = Judgement.objects.order_by("step")
+    assert [(row["role"], row["step"]) for row in rows] == [
+        ("training", 0),
+        ("training", 1),
+        ("test", 2),
+        ("test", 3),
+        ("test", 4),
+    ]
+    assert [row["answer"] for row in rows] == [judgement.answer for judgement in judgements]
+    assert [row["spans"] for row in rows] == [judgement.spans for judgement in judgements]
+    assert [row["identity"] for row in rows] == [j.example.identity for j in judgements]
+
+
+def test_says_under_what_each_was_given(batch: Batch, completed: Assignment) -> None:
+    row = rows_of(batch)[-1]
+    assert row | {"excluded": False, "simulated": False} == row
+    assert row["annotator"] == completed.annotator.pseudonym
+    assert row["task"] == batch.task.slug
+    assert (row["shots"], row["split"]) == (2, 1)
+    assert row["order_seed"] == completed.order_seed
+    assert row["outcome"] == "completed"
+    assert row["gold_version"] == 1
+    assert row["scorer_version"] == SCORER_VERSION
+    assert row["set_checksum"] == batch.test_set.checksum
+    assert row["shown_at"].endswith("+00:00")
+
+
+def test_names_items_as_their_file_does(batch: Batch, completed: Assignment) -> None:
+    names = {row["item"] for row in rows_of(batch) if row["role"] == "test"}
+    assert names == {"test 0", "test 1", "test 2"}
+
+
+def test_takes_the_checksum_of_the_set_that_was_answered(
+    batch: Batch, completed: Assignment
+) -> None:
+    assert rows_of(batch)[0]["set_checksum"] == batch.training_set.checksum
+
+
+def test_marks_the_excluded_and_keeps_them(batch: Batch, completed: Assignment) -> None:
+    exclude(completed, reason="the reason stays inside")
+    rows = rows_of(batch)
+    assert [row["excluded"] for row in rows] == [True] * 5
+    assert "stays inside" not in json.dumps(rows)
+
+
+def test_marks_the_simulated(completed: Assignment, batch: Batch) -> None:
+    person = completed.annotator
+    person.channel.is_simulated = True
+    person.channel.save()
+    assert {row["simulated"] for row in rows_of(batch)} == {True}
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "csv"])
+def test_names_nobody_and_shows_no_gold(
+    batch: Batch, completed: Assignment, file_format: str
+) -> None:
+    Assignment.objects.update(submission_id="SESSION-7")
+    text = "".join(export_judgements(batch.study, file_format))
+    assert "PERSON-7" not in text
+    assert "SESSION-7" not in text
+    assert completed.annotator.identity_hash not in text
+    assert completed.resume_token not in text
+    assert not {"gold", "score", "s1", "external_id"} & set(COLUMNS)
+
+
+def test_includes_unfinished_work(batch: Batch) -> None:
+    working = make.at_work(batch)
+    make.answer(working)
+    assert [(row["outcome"], row["step"]) for row in rows_of(batch)] == [("", 0)]
+
+
+def test_leaves_other_studies_out(batch: Batch, completed: Assignment) -> None:
+    make.worked_through(make.running_batch())
+    assert {row["study"] for row in rows_of(batch)} == {batch.study.slug}
+
+
+def test_writes_the_same_rows_as_csv(batch: Batch, completed: Assignment) -> None:
+    text = "".join(export_judgements(batch.study, "csv"))
+    table = list(csv.DictReader(io.StringIO(text)))
+    for cells, row in zip(table, rows_of(batch), strict=True):
+        assert list(cells) == COLUMNS
+        assert json.loads(cells["answer"]) == row["answer"]
+        assert json.loads(cells["spans"]) == row["spans"]
+        assert cells["checksum"] == row["checksum"]
+        assert cells["excluded"] == "false"
+        assert cells["chain"] == ""
+
+
+def test_vouches_for_all_rows_before(batch: Batch, completed: Assignment) -> None:
+    before = ""
+    for row in rows_of(batch):
+        stated = row.pop("checksum")
+        plain = json.dumps(row, sort_keys=True, separators=(",", ":"))
+        before = sha256((before + plain).encode()).hexdigest()
+        assert stated == before
+
+
+def test_gives_the_same_checksums_when_exported_again(batch: Batch, completed: Assignment) -> None:
+    first = rows_of(batch)
+    make.worked_through(batch, who=make.annotator("prolific", "later"))
+    assert rows_of(batch)[:5] == first
+
+
+def test_writes_a_heading_alone_for_a_study_without_judgements(batch: Batch) -> None:
+    assert list(export_judgements(batch.study, "csv")) == [",".join(COLUMNS) + "\n"]
+    assert list(export_judgements(batch.study, "jsonl")) == []
+
+
+def test_needs_no_more_queries_for_more_judgements(
+    batch: Batch, completed: Assignment, django_assert_num_queries: CaptureQueriesContext
+) -> None:
+    make.worked_through(batch, who=make.annotator("prolific", "second"))
+    with django_assert_num_queries(3):  # the judgements, and the ids of two item sets
+        assert len(rows_of(batch)) == 10
