@@ -1,0 +1,54 @@
+"""Copying: a draft like a study that has been started and can no longer be changed."""
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.acts.coding import new_code
+from annotation.acts.running import FROZEN_FIELDS
+from annotation.errors import BadInput
+from annotation.models import Batch, OutcomeRule, Study
+
+# A seed and codes of its own: a copy is another experiment.
+COPIED_FIELDS = (
+    "benchmark",
+    "channel",
+    "contact",
+    *(field for field in FROZEN_FIELDS if field != "seed"),
+)
+
+
+@transaction.atomic
+def copy_study(study: Study, *, slug: str, title: str = "", owner: object = None) -> Study:
+    """A draft with the same rules, texts and batches, with new links, codes and seed."""
+    if Study.objects.filter(slug=slug).exists():
+        raise BadInput(
+            _("There is a study “%(slug)s” already: choose another name.") % {"slug": slug}
+        )
+    copy = Study.objects.create(
+        slug=slug,
+        title=title or study.title,
+        owner=owner,
+        **{field: getattr(study, field) for field in COPIED_FIELDS},
+    )
+    OutcomeRule.objects.bulk_create(
+        OutcomeRule(
+            study=copy,
+            outcome=rule.outcome,
+            code=new_code(),
+            pays_time=rule.pays_time,
+            minimum=rule.minimum,
+        )
+        for rule in study.outcome_rules.all()
+    )
+    Batch.objects.bulk_create(
+        Batch(
+            study=copy,
+            task_id=batch.task_id,
+            training_set_id=batch.training_set_id,
+            test_set_id=batch.test_set_id,
+            chain=batch.chain,
+            wanted=batch.wanted,
+        )
+        for batch in study.batches.order_by("id")
+    )
+    return copy
