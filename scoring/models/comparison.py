@@ -1,0 +1,116 @@
+"""What the scoring keeps so that it need not be computed again: vectors of scores, and
+comparisons with all that they rest on."""
+
+from typing import Self
+
+import numpy as np
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from numpy.typing import NDArray
+
+from annotation.models import Assignment, Benchmark, ItemSet, Job, ReferencePolicy, Study
+from scoring.models.run import Run
+
+STORED = np.dtype("<f8")
+
+
+class ScoreVector(models.Model):
+    """The S1 of every item of one test set, in the set's order, for one assignment or run.
+
+    An item without an answer is NaN. The fingerprint follows everything that the scores
+    follow from: when it differs from the present one, the vector is stale.
+    """
+
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.CASCADE, null=True, related_name="score_vectors"
+    )
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, related_name="score_vectors")
+    item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="+")
+    references = models.CharField(max_length=3, choices=ReferencePolicy.choices)
+    gold_version = models.PositiveIntegerField()
+    scorer_version = models.PositiveIntegerField()
+    fingerprint = models.CharField(max_length=64)
+    scores = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(assignment__isnull=False, run__isnull=True)
+                | Q(assignment__isnull=True, run__isnull=False),
+                name="score_vector_of_one",
+            ),
+            # Null differs from null, so each of the two binds only the rows that it is about.
+            models.UniqueConstraint(
+                fields=["assignment", "item_set", "references", "gold_version", "scorer_version"],
+                name="score_vector_of_assignment_once",
+            ),
+            models.UniqueConstraint(
+                fields=["run", "item_set", "references", "gold_version", "scorer_version"],
+                name="score_vector_of_run_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        owner = f"run {self.run_id}" if self.run_id else f"assignment {self.assignment_id}"
+        return f"scores of {owner} on {self.item_set_id}"
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        return np.frombuffer(bytes(self.scores), STORED).astype(np.float64)
+
+
+class ComparisonQuerySet(models.QuerySet):
+    def of(self, *, study: Study | None, benchmark: Benchmark | None) -> Self:
+        return self.filter(study=study, benchmark=benchmark)
+
+
+class Comparison(models.Model):
+    """A comparison as it was last computed, with its inputs' fingerprint, its parameters,
+    its seed and its scorer version."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, related_name="+")
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, null=True, related_name="+")
+    # A digest of the parameters: what a constraint compares must be a plain value.
+    parameters_key = models.CharField(max_length=64)
+    parameters = models.JSONField()
+    seed = models.PositiveBigIntegerField()
+    scorer_version = models.PositiveIntegerField()
+    fingerprint = models.CharField(max_length=64, blank=True)
+    result = models.JSONField(default=dict)
+    computed_at = models.DateTimeField(null=True)
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    objects = ComparisonQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(study__isnull=False, benchmark__isnull=True)
+                | Q(study__isnull=True, benchmark__isnull=False),
+                name="comparison_of_one",
+            ),
+            models.UniqueConstraint(
+                fields=["study", "parameters_key"], name="comparison_of_study_once"
+            ),
+            models.UniqueConstraint(
+                fields=["benchmark", "parameters_key"], name="comparison_of_benchmark_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"comparison of {self.study or self.benchmark}"
+
+
+class Leaderboard(models.Model):
+    """Whether a benchmark's leaderboard may be read by everybody: the researcher says so."""
+
+    benchmark = models.OneToOneField(
+        Benchmark, on_delete=models.CASCADE, related_name="leaderboard"
+    )
+    is_public = models.BooleanField(
+        default=False, help_text=_("Anybody may read the leaderboard, without signing in.")
+    )
+
+    def __str__(self) -> str:
+        return f"leaderboard of {self.benchmark}"

@@ -1,0 +1,99 @@
+"""Measured things for tests: studies that people worked through, runs, published figures."""
+
+from collections.abc import Iterable
+from itertools import count
+
+from annotation.acts.running import start_study
+from annotation.models import Assignment, Batch, Benchmark, Kind, Task
+from scoring.models import Prediction, ReportedScore, Run
+from tests import make
+
+_numbers = count(1)
+
+
+def cell(
+    wrong: Iterable[int] = (0, 1, 2), *, tests: int = 6, training: int = 3, kind: str = Kind.CHOICE
+) -> Batch:
+    """A batch that somebody worked through for each number of wrong answers (training ones
+    come first)."""
+    batch = make.running_batch(wanted=10, tests=tests, training=training, kind=kind)
+    for number in wrong:
+        make.worked_through(batch, wrong=number)
+    return batch
+
+
+def study_with_splits(splits: int = 2, people: int = 2, *, tests: int = 6) -> list[Batch]:
+    """One task, one number of shots, several splits; nobody makes the same mistakes."""
+    benchmark = make.benchmark()
+    task = make.task(benchmark, training=3, tests=tests)
+    first = task.item_sets.get(name="train-3-1")
+    for split in range(2, splits + 1):
+        make.item_set(
+            task, list(first.examples.all()), name=f"train-3-{split}", shots=3, split=split
+        )
+    study = make.study(benchmark)
+    batches = [
+        Batch.objects.create(
+            study=study,
+            task=task,
+            training_set=task.item_sets.get(name=f"train-3-{split}"),
+            test_set=task.item_sets.get(name="test"),
+            wanted=people,
+        )
+        for split in range(1, splits + 1)
+    ]
+    start_study(study, at=make.NOON)
+    for number, batch in enumerate(batches):
+        batch.refresh_from_db()
+        for person in range(people):
+            make.worked_through(batch, wrong=3 + (number + person) % tests)
+    return batches
+
+
+def run(
+    task: Task, *, wrong: int = 0, missing: int = 0, system: str = "BERT-Base", **fields: object
+) -> Run:
+    """A complete run that answers its first items wrong and leaves out its last ones."""
+    test_set = fields.pop("test_set", None) or task.item_sets.get(name="test")
+    number = next(_numbers)
+    made = Run.objects.create(
+        task=task,
+        test_set=test_set,
+        system=system,
+        **{"method": "FT", "shots": 3, "split": 1, "source_format": "test", **fields},
+        state="complete",
+        checksum=f"{number:064}",
+    )
+    examples = [item.example for item in test_set.items.select_related("example")]
+    Prediction.objects.bulk_create(
+        Prediction(run=made, example=example, answer=["?"] if place < wrong else gold(example))
+        for place, example in enumerate(examples[: len(examples) - missing])
+    )
+    return made
+
+
+def gold(example: object) -> list[str]:
+    return example.golds.earliest("version__number").alternative_texts()[0]
+
+
+def reported(benchmark: Benchmark, task: str, **fields: object) -> ReportedScore:
+    return ReportedScore.objects.create(
+        benchmark=benchmark,
+        task=task,
+        **{
+            "kind": "model",
+            "system": "GPT-3",
+            "method": "ICL",
+            "shots": 10,
+            "mean": 85.9,
+            "sd": 3.7,
+            "n": 5,
+            "references": "unknown",
+            "source": "CLUES Table 6",
+            **fields,
+        },
+    )
+
+
+def all_assignments(batch: Batch) -> list[Assignment]:
+    return list(batch.assignments.order_by("pk"))
