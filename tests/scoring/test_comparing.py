@@ -1,0 +1,218 @@
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import numpy as np
+import pytest
+
+from annotation.acts.places import open_places
+from annotation.models import Exclusion, Gold, GoldVersion, Kind
+from scoring.acts.comparing import Choices, ComparisonTable, compare
+from scoring.core.intervals import cell_interval
+from scoring.rows import Row
+from tests import make
+from tests.scoring import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def compared(study: object, **choices: object) -> ComparisonTable:
+    return compare(benchmark=study.benchmark, study=study, choices=Choices(**choices))
+
+
+def of_kind(table: ComparisonTable, kind: str) -> list[Row]:
+    return [row for row in table.rows if row.kind == kind]
+
+
+def test_gives_a_cell_and_every_annotator_in_it() -> None:
+    batch = measured.cell([3, 4, 6], tests=6)
+    table = compared(batch.study)
+    [cell] = of_kind(table, "human")
+    people = of_kind(table, "annotator")
+    # Three of the wrong answers of each were training.
+    scores = [1 - wrong / 6 for wrong in (0, 1, 3)]
+    assert [person.mean for person in people] == pytest.approx([100 * s for s in scores])
+    assert [person.n for person in people] == [6, 6, 6]
+    assert {person.system for person in people} == {
+        each.annotator.pseudonym for each in batch.assignments.all()
+    }
+    assert cell.mean == pytest.approx(100 * np.mean(scores))
+    assert cell.sd == pytest.approx(100 * np.std(scores, ddof=1))
+    assert (cell.n, cell.m, cell.coverage) == (3, 6, 1.0)
+    assert (cell.shots, cell.split, cell.study) == (3, None, batch.study.slug)
+    assert (cell.references, cell.gold_version) == ("any", 1)
+
+
+def test_takes_the_interval_of_a_cell_from_its_scores() -> None:
+    batch = measured.cell([3, 4, 6], tests=6)
+    [cell] = of_kind(compared(batch.study), "human")
+    rows = [
+        [1 - float(answer != measured.gold(example)) for example, answer in _answers(assignment)]
+        for assignment in batch.assignments.order_by("pk")
+    ]
+    expected = cell_interval(rows)
+    assert cell.ci_low == pytest.approx(100 * expected.low)
+    assert cell.ci_high == pytest.approx(100 * expected.high)
+    assert (cell.ci_method, cell.estimand) == ("satterthwaite-logit", "new_items")
+
+
+def test_estimates_these_items_on_request() -> None:
+    batch = measured.cell([3, 4, 6], tests=6)
+    [cell] = of_kind(compared(batch.study, estimand="these_items"), "human")
+    assert (cell.ci_method, cell.estimand) == ("t", "these_items")
+
+
+def test_counts_items_of_one_context_as_one_cluster() -> None:
+    batch = measured.cell([3, 5, 6], tests=6)
+    examples = [item.example for item in batch.test_set.items.all()]
+    for example in examples[:3]:
+        example.context_hash = "the same"
+        example.save()
+    assert of_kind(compared(batch.study), "human")[0].m == 4
+
+
+def test_gives_one_annotator_no_sd_and_no_interval() -> None:
+    batch = measured.cell([4])
+    [cell] = of_kind(compared(batch.study), "human")
+    assert cell.mean is not None
+    assert (cell.n, cell.sd, cell.ci_low, cell.ci_method, cell.estimand) == (1, *[None] * 4)
+
+
+def test_takes_the_split_as_the_unit_where_several_people_share_one() -> None:
+    batches = measured.study_with_splits(splits=3, people=2)
+    [cell] = of_kind(compared(batches[0].study), "human")
+    assert cell.n == 6
+    assert cell.ci_method == "satterthwaite-logit over 3 splits"
+    people = of_kind(compared(batches[0].study), "annotator")
+    assert cell.mean == pytest.approx(np.mean([person.mean for person in people]))
+    assert sorted(person.split for person in people) == [1, 1, 2, 2, 3, 3]
+
+
+def test_leaves_out_the_excluded_unless_asked_for() -> None:
+    batch = measured.cell([3, 4, 9], tests=6)
+    Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
+    assert of_kind(compared(batch.study), "human")[0].n == 2
+    assert of_kind(compared(batch.study, with_excluded=True), "human")[0].n == 3
+
+
+def test_leaves_out_whoever_did_not_complete() -> None:
+    batch = measured.cell([3, 4])
+    make.at_work(batch)
+    assert of_kind(compared(batch.study), "human")[0].n == 2
+
+
+def test_shows_simulated_annotators_on_request_alone() -> None:
+    batch = measured.cell([3, 4])
+    open_places(batch, simulated=True)
+    make.worked_through(batch, who=make.annotator("simulated"), wrong=5)
+    assert not of_kind(compared(batch.study), "simulated")
+    table = compared(batch.study, simulated=True)
+    cell, person = of_kind(table, "simulated")
+    assert (cell.system, cell.n, cell.single) == ("Simulated annotators", 1, False)
+    assert person.single
+    assert of_kind(table, "human")[0].n == 2
+
+
+def test_scores_runs_on_the_same_items_over_their_splits() -> None:
+    batch = measured.cell([3, 4, 5], tests=6)
+    for split, wrong in enumerate([1, 2, 3], start=1):
+        measured.run(batch.task, wrong=wrong, split=split)
+    [row] = of_kind(compared(batch.study), "run")
+    assert row.mean == pytest.approx(100 * (1 - 2 / 6))
+    assert row.sd == pytest.approx(100 / 6)
+    assert (row.n, row.m, row.system, row.method, row.shots) == (3, 6, "BERT-Base", "FT", 3)
+    assert row.ci_method == "satterthwaite-logit"
+
+
+def test_takes_only_complete_runs() -> None:
+    batch = measured.cell([3])
+    run = measured.run(batch.task)
+    type(run).objects.update(state="uploading", checksum="")
+    assert not of_kind(compared(batch.study), "run")
+
+
+def test_says_how_much_a_run_covers() -> None:
+    batch = measured.cell([3], tests=5)
+    measured.run(batch.task, wrong=1, missing=2)
+    [row] = of_kind(compared(batch.study), "run")
+    assert (row.coverage, row.mean) == (0.6, pytest.approx(200 / 3))
+
+
+def test_names_a_system_that_answered_nothing() -> None:
+    batch = measured.cell([3], tests=5)
+    measured.run(batch.task, missing=5)
+    [row] = of_kind(compared(batch.study), "run")
+    assert (row.coverage, row.mean, row.sd, row.n) == (0, None, None, 1)
+
+
+def test_shows_published_figures_as_they_were_published() -> None:
+    batch = measured.cell([3])
+    benchmark = batch.study.benchmark
+    measured.reported(benchmark, batch.task.slug)
+    measured.reported(benchmark, "mnli", kind="human", method="", shots=None, sd=None, n=None)
+    [row] = of_kind(compared(batch.study), "reported")
+    assert (row.system, row.mean, row.sd, row.n) == ("GPT-3", 85.9, 3.7, 5)
+    assert (row.references, row.ci_low, row.coverage, row.m) == ("unknown", None, None, None)
+    both = of_kind(compare(benchmark=benchmark), "reported")
+    assert [(row.task, row.shots, row.method) for row in both][1] == ("mnli", "all", None)
+
+
+def test_names_the_policy_of_each_task_and_the_common_one() -> None:
+    batch = measured.cell([3], kind=Kind.SPANS)
+    other = make.task(batch.study.benchmark, reference_policy="set")
+    measured.run(other)
+    table = compare(benchmark=batch.study.benchmark)
+    assert {row.references for row in table.rows} == {"any", "set"}
+    assert table.references is None
+    assert compared(batch.study).references == "any"
+    assert compared(batch.study, references="set").references == "set"
+
+
+def test_scores_people_and_runs_at_the_latest_gold() -> None:
+    batch = measured.cell([0], tests=4)
+    measured.run(batch.task)
+    correction = GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
+    Gold.objects.create(
+        example=batch.test_set.items.first().example,
+        version=correction,
+        alternatives=[[{"text": "neither"}]],
+    )
+    rows = compared(batch.study).rows
+    assert [(row.kind, row.mean, row.gold_version) for row in rows] == [
+        ("human", 75, 2),
+        ("annotator", 75, 2),
+        ("run", 75, 2),
+    ]
+
+
+def test_gives_one_row_a_study() -> None:
+    batch = measured.cell([3])
+    other = make.study(batch.study.benchmark)
+    second = make.batch(other, batch.task)
+    make.start_study(other, at=make.NOON)
+    make.worked_through(second)
+    rows = of_kind(compare(benchmark=batch.study.benchmark), "human")
+    assert [row.study for row in rows] == [batch.study.slug, other.slug]
+
+
+def test_reads_as_much_for_many_people_as_for_few(
+    django_assert_num_queries: Callable[[int], AbstractContextManager],
+) -> None:
+    batch = measured.cell([3, 4])
+    compared(batch.study)
+    with django_assert_num_queries(11) as few:
+        compared(batch.study)
+    for wrong in range(3, 8):
+        make.worked_through(batch, wrong=wrong)
+    compared(batch.study)
+    with django_assert_num_queries(len(few)):
+        compared(batch.study)
+
+
+def test_refuses_an_unknown_policy() -> None:
+    with pytest.raises(ValueError, match="set or any"):
+        Choices(references="both")
+
+
+def _answers(assignment: object) -> list[tuple]:
+    judgements = assignment.judgements.of_test().select_related("example").order_by("example_id")
+    return [(judgement.example, judgement.answer) for judgement in judgements]
