@@ -1,0 +1,76 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Benchmark, ReferencePolicy, Study
+from scoring.acts.comparing import Choices, compare
+from scoring.core.intervals import ESTIMANDS
+from scoring.tables.documents import FORMATS
+
+
+class Command(BaseCommand):
+    help = (
+        "Print the comparison of people and systems on a study or a benchmark: cells, annotators, "
+        "runs over their splits, and published figures. Reads answers, predictions and published "
+        "figures; writes nothing but kept score vectors."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        scope = parser.add_mutually_exclusive_group(required=True)
+        scope.add_argument("--study", metavar="SLUG")
+        scope.add_argument("--benchmark", metavar="NAME")
+        parser.add_argument("--format", choices=list(FORMATS), default="csv")
+        parser.add_argument(
+            "--references",
+            choices=ReferencePolicy.values,
+            help="how several reference answers count; without it, as each task says",
+        )
+        parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
+        parser.add_argument(
+            "--simulated", action="store_true", help="with rows of simulated annotators"
+        )
+        parser.add_argument(
+            "--with-excluded", action="store_true", help="count excluded annotators too"
+        )
+        parser.add_argument("--output", metavar="FILE", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = _found(Study, "slug", options["study"]) if options["study"] else None
+        benchmark = study.benchmark if study else _found(Benchmark, "name", options["benchmark"])
+        choices = Choices(
+            references=options["references"],
+            estimand=options["estimand"],
+            simulated=options["simulated"],
+            with_excluded=options["with_excluded"],
+        )
+        table = compare(benchmark=benchmark, study=study, choices=choices)
+        self._put(FORMATS[options["format"]].write(table), options["output"])
+
+    def _put(self, document: bytes, file: Path | None) -> None:
+        if file is None:
+            self._print(document)
+            return
+        try:
+            file.write_bytes(document)
+        except OSError as error:
+            raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
+        self.stderr.write(f"Written: {file}")
+
+    def _print(self, document: bytes) -> None:
+        raw = getattr(self.stdout, "buffer", None)
+        if raw is not None:  # a workbook is bytes
+            raw.write(document)
+            raw.flush()
+        else:
+            self.stdout.write(document.decode(), ending="")
+
+
+def _found(model: Any, field: str, value: str) -> Any:
+    try:
+        return model.objects.get(**{field: value})
+    except model.DoesNotExist as error:
+        known = ", ".join(model.objects.order_by(field).values_list(field, flat=True)) or "none"
+        name = model._meta.verbose_name
+        raise CommandError(f"There is no {name} {value!r}; there are: {known}.") from error

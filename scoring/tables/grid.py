@@ -1,0 +1,192 @@
+"""A comparison in the shape of a paper's tables: people by shots and task, then systems,
+people first, two tasks a table."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scoring.core.intervals import EXPLORATORY_BELOW
+from scoring.models import Method
+from scoring.rows import Row
+
+UNKNOWN, OTHER_POLICY, PARTIAL, FEW, ONE = "†", "‡", "§", "¶", "‖"
+FIRST_SYSTEM = 3
+NOTES = {
+    UNKNOWN: "Published without its reference policy: not tested against any other figure.",
+    OTHER_POLICY: "Scored under another reference policy than the rest of its column.",
+    PARTIAL: "Not every item has an answer; the mean is over those that have.",
+    FEW: f"Fewer than {EXPLORATORY_BELOW} annotators: exploratory, no claim of better or worse.",
+    ONE: "One annotator or run: no SD and no interval.",
+}
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """A figure as it is read: rounded texts, and the marks that a footnote explains."""
+
+    row: Row
+    mean: str
+    sd: str
+    interval: str
+    marks: str
+
+    @property
+    def text(self) -> str:
+        parts = [self.mean, f"({self.sd})" if self.sd else "", self.interval]
+        return " ".join(filter(None, parts)) + self.marks
+
+
+@dataclass(frozen=True)
+class Column:
+    task: str
+    shots: str
+    # The policy that this column's scored figures stand under.
+    references: str
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    method: str
+    note: str
+    kind: str
+    cells: tuple[GridCell | None, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    title: str
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """The footnotes of the marks that stand in this grid."""
+        used = {mark for line in self.lines for cell in line.cells if cell for mark in cell.marks}
+        return {mark: note for mark, note in NOTES.items() if mark in used}
+
+
+def people_grid(rows: Iterable[Row]) -> Grid:
+    """Shots down, tasks across: one line for each study (or source) and number of shots."""
+    people = [row for row in rows if _is_people(row) and not row.single]
+    lines = sorted({(_rank(row), _name(row), _shots_rank(row.shots)) for row in people})
+    columns = [Column(task, "", _policy(people, task)) for task in task_order(people)]
+    by_place = {(_name(row), _shots_rank(row.shots), row.task): row for row in people}
+    return Grid(
+        title="People",
+        columns=tuple(columns),
+        lines=tuple(
+            Line(
+                name=name,
+                method=f"{shots[1]} shots",
+                note="",
+                kind="people",
+                cells=tuple(
+                    _cell(by_place.get((name, shots, column.task)), column) for column in columns
+                ),
+            )
+            for _, name, shots in lines
+        ),
+    )
+
+
+def system_grids(rows: Sequence[Row], tasks_each: int = 2) -> list[Grid]:
+    """People first, then systems by method; columns are task × shots."""
+    figures = [row for row in rows if not row.single]
+    tasks = task_order(figures)
+    groups = [tasks[start : start + tasks_each] for start in range(0, len(tasks), tasks_each)]
+    return [_system_grid([r for r in figures if r.task in group], group) for group in groups]
+
+
+def task_order(rows: Iterable[Row]) -> list[str]:
+    """As the published figures go, then the others by name."""
+    published: list[str] = []
+    others: list[str] = []
+    for row in rows:
+        (published if row.kind == "reported" else others).append(row.task)
+    return list(dict.fromkeys([*published, *sorted(others)]))
+
+
+def _system_grid(rows: Sequence[Row], tasks: Sequence[str]) -> Grid:
+    columns = [
+        Column(task, str(shots[1]), _policy(rows, task))
+        for task in tasks
+        for shots in sorted({_shots_rank(row.shots) for row in rows if row.task == task})
+    ]
+    lines: dict[tuple, dict[tuple[str, str], Row]] = {}
+    for row in sorted(rows, key=_rank):
+        key = (_rank(row), _name(row), row.method or "", row.parameters, row.source)
+        lines.setdefault(key, {})[row.task, str(row.shots)] = row
+    return Grid(
+        title=", ".join(tasks),
+        columns=tuple(columns),
+        lines=tuple(
+            Line(
+                name=name + (f" ({parameters})" if parameters else ""),
+                method=method,
+                note=source,
+                kind="people" if rank[0] < FIRST_SYSTEM else "system",
+                cells=tuple(_cell(cells.get((c.task, c.shots)), c) for c in columns),
+            )
+            for (rank, name, method, parameters, source), cells in lines.items()
+        ),
+    )
+
+
+def _cell(row: Row | None, column: Column) -> GridCell | None:
+    if row is None:
+        return None
+    return GridCell(
+        row=row,
+        mean=rounded(row.mean) or "–",
+        sd=rounded(row.sd),
+        interval="" if row.ci_low is None else f"[{rounded(row.ci_low)}, {rounded(row.ci_high)}]",
+        marks="".join(_marks(row, column)),
+    )
+
+
+def _marks(row: Row, column: Column) -> Iterable[str]:
+    if row.references == "unknown":
+        yield UNKNOWN
+    elif column.references and row.references != column.references:
+        yield OTHER_POLICY
+    if row.coverage is not None and row.coverage < 1:
+        yield PARTIAL
+    if row.kind in ("human", "simulated"):
+        if row.n == 1:
+            yield ONE
+        elif row.n and row.n < EXPLORATORY_BELOW:
+            yield FEW
+    elif row.kind == "run" and row.n == 1:
+        yield ONE
+
+
+def rounded(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _policy(rows: Iterable[Row], task: str) -> str:
+    scored = [row.references for row in rows if row.task == task and row.kind != "reported"]
+    return (scored[0] or "") if scored else ""
+
+
+def _is_people(row: Row) -> bool:
+    return row.kind in ("human", "simulated") or (row.kind == "reported" and row.method is None)
+
+
+def _rank(row: Row) -> tuple[int, int]:
+    """Measured people, published people, simulated ones; then systems by method, the stored
+    runs before the published figures."""
+    if _is_people(row):
+        return ["human", "reported", "simulated"].index(row.kind), 0
+    method = Method.values.index(row.method) if row.method in Method.values else len(Method.values)
+    return FIRST_SYSTEM + method, int(row.kind == "reported")
+
+
+def _name(row: Row) -> str:
+    if row.kind == "reported" and row.method is None:
+        return f"{row.system}, {row.source}"
+    return f"{row.system}, {row.study}" if row.study else str(row.system)
+
+
+def _shots_rank(shots: int | str | None) -> tuple[float, str]:
+    return (float("inf") if shots == "all" else float(shots or 0), str(shots))

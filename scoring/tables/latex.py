@@ -1,0 +1,106 @@
+"""LaTeX with booktabs: the paper's tables, then every annotator as a long table."""
+
+from collections.abc import Iterable, Sequence
+
+from scoring.acts.comparing import ComparisonTable
+from scoring.tables.grid import Grid, GridCell, people_grid, rounded, system_grids
+
+NEEDS = r"% Needs \usepackage{booktabs}, \usepackage{longtable} and \usepackage{textcomp}."
+SIGNS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "†": r"\textsuperscript{\textdagger}",
+    "‡": r"\textsuperscript{\textdaggerdbl}",
+    "§": r"\textsuperscript{\textsection}",
+    "¶": r"\textsuperscript{\textparagraph}",
+    "‖": r"\textsuperscript{\textbardbl}",
+    "–": "--",
+}
+
+
+def as_latex(table: ComparisonTable) -> str:
+    grids = [people_grid(table.rows), *system_grids(table.rows)]
+    parts = [NEEDS, *(_table(grid, table) for grid in grids if grid.lines)]
+    if annotators := [row for row in table.rows if row.single]:
+        head = ["Study", "Annotator", "Task", "Shots", "Split", "Mean", "SD", "Items"]
+        lines = [
+            [r.study, r.system, r.task, r.shots, r.split, rounded(r.mean), rounded(r.sd), r.n]
+            for r in annotators
+        ]
+        parts.append(_long_table(head, lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(value: object) -> str:
+    """Text that LaTeX sets as it stands."""
+    text = "" if value is None else str(value)
+    return "".join(SIGNS.get(sign, sign) for sign in text)
+
+
+def _table(grid: Grid, table: ComparisonTable) -> str:
+    heads = [escaped(f"{column.task} {column.shots}".strip()) for column in grid.columns]
+    lines = [_line(["", "", *heads]), r"\midrule"]
+    previous = grid.lines[0].kind
+    for line in grid.lines:
+        if line.kind != previous:
+            lines.append(r"\midrule")
+        previous = line.kind
+        name = f"{line.name} [{line.note}]" if line.note else line.name
+        lines.append(_line([escaped(name), escaped(line.method), *map(_cell, line.cells)]))
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            r"\caption{" + escaped(_caption(grid, table)) + "}",
+            r"\begin{tabular}{ll" + "r" * len(grid.columns) + "}",
+            r"\toprule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(rf"\par\footnotesize {escaped(f'{m} {note}')}" for m, note in grid.notes.items()),
+            r"\end{table}",
+        ]
+    )
+
+
+def _caption(grid: Grid, table: ComparisonTable) -> str:
+    return (
+        f"{grid.title}: S1 in percent, mean (SD) [95 % interval for "
+        f"{table.choices.estimand.replace('_', ' ')}]; reference policy "
+        f"{table.references or 'of each task'}."
+    )
+
+
+def _cell(cell: GridCell | None) -> str:
+    return escaped(cell.text) if cell else ""
+
+
+def _long_table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    return "\n".join(
+        [
+            r"\begin{longtable}{lllrrrrr}",
+            r"\caption{Annotators: mean and SD of S1 over the items, in percent.}\\",
+            r"\toprule",
+            _line(head),
+            r"\midrule",
+            r"\endhead",
+            *(_line([escaped(value) for value in line]) for line in lines),
+            r"\bottomrule",
+            r"\end{longtable}",
+        ]
+    )
+
+
+def _line(texts: Iterable[str]) -> str:
+    # A bracket right after the end of a line would be read as its spacing.
+    return " & ".join(texts) + r" \\{}"

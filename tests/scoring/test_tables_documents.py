@@ -1,0 +1,170 @@
+import csv
+import json
+import shutil
+import subprocess
+from io import BytesIO, StringIO
+from pathlib import Path
+
+import pytest
+from openpyxl import load_workbook
+
+from scoring.acts.comparing import Choices, ComparisonTable
+from scoring.rows import COLUMNS, Row
+from scoring.tables.columns import COLUMN_MEANINGS
+from scoring.tables.documents import FORMATS
+from scoring.tables.latex import escaped
+
+CELL = Row(
+    kind="human",
+    study="pilot_1",
+    system="Human",
+    task="sst2",
+    shots=10,
+    mean=79.84126984,
+    sd=1.2,
+    n=3,
+    m=210,
+    ci_low=70.0,
+    ci_high=87.0,
+    ci_method="satterthwaite-logit",
+    estimand="new_items",
+    references="any",
+    gold_version=1,
+    coverage=1.0,
+)
+PERSON = Row(
+    kind="annotator",
+    study="pilot_1",
+    system="BCDF2345",
+    task="sst2",
+    shots=10,
+    split=1,
+    mean=80.0,
+    sd=40.1,
+    n=210,
+    references="any",
+    gold_version=1,
+    coverage=1.0,
+    single=True,
+)
+RUN = Row(
+    kind="run",
+    system='=HYPERLINK("x")',
+    method="FT",
+    task="sst2",
+    shots=10,
+    mean=46.2,
+    sd=5.6,
+    n=5,
+    references="any",
+    gold_version=1,
+    coverage=0.5,
+)
+PUBLISHED = Row(
+    kind="reported",
+    system="GPT-3",
+    method="ICL",
+    task="sst2",
+    shots="all",
+    mean=98.1,
+    references="unknown",
+    source="CLUES Table 6",
+)
+TABLE = ComparisonTable("clues", "pilot_1", Choices(), (CELL, PERSON, RUN, PUBLISHED))
+
+
+def written(name: str) -> bytes:
+    return FORMATS[name].write(TABLE)
+
+
+def test_writes_json_with_exactly_the_agreed_keys() -> None:
+    found = json.loads(written("json"))
+    assert list(found) == ["benchmark", "references", "rows"]
+    assert (found["benchmark"], found["references"]) == ("clues", "any")
+    assert all(tuple(row) == COLUMNS for row in found["rows"])
+    assert found["rows"][0]["mean"] == 79.84126984
+    assert found["rows"][3]["shots"] == "all"
+    assert found["rows"][3]["sd"] is None
+
+
+def test_names_the_agreed_columns_in_their_order() -> None:
+    names = (
+        "kind study system method task shots split mean sd n m ci_low ci_high ci_method estimand "
+        "references gold_version coverage"
+    )
+    assert " ".join(COLUMNS) == names
+
+
+def test_writes_csv_with_the_same_columns_and_unrounded_figures() -> None:
+    rows = list(csv.DictReader(StringIO(written("csv").decode())))
+    assert tuple(rows[0]) == COLUMNS
+    assert float(rows[0]["mean"]) == CELL.mean
+    assert rows[3]["sd"] == ""
+    assert [row["kind"] for row in rows] == ["human", "annotator", "run", "reported"]
+
+
+def test_writes_a_workbook_with_numbers_as_numbers_and_texts_as_texts() -> None:
+    book = load_workbook(BytesIO(written("xlsx")))
+    rows = list(book["comparison"].iter_rows())
+    assert tuple(cell.value for cell in rows[0]) == COLUMNS
+    mean, system = COLUMNS.index("mean"), COLUMNS.index("system")
+    assert rows[1][mean].value == CELL.mean
+    assert rows[1][mean].data_type == "n"
+    assert (rows[3][system].value, rows[3][system].data_type) == (RUN.system, "s")
+    assert rows[4][COLUMNS.index("shots")].value == "all"
+
+
+def test_explains_every_column_in_the_workbook() -> None:
+    book = load_workbook(BytesIO(written("xlsx")))
+    explained = [row[0].value for row in book["columns"].iter_rows(min_row=2)]
+    assert tuple(explained) == COLUMNS == tuple(COLUMN_MEANINGS)
+
+
+def test_writes_a_workbook_even_of_a_text_with_a_control_character() -> None:
+    table = ComparisonTable("clues", None, Choices(), (Row(kind="run", system="a\x07b"),))
+    book = load_workbook(BytesIO(FORMATS["xlsx"].write(table)))
+    assert book["comparison"].cell(2, 3).value == "a�b"
+
+
+def test_writes_markdown_with_people_systems_and_every_annotator() -> None:
+    text = written("markdown").decode()
+    assert "| Human, pilot\\_1 | 10 shots | 79.8 (1.2) \\[70.0, 87.0]¶ |" in text
+    assert "46.2 (5.6)§" in text
+    assert "98.1†" in text
+    assert "CLUES Table 6" in text
+    assert "| pilot\\_1 | BCDF2345 | sst2 | 10 | 1 | 80.0 | 40.1 | 210 |" in text
+    assert "¶ Fewer than 5 annotators" in text
+
+
+def test_keeps_a_name_from_breaking_a_markdown_table() -> None:
+    table = ComparisonTable("c", None, Choices(), (Row(kind="run", system="a|b\nc", task="t"),))
+    assert "| a\\|b c |" in FORMATS["markdown"].write(table).decode()
+
+
+def test_writes_latex_with_booktabs_and_escaped_names() -> None:
+    text = written("latex").decode()
+    assert r"\toprule" in text
+    assert r"Human, pilot\_1 & 10 shots & 79.8 (1.2) [70.0, 87.0]\textsuperscript" in text
+    assert r"pilot\_1 & BCDF2345 & sst2 & 10 & 1 & 80.0 & 40.1 & 210 \\{}" in text
+
+
+def test_escapes_every_sign_that_latex_reads() -> None:
+    assert escaped("50% & $5 #1 a_b {c} ~^\\") == (
+        r"50\% \& \$5 \#1 a\_b \{c\} \textasciitilde{}\textasciicircum{}\textbackslash{}"
+    )
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
+def test_writes_latex_that_compiles(tmp_path: Path) -> None:
+    body = written("latex").decode()
+    packages = r"\usepackage{booktabs,longtable,textcomp}"
+    document = rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}"
+    (tmp_path / "t.tex").write_text(document)
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
+    assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+
+
+def test_writes_a_comparison_without_rows_in_every_format() -> None:
+    empty = ComparisonTable("clues", None, Choices(), ())
+    assert all(form.write(empty) for form in FORMATS.values())
+    assert json.loads(FORMATS["json"].write(empty))["references"] is None

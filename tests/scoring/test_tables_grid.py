@@ -1,0 +1,85 @@
+from dataclasses import replace
+
+from scoring.rows import Row
+from scoring.tables.grid import (
+    FEW,
+    ONE,
+    OTHER_POLICY,
+    PARTIAL,
+    UNKNOWN,
+    people_grid,
+    system_grids,
+)
+
+HUMAN = Row("human", study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0, n=5,
+            references="any", coverage=1.0)  # fmt: skip
+RUN = Row("run", system="BERT", method="FT", task="sst2", shots=10, mean=50.04, sd=2.0, n=5,
+          references="any", coverage=1.0)  # fmt: skip
+PUBLISHED = Row("reported", system="BERT", method="PT", task="sst2", shots="all", mean=91.9,
+                references="unknown", source="CLUES Table 6")  # fmt: skip
+PEOPLE = replace(PUBLISHED, system="Human", method=None, shots=10, source="CLUES Table 5")
+
+
+def test_puts_people_first_then_systems_by_method() -> None:
+    [grid] = system_grids([PUBLISHED, RUN, PEOPLE, HUMAN])
+    assert [(line.name, line.method) for line in grid.lines] == [
+        ("Human, pilot", ""),
+        ("Human, CLUES Table 5", ""),
+        ("BERT", "FT"),
+        ("BERT", "PT"),
+    ]
+    assert [line.kind for line in grid.lines] == ["people", "people", "system", "system"]
+
+
+def test_has_a_column_for_each_task_and_number_of_shots_supervised_last() -> None:
+    rows = [PUBLISHED, RUN, replace(RUN, shots=0), replace(RUN, task="mnli", shots=30)]
+    [grid] = system_grids(rows)
+    places = [(column.task, column.shots) for column in grid.columns]
+    assert places == [("sst2", "0"), ("sst2", "10"), ("sst2", "all"), ("mnli", "30")]
+
+
+def test_puts_two_tasks_in_a_table() -> None:
+    rows = [replace(RUN, task=task) for task in "abcde"]
+    assert [grid.title for grid in system_grids(rows)] == ["a, b", "c, d", "e"]
+
+
+def test_puts_shots_down_and_tasks_across_for_people() -> None:
+    rows = [HUMAN, replace(HUMAN, shots=0, mean=70.0), replace(HUMAN, task="mnli"), PEOPLE, RUN]
+    grid = people_grid(rows)
+    assert [column.task for column in grid.columns] == ["sst2", "mnli"]
+    assert [(line.name, line.method) for line in grid.lines] == [
+        ("Human, pilot", "0 shots"),
+        ("Human, pilot", "10 shots"),
+        ("Human, CLUES Table 5", "10 shots"),
+    ]
+    assert grid.lines[0].cells[1] is None
+    assert grid.lines[0].cells[0].mean == "70.0"
+
+
+def test_leaves_single_annotators_out_of_the_grids() -> None:
+    person = replace(HUMAN, kind="annotator", system="BCDF", single=True)
+    assert len(people_grid([HUMAN, person]).lines) == 1
+    assert len(system_grids([HUMAN, person])[0].lines) == 1
+
+
+def test_writes_mean_sd_and_interval_with_one_decimal() -> None:
+    row = replace(HUMAN, mean=79.85, ci_low=70.04, ci_high=100.0)
+    assert people_grid([row]).lines[0].cells[0].text == "79.8 (1.0) [70.0, 100.0]"
+
+
+def test_marks_a_figure_of_another_policy_and_explains_the_mark() -> None:
+    [grid] = system_grids([HUMAN, replace(RUN, references="set")])
+    assert grid.lines[1].cells[0].marks == OTHER_POLICY
+    assert list(grid.notes) == [OTHER_POLICY]
+
+
+def test_marks_an_unknown_policy_partial_coverage_and_small_groups() -> None:
+    def marks(row: Row) -> str:
+        return system_grids([row])[0].lines[0].cells[0].marks
+
+    assert marks(PUBLISHED) == UNKNOWN
+    assert marks(replace(RUN, coverage=0.99)) == PARTIAL
+    assert marks(replace(HUMAN, n=4)) == FEW
+    assert marks(replace(HUMAN, n=1)) == ONE
+    assert marks(replace(RUN, n=1)) == ONE
+    assert marks(HUMAN) == ""
