@@ -26,14 +26,10 @@ _MOST_ANNOTATORS = 8
 
 def signed_in_assignment(request: HttpRequest) -> Assignment | None:
     """The assignment that this browser works on, with what every page of it needs."""
-    pk = _cookie(request).get("assignment")
+    pk = cookie_of(request).get("assignment")
     if not isinstance(pk, int):
         return None
-    return (
-        Assignment.objects.select_related("annotator__channel", "batch", "study", "place")
-        .filter(pk=pk)
-        .first()
-    )
+    return Assignment.objects.select_related("place").filter(pk=pk).order_by().first()
 
 
 def is_known(request: HttpRequest, annotator: Annotator) -> bool:
@@ -78,10 +74,10 @@ def signature_holds(channel: Channel, parameters: Mapping[str, str]) -> bool:
 
 
 def _known(request: HttpRequest) -> list[int]:
-    return list(_cookie(request).get("annotators", []))
+    return list(cookie_of(request).get("annotators", []))
 
 
-def _cookie(request: HttpRequest) -> dict:
+def cookie_of(request: HttpRequest) -> dict:
     try:
         text = request.get_signed_cookie(COOKIE, salt=_SALT, max_age=_MAX_AGE_S)
     except (KeyError, BadSignature):

@@ -71,10 +71,11 @@ class Reveal:
 
 def desk_context(assignment: Assignment) -> dict[str, Any]:
     """The template's context for where the assignment stands."""
+    rules = batch_content(assignment.batch_id).rules
     return {
         "assignment": assignment,
-        "study": assignment.study,
-        "earned": earned(assignment.paid_ms, assignment.study),
+        "rules": rules,
+        "earned": earned(assignment.paid_ms, rules.hourly_rate),
         "minutes": assignment.paid_ms // 60_000,
         **_PANELS[assignment.state](assignment),
     }

@@ -1,9 +1,10 @@
 """The frozen content of a batch, as a process may keep it: no gold is in here."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property, lru_cache
 
-from annotation.models import Batch, Item, ItemSet, Kind, Role
+from annotation.models import Batch, Item, ItemSet, Kind, Role, Study
 from annotation.order import shuffled
 
 
@@ -23,9 +24,23 @@ class FrozenExample:
 
 
 @dataclass(frozen=True)
+class StudyRules:
+    """What a started study keeps: names and rules that no page needs to ask for again."""
+
+    title: str
+    hourly_rate: Decimal
+    currency: str
+    lease_minutes: int
+    idle_after_s: int
+    item_cap_s: int
+    reading_cap_s: int
+    reveal_cap_s: int
+
+
+@dataclass(frozen=True)
 class BatchContent:
     batch_id: int
-    study_id: int
+    rules: StudyRules
     task_id: int
     kind: str
     max_spans: int | None
@@ -46,15 +61,15 @@ class BatchContent:
 @lru_cache(maxsize=256)
 def batch_content(batch_id: int) -> BatchContent:
     """The content of a batch of a study that has started (only that is frozen)."""
-    batch = Batch.objects.select_related("task", "training_set", "test_set", "gold_version").get(
-        pk=batch_id
-    )
+    batch = Batch.objects.select_related(
+        "study", "task", "training_set", "test_set", "gold_version"
+    ).get(pk=batch_id)
     if batch.gold_version is None:
         raise ValueError(f"Batch {batch_id} has not been started: its content can still change.")
     task = batch.task
     return BatchContent(
         batch_id=batch.pk,
-        study_id=batch.study_id,
+        rules=_rules(batch.study),
         task_id=task.pk,
         kind=task.kind,
         max_spans=task.max_spans,
@@ -82,6 +97,11 @@ def sequence(batch_id: int, order_seed: str) -> tuple[FrozenExample, ...]:
 def forget_frozen() -> None:
     batch_content.cache_clear()
     sequence.cache_clear()
+
+
+def _rules(study: Study) -> StudyRules:
+    names = StudyRules.__dataclass_fields__
+    return StudyRules(**{name: getattr(study, name) for name in names})
 
 
 def _examples(item_set: ItemSet, kind: str) -> tuple[FrozenExample, ...]:

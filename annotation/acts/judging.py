@@ -41,7 +41,8 @@ def begin(assignment: Assignment, *, at: datetime) -> None:
     """From the task description to the first example."""
     if assignment.state != WorkState.DESCRIPTION or not _holds_place(assignment, at):
         return
-    reading = paid_ms(assignment.shown_at, at, assignment.study.reading_cap_s)
+    rules = batch_content(assignment.batch_id).rules
+    reading = paid_ms(assignment.shown_at, at, rules.reading_cap_s)
     _move(
         assignment,
         WorkState.DESCRIPTION,
@@ -77,7 +78,7 @@ def submit_answer(
     content = batch_content(assignment.batch_id)
     example = current_example(assignment)
     answer = read_answer(raw, example, content)
-    paid = paid_ms(assignment.shown_at, at, assignment.study.item_cap_s)
+    paid = paid_ms(assignment.shown_at, at, content.rules.item_cap_s)
     try:
         with transaction.atomic():
             if not _holds_place(assignment, at):
@@ -124,10 +125,11 @@ def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
     """From a revealed gold to the next example; after the last one, qualification."""
     if assignment.state != WorkState.REVEALED or step != assignment.step:
         return
+    content = batch_content(assignment.batch_id)
     with transaction.atomic():
         if not _holds_place(assignment, at):
             return
-        reading = paid_ms(assignment.shown_at, at, assignment.study.reveal_cap_s)
+        reading = paid_ms(assignment.shown_at, at, content.rules.reveal_cap_s)
         moved = _move(
             assignment,
             WorkState.REVEALED,
@@ -137,7 +139,7 @@ def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
             paid_ms=assignment.paid_ms + reading,
             reveal_ms=assignment.reveal_ms + reading,
         )
-        last = step + 1 == len(batch_content(assignment.batch_id).training)
+        last = step + 1 == len(content.training)
         if moved and last and not qualify(assignment, at=at).passed:
             finish(assignment, Outcome.SCREENED_OUT, at=at)
 
@@ -152,8 +154,12 @@ def _holds_place(assignment: Assignment, at: datetime) -> bool:
 
 def _move(assignment: Assignment, from_state: str, *, at: datetime, **changes: object) -> bool:
     """One step on, unless another request made it first; the row's count decides."""
+    changes |= {"seen_at": at, "shown_at": at}
     moved = Assignment.objects.filter(
         pk=assignment.pk, state=from_state, step=assignment.step
-    ).update(seen_at=at, shown_at=at, **changes)
-    assignment.refresh_from_db()
+    ).update(**changes)
+    if not moved:
+        assignment.refresh_from_db()
+    for field, value in changes.items() if moved else ():
+        setattr(assignment, field, value)
     return bool(moved)

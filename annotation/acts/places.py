@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from annotation.frozen import batch_content
 from annotation.models import Assignment, Batch, Place
 
 
@@ -34,11 +35,29 @@ def claim_place(assignment: Assignment, *, at: datetime) -> Place | None:
 
 
 def renew_lease(assignment: Assignment, *, at: datetime) -> bool:
-    """Keep the place for another lease, lapsed or not; False if a join took it."""
-    return bool(
-        Place.objects.filter(holder=assignment).update(lease_until=_lease_end(assignment, at))
-    )
+    """Keep the place for another lease, lapsed or not; False if a join took it.
+
+    A lease with more than half of its time left needs no write: no join can take it.
+    """
+    if _is_fresh(assignment, at):
+        return True
+    end = _lease_end(assignment, at)
+    kept = Place.objects.filter(holder=assignment).update(lease_until=end)
+    if kept and Assignment.place.is_cached(assignment):
+        assignment.place.lease_until = end
+    return bool(kept)
+
+
+def _is_fresh(assignment: Assignment, at: datetime) -> bool:
+    place = getattr(assignment, "place", None)
+    if place is None or place.lease_until is None:
+        return False
+    return place.lease_until - at > _lease(assignment) / 2
 
 
 def _lease_end(assignment: Assignment, at: datetime) -> datetime:
-    return at + timedelta(minutes=assignment.study.lease_minutes)
+    return at + _lease(assignment)
+
+
+def _lease(assignment: Assignment) -> timedelta:
+    return timedelta(minutes=batch_content(assignment.batch_id).rules.lease_minutes)

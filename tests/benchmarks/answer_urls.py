@@ -1,0 +1,29 @@
+"""The product's addresses, a POST that does nothing, and one that inserts a bare row."""
+
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from django.views.decorators.http import require_POST
+
+from annotation import access
+from annotation.views.annotator import annotators_page
+from config.urls import urlpatterns as product
+
+
+@annotators_page
+@require_POST
+def nothing(request: HttpRequest) -> HttpResponse:
+    """Behind the same middleware, with the same cookie read."""
+    access.cookie_of(request)
+    return HttpResponse("nothing")
+
+
+@annotators_page
+@require_POST
+def insert(request: HttpRequest) -> HttpResponse:
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO bench_bare (value) VALUES (%s)", ["x"])
+    return HttpResponse("inserted")
+
+
+urlpatterns = [path("bench/nothing/", nothing), path("bench/insert/", insert), *product]

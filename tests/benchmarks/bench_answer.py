@@ -1,0 +1,251 @@
+"""Annotators in a closed loop: submit a single-choice answer, receive the next item.
+
+The whole application with all its middleware, on the server that `make run` starts; the
+client shares its cores. In the same run: a POST that does nothing and a bare insert, behind
+the same middleware. Every acknowledged judgement is looked up in the database afterwards.
+
+    python -m tests.benchmarks.bench_answer [--annotators 50] [--seconds 8] [--stored N]
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+
+TEST_ITEMS = 4000
+STEP = re.compile(r'name="step" value="(\d+)"')
+TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+STARTED_IN_S = 20
+
+
+@dataclass
+class Load:
+    """What a load did: the acknowledged steps of each annotator, and how long each took."""
+
+    seconds: float
+    latencies_ms: list[float] = field(default_factory=list)
+    acknowledged: list[int] = field(default_factory=list)
+    failures: int = 0
+
+    @property
+    def rate(self) -> float:
+        return len(self.latencies_ms) / self.seconds
+
+    def percentile(self, share: float) -> float:
+        ordered = sorted(self.latencies_ms)
+        return ordered[int(share * (len(ordered) - 1))]
+
+
+@dataclass
+class Browser:
+    session: aiohttp.ClientSession
+    address: str
+    token: str = ""
+    step: int = 0
+
+    async def enter(self, link: str) -> None:
+        await self._page("GET", link)
+        await self._page("POST", "/work/consent/", agree="1")
+        await self._page("POST", "/work/begin/")
+
+    async def _page(self, method: str, path: str, **data: str) -> None:
+        form = {"csrfmiddlewaretoken": self.token, **data}
+        async with self.session.request(
+            method, self.address + path, data=form if method == "POST" else None
+        ) as response:
+            text = await response.text()
+            assert response.status == 200, f"{path}: {response.status}"
+        self.token = TOKEN.search(text)[1]  # type: ignore[index]
+
+    async def submit(self) -> bool:
+        form = {"csrfmiddlewaretoken": self.token, "step": str(self.step), "option": "0"}
+        headers = {"HX-Request": "true"}
+        url = self.address + "/work/submit/"
+        async with self.session.post(url, data=form, headers=headers) as response:
+            text = await response.text()
+        found = STEP.search(text)
+        if response.status != 200 or not found or int(found[1]) != self.step + 1:
+            return False
+        self.step += 1
+        return True
+
+    async def post(self, path: str) -> bool:
+        form = {"csrfmiddlewaretoken": self.token}
+        async with self.session.post(self.address + path, data=form) as response:
+            await response.read()
+        return response.status == 200
+
+
+async def closed_loop(
+    browsers: list[Browser], seconds: float, act: Callable[[Browser], Awaitable[bool]]
+) -> Load:
+    load = Load(seconds)
+    end = time.perf_counter() + seconds
+
+    async def one(browser: Browser) -> None:
+        while (start := time.perf_counter()) < end:
+            if await act(browser):
+                load.latencies_ms.append(1000 * (time.perf_counter() - start))
+            else:
+                load.failures += 1
+
+    await asyncio.gather(*(one(browser) for browser in browsers))
+    load.acknowledged = [browser.step for browser in browsers]
+    return load
+
+
+async def measure(address: str, link: str, annotators: int, seconds: float) -> dict[str, Load]:
+    connector = aiohttp.TCPConnector(limit=0)
+    browsers = [
+        Browser(
+            aiohttp.ClientSession(
+                connector=connector,
+                connector_owner=False,
+                cookie_jar=aiohttp.CookieJar(unsafe=True),
+            ),
+            address,
+        )
+        for _ in range(annotators)
+    ]
+    for browser in browsers:
+        await browser.enter(link)
+    loads = {
+        "nothing": await closed_loop(browsers, seconds, lambda b: b.post("/bench/nothing/")),
+        "insert": await closed_loop(browsers, seconds, lambda b: b.post("/bench/insert/")),
+        "answer": await closed_loop(browsers, seconds, Browser.submit),
+    }
+    for browser in browsers:
+        await browser.session.close()
+    await connector.close()
+    return loads
+
+
+def prepare(annotators: int, stored: int) -> str:
+    """A running zero-shot batch with room for everybody; returns its link."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    from tests import make
+
+    call_command("migrate", verbosity=0)
+    batch = make.running_batch(
+        zero_shot=True, training=0, tests=TEST_ITEMS, wanted=annotators, title="Benchmark"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE bench_bare (value TEXT)")
+    if stored:
+        _store(stored)
+    return f"/join/batch/{batch.join_token}/"
+
+
+def _store(count: int) -> None:
+    """Judgements of an earlier study, so that the tables are as large as they may get."""
+    from annotation.models import Judgement
+    from tests import make
+
+    per_annotator = TEST_ITEMS
+    batch = make.running_batch(
+        zero_shot=True, training=0, tests=per_annotator, wanted=count // per_annotator + 1
+    )
+    examples = list(batch.test_set.items.values_list("example_id", flat=True))
+    for _ in range(count // per_annotator):
+        assignment = make.joined(batch)
+        Judgement.objects.bulk_create(
+            [
+                Judgement(
+                    assignment=assignment,
+                    example_id=example,
+                    role="test",
+                    step=step,
+                    answer=["bad"],
+                    shown_at=make.NOON,
+                    submitted_at=make.NOON,
+                    paid_ms=1000,
+                )
+                for step, example in enumerate(examples)
+            ],
+            batch_size=2000,
+        )
+
+
+def lost(acknowledged: int) -> tuple[int, int]:
+    """Judgements stored for the benchmark's study, and how many acknowledged are missing."""
+    from annotation.models import Judgement
+
+    stored = Judgement.objects.filter(assignment__study__title="Benchmark").count()
+    return stored, max(0, acknowledged - stored)
+
+
+def serve(port: int) -> subprocess.Popen[bytes]:
+    from config.serve import WEB
+
+    command = [*WEB, "--host", "127.0.0.1", "--port", str(port), "config.wsgi:application"]
+    server = subprocess.Popen(command)
+    for _ in range(10 * STARTED_IN_S):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return server
+        except OSError:
+            time.sleep(0.1)
+    server.terminate()
+    raise SystemExit("The server did not start.")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def report(database: str, annotators: int, loads: dict[str, Load]) -> None:
+    answer, nothing, insert = loads["answer"], loads["nothing"], loads["insert"]
+    stored, missing = lost(sum(answer.acknowledged))
+    print(f"{database}, {annotators} annotators, no think time")
+    for name, load in loads.items():
+        print(
+            f"  {name:8} {load.rate:7.0f}/s   p50 {load.percentile(0.5):6.0f} ms   "
+            f"p95 {load.percentile(0.95):6.0f} ms   failures {load.failures}"
+        )
+    print(f"  answer / nothing {answer.rate / nothing.rate:.2f}")
+    print(f"  answer / insert  {answer.rate / insert.rate:.2f}")
+    print(f"  acknowledged {sum(answer.acknowledged)}, stored {stored}, lost {missing}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--annotators", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--stored", type=int, default=0, help="judgements there beforehand")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["DATA_DIR"] = str(Path(folder))
+        os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.answer_settings"
+        link = prepare(options.annotators, options.stored)
+        port = free_port()
+        server = serve(port)
+        try:
+            address = f"http://127.0.0.1:{port}"
+            loads = asyncio.run(measure(address, link, options.annotators, options.seconds))
+        finally:
+            server.terminate()
+            server.wait()
+        from django.db import connection
+
+        report(connection.display_name, options.annotators, loads)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
