@@ -67,7 +67,7 @@ class Grid:
 
 def people_grid(rows: Iterable[Row]) -> Grid:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
-    people = [row for row in rows if _is_people(row) and not row.single]
+    people = [row for row in rows if is_people(row) and not row.single]
     lines = sorted({(_rank(row), _name(row), _shots_rank(row.shots)) for row in people})
     columns = [Column(task, "", _policy(people, task)) for task in task_order(people)]
     by_place = {(_name(row), _shots_rank(row.shots), row.task): row for row in people}
@@ -169,14 +169,14 @@ def _policy(rows: Iterable[Row], task: str) -> str:
     return (scored[0] or "") if scored else ""
 
 
-def _is_people(row: Row) -> bool:
+def is_people(row: Row) -> bool:
     return row.kind in ("human", "simulated") or (row.kind == "reported" and row.method is None)
 
 
 def _rank(row: Row) -> tuple[int, int]:
     """Measured people, published people, simulated ones; then systems by method, the stored
     runs before the published figures."""
-    if _is_people(row):
+    if is_people(row):
         return ["human", "reported", "simulated"].index(row.kind), 0
     method = Method.values.index(row.method) if row.method in Method.values else len(Method.values)
     return FIRST_SYSTEM + method, int(row.kind == "reported")

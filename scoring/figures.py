@@ -1,0 +1,177 @@
+"""Figures, drawn so that they can be read in print and by the colour-blind: colour never
+stands alone, a marker or a dash goes with it.
+
+Bytes are deterministic: the same rows give the same file.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from io import BytesIO
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scoring.rows import Row
+from scoring.tables.grid import is_people, task_order
+
+# Texts stay texts, ids do not change, and nobody's clock gets into a file.
+mpl.rcParams["svg.fonttype"] = "none"
+mpl.rcParams["svg.hashsalt"] = "scoring"
+mpl.rcParams["pdf.fonttype"] = 42
+NO_DATES = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None, "ModDate": None},
+    "png": {"Software": None},
+}
+CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+
+# Okabe and Ito's colours without black, which is people's; the yellow is too pale for a line.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31"]
+MARKERS = ["s", "^", "v", "D", "P", "X", "<", ">"]
+DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
+INK = "#1d2429"
+GRID = "#80868b"
+
+
+def shots_figure(rows: Iterable[Row]) -> Figure:
+    """S1 against shots, one panel a task: people with their interval, systems as lines."""
+    shown = [row for row in rows if not row.single and row.mean is not None and row.shots != "all"]
+    tasks = task_order(shown)
+    across = min(3, max(1, len(tasks)))
+    down = -(-len(tasks) // across) or 1
+    figure = Figure(figsize=(3.3 * across + 0.3, 2.7 * down + 1.6), layout="constrained")
+    panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+    looks = _looks(shown)
+    for panel, task in zip(panels, tasks, strict=False):
+        _panel(panel, task, [row for row in shown if row.task == task], looks)
+    for panel in panels[len(tasks) :]:
+        panel.set_axis_off()
+    for panel in panels[::across]:
+        panel.set_ylabel("S1 (percent)")
+    _legend(figure, panels)
+    return figure
+
+
+def rendered(figure: Figure, form: str) -> bytes:
+    """The figure as svg, pdf or png."""
+    out = BytesIO()
+    figure.savefig(out, format=form, metadata=NO_DATES[form], dpi=200)
+    return out.getvalue()
+
+
+def inline_svg(figure: Figure, title: str) -> str:
+    """An SVG that can stand in a page: no style attribute (the page's policy refuses those),
+    and the ink is the page's own, so that it turns with the page's colours."""
+    text = rendered(figure, "svg").decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r'style="([^"]*)"', lambda found: _attributes(found[1]), text)
+    text = text.replace(INK, "currentColor")
+    name = f'role="img" aria-label="{_escaped(title)}"'
+    return text.replace("<svg", f'<svg {name} stroke-linejoin="round"', 1)
+
+
+def _panel(panel: Axes, task: str, rows: Sequence[Row], looks: dict[str, tuple[str, str]]) -> None:
+    panel.set_title(task, fontsize=10, color=INK)
+    for name, line in _lines([row for row in rows if not is_people(row)]).items():
+        colour, marker = looks[line[0].system or ""]
+        panel.plot(
+            [row.shots for row in line],
+            [row.mean for row in line],
+            DASHES.get(line[0].method or "", "-."),
+            color=colour,
+            marker=marker,
+            markersize=4,
+            linewidth=1.2,
+            markerfacecolor="none" if line[0].kind == "reported" else colour,
+            label=name,
+        )
+    for number, (name, line) in enumerate(_lines([r for r in rows if is_people(r)]).items()):
+        _people(panel, name, line, number)
+    panel.set_ylim(0, 100)
+    panel.set_xticks(sorted({row.shots for row in rows}))
+    panel.set_xlabel("shots", color=INK)
+    panel.tick_params(colors=INK, labelsize=8)
+    panel.grid(axis="y", color=GRID, alpha=0.25, linewidth=0.6)
+    panel.set_facecolor("none")
+    for side, spine in panel.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(GRID)
+
+
+def _people(panel: Axes, name: str, line: Sequence[Row], number: int) -> None:
+    # Beside one another, so that no interval hides another.
+    places = [float(row.shots or 0) + 0.5 * number for row in line]
+    means = [row.mean or 0.0 for row in line]
+    low = [m - (m if r.ci_low is None else r.ci_low) for m, r in zip(means, line, strict=True)]
+    high = [(m if r.ci_high is None else r.ci_high) - m for m, r in zip(means, line, strict=True)]
+    measured = line[0].kind == "human"
+    panel.errorbar(
+        places,
+        means,
+        yerr=[low, high],
+        fmt="o" if measured else "*" if line[0].kind == "reported" else "h",
+        color=INK,
+        markerfacecolor=INK if measured else "none",
+        markersize=6 if measured else 8,
+        capsize=3,
+        linewidth=1.4,
+        label=name,
+    )
+
+
+def _lines(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    lines: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (row.kind, str(row.method), str(row.system))):
+        lines.setdefault(_label(row), []).append(row)
+    return {name: sorted(line, key=lambda row: row.shots or 0) for name, line in lines.items()}
+
+
+def _label(row: Row) -> str:
+    parts = [row.system, row.method, row.study, "published" if row.kind == "reported" else None]
+    return ", ".join(filter(None, parts))
+
+
+def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
+    """A colour and a marker for each system, in order of name."""
+    systems = sorted({row.system or "" for row in rows if not is_people(row)})
+    return {
+        system: (COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
+        for number, system in enumerate(systems)
+    }
+
+
+def _legend(figure: Figure, panels: Iterable[Axes]) -> None:
+    handles: dict[str, object] = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if handles:
+        figure.legend(
+            handles.values(),
+            handles.keys(),
+            loc="outside lower center",
+            ncols=3,
+            fontsize=8,
+            frameon=False,
+            labelcolor=INK,
+        )
+
+
+def _attributes(style: str) -> str:
+    """A style's declarations as attributes; the font shorthand has no attribute of its own."""
+    pairs = [part.split(":", 1) for part in style.split(";") if ":" in part]
+    found: dict[str, str] = {}
+    for name, value in ((name.strip(), value.strip()) for name, value in pairs):
+        if name == "font":
+            size = re.search(r"([\d.]+)px", value)
+            found["font-size"] = size[1] if size else "10"
+        elif name != "font-family":
+            found[name] = value
+    return " ".join(f'{name}="{_escaped(value)}"' for name, value in found.items())
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

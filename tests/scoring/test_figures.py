@@ -1,0 +1,65 @@
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from scoring.figures import inline_svg, rendered, shots_figure
+from scoring.rows import Row
+
+HUMAN = Row("human", study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0, n=5,
+            ci_low=75.0, ci_high=86.0, references="any", coverage=1.0)  # fmt: skip
+RUN = Row("run", system="BERT <b>", method="FT", task="sst2", shots=10, mean=50.0, n=5,
+          references="any")  # fmt: skip
+ROWS = [
+    HUMAN,
+    replace(HUMAN, shots=30, mean=85.0, ci_low=80.0, ci_high=90.0),
+    replace(HUMAN, kind="annotator", system="BCDF", single=True),
+    RUN,
+    replace(RUN, shots=30, mean=60.0),
+    replace(RUN, task="mnli", method="PT"),
+    Row("reported", system="Human", task="mnli", shots=10, mean=78.1, source="CLUES Table 5"),
+    Row("reported", system="GPT-3", method="ICL", task="mnli", shots="all", mean=90.0),
+]
+
+
+def test_draws_a_panel_for_each_task_with_people_and_systems() -> None:
+    figure = shots_figure(ROWS)
+    assert [panel.get_title() for panel in figure.axes] == ["mnli", "sst2"]
+    [line] = [line for line in figure.axes[1].lines if line.get_label() == "BERT <b>, FT"]
+    assert line.get_xydata().tolist() == [[10, 50], [30, 60]]
+
+
+def test_draws_the_interval_of_people() -> None:
+    [bars] = shots_figure(ROWS).axes[1].containers
+    ends = [segment[:, 1].tolist() for segment in bars.lines[2][0].get_segments()]
+    assert ends == [[75, 86], [80, 90]]
+
+
+def test_tells_systems_apart_without_colour() -> None:
+    rows = [replace(RUN, system=f"System {number}") for number in range(9)]
+    lines = shots_figure(rows).axes[0].lines
+    looks = {(line.get_color(), line.get_marker()) for line in lines}
+    assert len(looks) == 9
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+def test_gives_the_same_bytes_for_the_same_rows(form: str) -> None:
+    assert rendered(shots_figure(ROWS), form) == rendered(shots_figure(ROWS), form)
+
+
+def test_keeps_texts_as_texts_in_the_page() -> None:
+    svg = inline_svg(shots_figure(ROWS), 'Score "against" shots')
+    texts = "".join(ElementTree.fromstring(svg).itertext())
+    assert "BERT <b>, FT" in texts
+    assert "Human, pilot" in texts
+
+
+def test_carries_no_style_that_the_page_would_refuse() -> None:
+    svg = inline_svg(shots_figure(ROWS), "Score against shots")
+    assert not re.search(r"style=|<style|<script|<metadata", svg)
+    assert "currentColor" in svg
+
+
+def test_draws_an_empty_figure_of_no_rows() -> None:
+    assert rendered(shots_figure([]), "svg")
