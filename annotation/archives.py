@@ -1,0 +1,140 @@
+"""Files of a folder or of a zip archive, by name, read one at a time.
+
+An archive comes from somebody else: nothing of it is written to a disk, and what would fill
+the memory, or names a place outside itself, is refused before it is read.
+"""
+
+import lzma
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Protocol
+
+from annotation.errors import BadInput
+
+MOST_FILES = 5_000
+MOST_BYTES = 500_000_000
+# Texts shrink to a tenth or a thirtieth; what shrinks further than this was made to.
+MOST_RATIO = 200
+RATIO_COUNTS_FROM = 1_000_000
+# A benchmark's files stand in folders of its tasks, under one top folder at the most.
+DEEPEST = 3
+UNREADABLE = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
+)
+
+Source = Path | BinaryIO
+
+
+class Files(Protocol):
+    """Named files; a name is a relative path with slashes."""
+
+    names: tuple[str, ...]
+
+    def read(self, name: str) -> bytes: ...
+
+
+@contextmanager
+def open_files(source: Source) -> Iterator[Files]:
+    """The files of a folder, or of a zip archive given as a path or an open binary file."""
+    if isinstance(source, Path) and source.is_dir():
+        yield FolderFiles(source)
+        return
+    if isinstance(source, Path) and not source.exists():
+        raise BadInput(f"{source} does not exist; name a folder or a zip file.")
+    try:
+        archive = zipfile.ZipFile(source)
+    except UNREADABLE as error:
+        raise BadInput(
+            f"{_name_of(source)} is neither a folder nor a readable zip file."
+        ) from error
+    with archive:
+        yield ZipFiles(archive)
+
+
+class FolderFiles:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        paths = [p for depth in range(1, DEEPEST + 1) for p in folder.glob("/".join("*" * depth))]
+        self.names = tuple(sorted(p.relative_to(folder).as_posix() for p in paths if p.is_file()))
+
+    def read(self, name: str) -> bytes:
+        try:
+            return (self._folder / name).read_bytes()
+        except OSError as error:
+            raise BadInput(f"{name} cannot be read: {error.strerror}.") from error
+
+
+class ZipFiles:
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._left = MOST_BYTES
+        entries = archive.infolist()
+        check_entries(entries)
+        self._entries = {entry.filename: entry for entry in entries if not entry.is_dir()}
+        self.names = tuple(sorted(self._entries))
+
+    def read(self, name: str) -> bytes:
+        # The sizes in the headers were checked, but they may lie: count what really comes.
+        try:
+            with self._archive.open(self._entries[name]) as file:
+                data = file.read(self._left + 1)
+        except UNREADABLE as error:
+            raise BadInput(f"{name} cannot be read: the archive is damaged there.") from error
+        self._left -= len(data)
+        if self._left < 0:
+            raise BadInput(_too_large())
+        return data
+
+
+def check_entries(entries: list[zipfile.ZipInfo]) -> None:
+    """Raise BadInput for the first thing that an archive of texts does not have."""
+    if len(entries) > MOST_FILES:
+        raise BadInput(f"The archive holds {len(entries)} files; at most {MOST_FILES} are read.")
+    names: set[str] = set()
+    for entry in entries:
+        if problem := _problem(entry, names):
+            raise BadInput(f"{entry.filename!r} in the archive {problem}")
+        names.add(entry.filename)
+    if sum(entry.file_size for entry in entries) > MOST_BYTES:
+        raise BadInput(_too_large())
+
+
+def _problem(entry: zipfile.ZipInfo, names: set[str]) -> str:
+    mode = stat.S_IFMT(entry.external_attr >> 16)
+    if _is_outside(entry.filename):
+        return "lies outside its folder; pack the files with relative paths."
+    if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "is a link or a device; pack the files themselves."
+    if entry.flag_bits & 0x1:
+        return "is encrypted; pack it without a password."
+    if entry.filename in names:
+        return "is there twice; pack it once."
+    if entry.file_size > RATIO_COUNTS_FROM and entry.file_size > MOST_RATIO * entry.compress_size:
+        return (
+            f"would grow to {entry.file_size // 1_000_000} MB from next to nothing; leave it out."
+        )
+    return ""
+
+
+def _is_outside(name: str) -> bool:
+    path = PurePosixPath(name.replace("\\", "/"))
+    return path.is_absolute() or ".." in path.parts or ":" in name.partition("/")[0]
+
+
+def _too_large() -> str:
+    return f"The archive is larger than {MOST_BYTES // 1_000_000} MB unpacked; import it in parts."
+
+
+def _name_of(source: Source) -> str:
+    return str(source) if isinstance(source, Path) else "The uploaded file"
