@@ -1,10 +1,10 @@
 """Questions to the rows, written so that they read as a phrase."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Self
 
 from django.db import models
-from django.db.models import DurationField, ExpressionWrapper, F, Q, Value
+from django.db.models import Q
 
 
 class AssignmentQuerySet(models.QuerySet):
@@ -17,16 +17,6 @@ class AssignmentQuerySet(models.QuerySet):
     def counted(self) -> Self:
         """Completed and not excluded."""
         return self.completed().filter(exclusion__isnull=True)
-
-    def overdue(self, at: datetime) -> Self:
-        """Without a sign of life for longer than the study waits, or left open in a study
-        that is closed."""
-        patience = ExpressionWrapper(
-            F("study__expire_hours") * Value(timedelta(hours=1)), output_field=DurationField()
-        )
-        return self.annotate(patience=patience).filter(
-            Q(study__state="closed") | Q(seen_at__lt=at - F("patience"))
-        )
 
     def of_people(self) -> Self:
         return self.filter(annotator__channel__is_simulated=False)

@@ -35,7 +35,12 @@ class SimulatedPerson:
         return log(self.skill / (1 - self.skill)) + chance.gauss(0, PERSONAL_SD)
 
     def answer(
-        self, example: FrozenExample, gold: Sequence[str], examples_seen: int
+        self,
+        example: FrozenExample,
+        gold: Sequence[str],
+        *,
+        max_spans: int | None,
+        examples_seen: int,
     ) -> tuple[RawAnswer, float]:
         """The answer to an example, and the seconds that it took."""
         chance = Random(f"answer:{self.seed}:{self.number}:{example.pk}")
@@ -44,7 +49,7 @@ class SimulatedPerson:
         knows = chance.random() < 1 / (1 + exp(-logit))
         seconds = chance.uniform(*SECONDS_PER_ANSWER)
         raw = right_answer(example, gold) if knows else wrong_answer(example, gold, chance)
-        return raw, seconds
+        return _within(raw, max_spans), seconds
 
 
 def difficulty(seed: int, example_pk: int) -> float:
@@ -82,6 +87,13 @@ def _with_a_word_too_much(example: FrozenExample, gold: list[str], chance: Rando
     if gold and chance.random() < 0.5:
         spans = [*(_selection(example, gold).spans or []), *spans]
     return RawAnswer(spans=spans)
+
+
+def _within(raw: RawAnswer, max_spans: int | None) -> RawAnswer:
+    """As many pieces as the task allows: of too many, the last."""
+    if max_spans is None or not raw.spans:
+        return raw
+    return RawAnswer(spans=list(raw.spans)[-max_spans:])
 
 
 def _selection(example: FrozenExample, texts: Sequence[str]) -> RawAnswer:

@@ -1,11 +1,12 @@
 """How an assignment ends: once, with one outcome, and for good."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from annotation.acts.paying import amount_due
-from annotation.models import Assignment, Outcome, Place, WorkState
+from annotation.models import Assignment, Outcome, Place, Study, StudyState, WorkState
+from annotation.querysets import AssignmentQuerySet
 
 # Whose work is finished keeps the place; everybody else's is open again.
 KEEPS_PLACE = frozenset({Outcome.COMPLETED})
@@ -46,7 +47,16 @@ def withdraw(assignment: Assignment, *, at: datetime) -> bool:
 def expire_idle(*, at: datetime) -> int:
     """End every assignment without a sign of life for longer than its study allows, and
     what was left open in studies that are closed. Returns how many."""
-    count = 0
-    for assignment in Assignment.objects.open().overdue(at).select_related("study"):
-        count += finish(assignment, Outcome.EXPIRED, at=at)
-    return count
+    studies = Study.objects.filter(assignments__outcome="").distinct()
+    return sum(
+        finish(assignment, Outcome.EXPIRED, at=at)
+        for study in studies
+        for assignment in _overdue(study, at)
+    )
+
+
+def _overdue(study: Study, at: datetime) -> AssignmentQuerySet:
+    unfinished = Assignment.objects.open().filter(study=study)
+    if study.state == StudyState.CLOSED:
+        return unfinished
+    return unfinished.filter(seen_at__lt=at - timedelta(hours=study.expire_hours))

@@ -81,8 +81,12 @@ def _play_step(assignment: Assignment, person: SimulatedPerson, now: datetime) -
     example = current_example(assignment)
     content = batch_content(assignment.batch_id)
     gold = gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
-    seen = min(step, len(content.training))
-    raw, seconds = person.answer(example, gold.alternative_texts()[0], seen)
+    raw, seconds = person.answer(
+        example,
+        gold.alternative_texts()[0],
+        max_spans=content.max_spans,
+        examples_seen=min(step, len(content.training)),
+    )
     now += timedelta(seconds=seconds)
     submit_answer(assignment, step=step, raw=raw, times=BrowserTimes(), at=now)
     if assignment.state == WorkState.REVEALED:

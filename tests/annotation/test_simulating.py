@@ -1,0 +1,80 @@
+"""Simulated annotators work through the acts of people and stay apart from them."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.acts.running import pause_study, start_study
+from annotation.acts.simulating import simulate_study
+from annotation.errors import Refusal
+from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Study
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def _answers(study: Study) -> dict[tuple[str, int], list[str]]:
+    rows = Judgement.objects.filter(assignment__study=study)
+    return {(j.assignment.annotator.identity_hash, j.example_id): j.answer for j in rows}
+
+
+@pytest.mark.parametrize("kind", Kind.values)
+def test_fills_a_study_whole(kind: str) -> None:
+    batch = make.running_batch(kind=kind, wanted=2)
+    simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
+    assert list(Assignment.objects.values_list("outcome", flat=True)) == ["completed"] * 2
+
+
+def test_takes_no_persons_place() -> None:
+    batch = make.running_batch(wanted=1)
+    simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
+    assert make.worked_through(batch).outcome == Outcome.COMPLETED
+    assert Place.objects.filter(simulated=False, kept=True).count() == 1
+
+
+def test_is_of_the_simulated_channel() -> None:
+    batch = make.running_batch(wanted=1)
+    simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
+    assert not Assignment.objects.of_people().exists()
+
+
+def test_adds_nothing_when_run_again() -> None:
+    batch = make.running_batch(wanted=2)
+    simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
+    assert simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON) == []
+
+
+def test_gives_the_same_answers_from_the_same_seed() -> None:
+    batch = make.running_batch(wanted=2, tests=30)
+    simulate_study(batch.study, skill=0.6, seed=5, at=make.NOON)
+    first = _answers(batch.study)
+    twin = make.batch(make.study(batch.study.benchmark, slug="twin"), batch.task, wanted=2)
+    start_study(twin.study, at=make.NOON)
+    simulate_study(twin.study, skill=0.6, seed=5, at=make.NOON)
+    second = _answers(twin.study)
+    assert sorted(map(str, first.values())) == sorted(map(str, second.values()))
+
+
+def test_is_right_about_as_often_as_its_skill_says() -> None:
+    batch = make.running_batch(wanted=8, training=0, tests=120, zero_shot=True)
+    simulate_study(batch.study, skill=0.8, seed=3, at=make.NOON)
+    golds = {e.pk: e.golds.get().alternative_texts()[0] for e in batch.test_set.examples.all()}
+    judged = list(Judgement.objects.all())
+    share = sum(j.answer == golds[j.example_id] for j in judged) / len(judged)
+    assert 0.68 < share < 0.9
+
+
+def test_refuses_a_skill_that_is_no_share() -> None:
+    with pytest.raises(Refusal, match="between 0 and 1"):
+        simulate_study(make.running_batch().study, skill=85, seed=1, at=make.NOON)
+
+
+def test_refuses_a_study_that_is_not_open() -> None:
+    study = make.running_batch().study
+    pause_study(study)
+    with pytest.raises(Refusal, match="start it first"):
+        simulate_study(study, skill=0.8, seed=1, at=make.NOON)
+
+
+def test_the_command_says_which_study_is_missing() -> None:
+    with pytest.raises(CommandError, match="no study nowhere"):
+        call_command("simulate_annotators", study="nowhere")
