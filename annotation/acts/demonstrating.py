@@ -1,0 +1,64 @@
+"""The demonstration: a benchmark of original sentences, a running study on it, and
+simulated annotators who have filled its table. Its places are open for people."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from annotation import demo
+from annotation.acts.batching import make_batches
+from annotation.acts.coding import add_missing_codes
+from annotation.acts.importing import import_benchmark
+from annotation.acts.running import start_study
+from annotation.acts.simulating import simulate_study
+from annotation.models import Assignment, Benchmark, Channel, Study
+
+NAME = "demo"
+SLUG = "demonstration"
+BENCHMARK = Path(demo.__file__).parent / "benchmark"
+SHOTS = (0, 10, 20, 30)
+SKILL = 0.85
+SEED = 2021
+# Far enough back that the simulated work has ended before anybody looks.
+LEAD = timedelta(hours=6)
+
+TITLE = "Demonstration: six short tasks"
+CONSENT = """This is a demonstration. You read short texts and answer questions about them.
+
+Your answers and the time they take are stored under a pseudonym in this installation and shown \
+in its tables. You can stop at any time. Nobody is paid: the amounts only show how it would look."""
+
+
+def demonstration() -> Study | None:
+    return Study.objects.filter(slug=SLUG).first()
+
+
+def load_demonstration(
+    *, at: datetime, progress: Callable[[Assignment], None] | None = None
+) -> Study:
+    """Import, set up, start and fill the demonstration study. Goes on where it was
+    interrupted, and changes nothing once it is whole."""
+    import_benchmark(BENCHMARK, name=NAME)
+    study = demonstration() or _set_up()
+    if not study.is_frozen:
+        start_study(study, at=at - LEAD)
+    if study.is_open:
+        simulate_study(study, skill=SKILL, seed=SEED, at=at - LEAD, progress=progress)
+    return study
+
+
+def _set_up() -> Study:
+    benchmark = Benchmark.objects.get(name=NAME)
+    study = Study(
+        slug=SLUG,
+        title=TITLE,
+        benchmark=benchmark,
+        channel=Channel.objects.get(slug="link"),
+        consent_text=CONSENT,
+        min_training_score=40,
+        seed=SEED,
+    )
+    study.save()
+    add_missing_codes(study)
+    make_batches(study, tasks=benchmark.tasks.all(), shots=SHOTS, chains=[1], wanted=3)
+    return study
