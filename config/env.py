@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
+POSTGRES = "write postgres://user:password@host:port/name"
 
 
 class EnvironmentRefused(SystemExit):
@@ -108,16 +109,14 @@ def _sqlite(name: str, url: str, root: Path) -> dict[str, object]:
 
 
 def _postgres(name: str, url: str) -> dict[str, object]:
-    parts = urlsplit(url)
-    database_name = unquote(parts.path.removeprefix("/"))
-    if not database_name:
-        raise EnvironmentRefused(
-            f"{name} names no database: write postgres://user:password@host:port/name."
-        )
     try:
+        parts = urlsplit(url)
         port = parts.port
     except ValueError as problem:
-        raise EnvironmentRefused(f"{name} has a port that is no number below 65536.") from problem
+        raise EnvironmentRefused(f"{name} has no valid host and port: {POSTGRES}.") from problem
+    database_name = unquote(parts.path.removeprefix("/"))
+    if not database_name:
+        raise EnvironmentRefused(f"{name} names no database: {POSTGRES}.")
     # What follows the question mark is libpq's: sslmode, or a socket's folder as host.
     options = dict(parse_qsl(parts.query))
     return {
@@ -125,7 +124,7 @@ def _postgres(name: str, url: str) -> dict[str, object]:
         "NAME": database_name,
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
-        "HOST": options.pop("host", unquote(parts.hostname or "")),
+        "HOST": options.pop("host", parts.hostname or ""),
         "PORT": options.pop("port", str(port or "")),
         "OPTIONS": options,
     }

@@ -1,0 +1,82 @@
+"""`make run`, from the point where the requirements are there."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from django.conf import settings
+
+from config.serve import answers
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def start(data: Path, port: int | str) -> subprocess.Popen[str]:
+    names = {"DEBUG", "SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "PUBLIC_URL"}
+    names |= {"DJANGO_SETTINGS_MODULE"}
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    return subprocess.Popen(
+        [sys.executable, "-m", "config.serve", "127.0.0.1", str(port)],
+        cwd=settings.BASE_DIR,
+        env=environment | {"DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def lines_until_running(process: subprocess.Popen[str]) -> list[str]:
+    assert process.stdout
+    lines: list[str] = []
+    while line := process.stdout.readline():
+        if line.startswith("Baseliner is running"):
+            return lines
+        lines.append(line)
+    raise AssertionError(process.communicate())
+
+
+def test_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
+    port = free_port()
+    process = start(tmp_path, port)
+    links = "".join(lines_until_running(process))
+    assert f"http://127.0.0.1:{port}/admin/" in links
+    with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
+        assert answer.read() == b"ok\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert process.returncode == 0
+    assert not answers("127.0.0.1", str(port))
+
+
+def test_says_that_a_port_is_taken_before_it_touches_anything(
+    tmp_path: Path, taken_port: int
+) -> None:
+    process = start(tmp_path, taken_port)
+    _, error = process.communicate()
+    assert process.returncode == 1
+    assert error.startswith(f"The web server can't have port {taken_port} on 127.0.0.1")
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("port", ["http", "65536"])
+def test_refuses_what_is_no_port(tmp_path: Path, port: str) -> None:
+    process = start(tmp_path, port)
+    _, error = process.communicate()
+    assert process.returncode == 1
+    assert error.startswith(f"The web server can't have port {port}")

@@ -1,0 +1,127 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from pytest_django import Settings
+
+STATES = {"DEBUG", "SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "ALLOWED_HOSTS", "PUBLIC_URL"}
+READ = "import json, sys; from config import settings as s; "
+
+
+def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A Python that knows of the environment these variables alone."""
+    environment = {name: value for name, value in os.environ.items() if name not in STATES}
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=settings.BASE_DIR,
+        env=environment | {"DJANGO_SETTINGS_MODULE": "config.settings"} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def value_of(expression: str, **variables: str) -> object:
+    done = run("-c", f"{READ} json.dump({expression}, sys.stdout)", **variables)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> dict[str, str]:
+    return {"DATA_DIR": str(tmp_path)}
+
+
+@pytest.fixture
+def production(place: dict[str, str]) -> dict[str, str]:
+    return {**place, "DEBUG": "0", "SECRET_KEY": "k" * 64}
+
+
+def test_starts_without_any_variable(place: dict[str, str], tmp_path: Path) -> None:
+    assert value_of("[s.DEBUG, str(s.DATABASES['default']['NAME'])]", **place) == [
+        True,
+        f"{tmp_path}/baseliner.sqlite3",
+    ]
+
+
+def test_keeps_one_generated_secret_while_debugging(place: dict[str, str]) -> None:
+    assert value_of("s.SECRET_KEY", **place) == value_of("s.SECRET_KEY", **place)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["manage.py", "check"],
+        ["-m", "celery", "--app", "config", "report"],
+        ["-c", "import config.wsgi"],
+    ],
+    ids=["manage", "worker", "web"],
+)
+def test_stops_the_start_in_production_without_a_secret(
+    command: list[str], place: dict[str, str]
+) -> None:
+    done = run(*command, DEBUG="0", **place)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "SECRET_KEY is not set: production (DEBUG=0) signs with a long random value "
+        "that only you know.\n"
+    )
+
+
+def test_takes_no_kept_secret_into_production(place: dict[str, str]) -> None:
+    value_of("s.SECRET_KEY", **place)
+    assert run("manage.py", "check", DEBUG="0", **place).returncode == 1
+
+
+def test_finds_nothing_wrong_with_itself_in_production(production: dict[str, str]) -> None:
+    done = run("manage.py", "check", "--fail-level", "WARNING", **production)
+    assert done.returncode == 0, done.stderr
+
+
+def test_is_strict_in_production(production: dict[str, str]) -> None:
+    wanted = "[s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE, s.SECURE_HSTS_SECONDS > 0]"
+    assert value_of(wanted, **production) == [True, True, True]
+
+
+def test_serves_the_host_of_its_public_address(production: dict[str, str]) -> None:
+    hosts = value_of("s.ALLOWED_HOSTS", PUBLIC_URL="https://study.example/", **production)
+    assert isinstance(hosts, list)
+    assert "study.example" in hosts
+    assert "*" not in hosts
+
+
+def test_uses_the_server_that_the_url_names(place: dict[str, str]) -> None:
+    database = value_of(
+        "s.DATABASES['default']", DATABASE_URL="postgres://anna:x@db.example/study", **place
+    )
+    assert isinstance(database, dict)
+    assert (database["ENGINE"], database["HOST"], database["CONN_MAX_AGE"]) == (
+        "django.db.backends.postgresql",
+        "db.example",
+        None,
+    )
+
+
+def test_queues_in_files_unless_a_broker_is_named(place: dict[str, str], tmp_path: Path) -> None:
+    folder = "s.CELERY_BROKER_TRANSPORT_OPTIONS['data_folder_in']"
+    assert value_of(folder, **place) == f"{tmp_path}/queue"
+    assert (tmp_path / "queue").is_dir()
+    named = value_of("s.CELERY_BROKER_URL", CELERY_BROKER_URL="redis://q.example/1", **place)
+    assert named == "redis://q.example/1"
+
+
+def test_names_each_static_file_for_its_content(tmp_path: Path, settings: Settings) -> None:
+    settings.STATIC_ROOT = tmp_path
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    }
+    call_command("collectstatic", interactive=False, verbosity=0)
+    names = json.loads((tmp_path / "staticfiles.json").read_text())["paths"]
+    assert names["admin/css/base.css"] != "admin/css/base.css"
+    assert (tmp_path / names["admin/css/base.css"]).exists()
