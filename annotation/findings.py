@@ -1,0 +1,123 @@
+"""Findings of an audit, and the material they are made from.
+
+`Task.audit` is a list of findings, each {code, severity, message, examples, figures}:
+
+- code names the check; severity is "warning" (something to be known before the data are
+  used) or "note";
+- message is one or two sentences; examples are up to five cases, as short texts;
+- figures are the numbers behind the message: counts and shares as they are, and scores in
+  percent by reference policy, such as {"any": {"empty": 51.3}, "set": {"empty": 51.3}}.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from annotation.chains import Chain, Contents, chains_of, shot_contents
+from annotation.models import Example, Gold, Item, ItemSet, Kind, Role, Task
+
+WARNING, NOTE = "warning", "note"
+MOST_EXAMPLES = 5
+LONGEST_EXAMPLE = 160
+
+
+@dataclass(frozen=True)
+class Finding:
+    code: str
+    severity: str
+    message: str
+    examples: tuple[str, ...] = ()
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def warning(code: str, message: str, cases: Sequence[str], **figures: int) -> Finding | None:
+    """A warning about these cases, if there are any."""
+    if not cases:
+        return None
+    shown = tuple(shortened(case) for case in cases[:MOST_EXAMPLES])
+    figures = {"count": len(cases), **figures}
+    return Finding(code, WARNING, message.format(count=len(cases)), shown, figures)
+
+
+def shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_EXAMPLE else f"{text[: LONGEST_EXAMPLE - 1]}…"
+
+
+def stands_in(text: str, example: Example) -> bool:
+    return any(text in segment for segment in example.context)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One item of one set, with its gold."""
+
+    item_set: ItemSet
+    source_id: str
+    example: Example
+    alternatives: list[list[dict[str, Any]]]
+
+    @cached_property
+    def texts(self) -> list[list[str]]:
+        return [[span["text"] for span in spans] for spans in self.alternatives]
+
+    @cached_property
+    def gold(self) -> set[str]:
+        """All the gold texts, of whichever alternative."""
+        return {text for texts in self.texts for text in texts}
+
+    def says(self, what: object = "") -> str:
+        """The row in one line, for an example of a finding."""
+        text = f"{self.item_set.name} {self.source_id}: {what or ' / '.join(self.example.context)}"
+        return shortened(text)
+
+
+class Material:
+    """The rows of a task as the checks need them."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        golds = _golds_in_force(task)
+        items = Item.objects.filter(item_set__task=task).select_related("item_set", "example")
+        rows = [
+            Row(item.item_set, item.source_id, item.example, golds.get(item.example_id, [[]]))
+            for item in items.order_by(
+                "item_set__role", "item_set__shots", "item_set__split", "item_set", "position"
+            )
+        ]
+        self.test = [row for row in rows if row.item_set.role == Role.TEST]
+        self.training = [row for row in rows if row.item_set.role == Role.TRAINING]
+        # Each example once, by its first row.
+        self.distinct = list({row.example.pk: row for row in reversed(rows)}.values())[::-1]
+
+    @cached_property
+    def contents(self) -> Contents:
+        return shot_contents(self.task)
+
+    @cached_property
+    def chains(self) -> list[Chain]:
+        return chains_of(self.contents)
+
+    def offered(self, row: Row) -> list[str]:
+        """The texts that an answer can be made of, as far as they matter to its score."""
+        if self.task.kind == Kind.CHOICE:
+            return row.item_set.choices
+        if self.task.kind == Kind.CANDIDATE:
+            return mentions(row.example)
+        return [text for text in row.gold if stands_in(text, row.example)]
+
+    @property
+    def most(self) -> int | None:
+        """How many texts one answer may hold."""
+        return self.task.max_spans if self.task.kind == Kind.SPANS else 1
+
+
+def mentions(example: Example) -> list[str]:
+    """The texts of the marked entities, as often as they are marked."""
+    return [example.context[segment][start:end] for segment, start, end in example.candidates]
+
+
+def _golds_in_force(task: Task) -> dict[int, list[list[dict[str, Any]]]]:
+    golds = Gold.objects.filter(example__task=task).order_by("version__number")
+    return dict(golds.values_list("example_id", "alternatives"))

@@ -1,0 +1,138 @@
+"""The figures that a task's scores must be read against, as findings: what no skill earns,
+the most that the form of an answer allows, and how much of the gold two taps reach."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.findings import (
+    MOST_EXAMPLES,
+    NOTE,
+    WARNING,
+    Finding,
+    Material,
+    mentions,
+    shortened,
+)
+from annotation.models import Example, Kind, ReferencePolicy
+from scoring.core import floors as core
+from scoring.core.spans import measure_reach
+
+# A ceiling below this, in percent, is a warning.
+ALMOST_ALL = 99.995
+RULES = {
+    "empty": "no answer everywhere",
+    "best_label": "the best single label everywhere",
+    "every_label": "every label at once",
+    "most_frequent_candidate": "the entity that is marked most often",
+    "first_candidate": "the entity that is marked first",
+    "every_candidate": "every entity at once",
+}
+
+
+def floors(material: Material) -> Finding | None:
+    """The S1 of answers that need no look at the question."""
+    if not material.test:
+        return None
+    figures = {policy: _floors(material, policy) for policy in ReferencePolicy.values}
+    policy = material.task.reference_policy
+    scores = [f"{RULES[rule]} {score:.2f}" for rule, score in figures[policy].items()]
+    message = f"What no skill earns (S1 in percent, policy {policy}): {', '.join(scores)}."
+    return Finding("floors", NOTE, message, (), figures)
+
+
+def ceiling(material: Material) -> Finding | None:
+    """The S1 of the best answers that the task's form allows."""
+    if not material.test:
+        return None
+    figures = {policy: _ceiling(material, policy) for policy in ReferencePolicy.values}
+    policy = material.task.reference_policy
+    return Finding(
+        "ceiling",
+        NOTE if figures[policy] > ALMOST_ALL else WARNING,
+        "The best answers that this task's form allows reach an S1 of "
+        f"{figures[policy]:.2f} percent (policy {policy}).",
+        (),
+        figures,
+    )
+
+
+def several_alternatives(material: Material) -> Finding | None:
+    rows = [row for row in material.test if len(row.texts) > 1]
+    if not rows:
+        return None
+    highest = _ceiling(material, ReferencePolicy.SET)
+    return Finding(
+        "several_alternatives",
+        NOTE,
+        f"Test examples with several alternatives: {len(rows)} of {len(material.test)}. Under the "
+        "reference policy set, which takes their union, one answer reaches an S1 of at most "
+        f"{highest:.2f} percent on average; under any it is held against the best of them.",
+        tuple(row.says(" | ".join(sorted(row.gold))) for row in rows[:MOST_EXAMPLES]),
+        {"rows": len(rows), "ceiling_set": highest},
+    )
+
+
+def reach(material: Material) -> Finding | None:
+    """How many of the gold spans two taps select."""
+    if material.task.kind != Kind.SPANS:
+        return None
+    spans = [
+        (_segment_of(span, row.example), span["text"], span.get("start"))
+        for row in material.distinct
+        for alternative in row.alternatives
+        for span in alternative
+    ]
+    measured = measure_reach(spans)
+    if not measured.spans:
+        return None
+    return Finding(
+        "reach",
+        WARNING if measured.missed else NOTE,
+        f"Gold spans of the contexts that two taps select: {measured.reached} of {measured.spans} "
+        f"({100 * measured.share:.2f} %), without tapping punctuation {measured.by_words}.",
+        tuple(shortened(f"“{text}”") for text in measured.missed[:MOST_EXAMPLES]),
+        {
+            "share": measured.share,
+            "reached": measured.reached,
+            "by_words": measured.by_words,
+            "spans": measured.spans,
+        },
+    )
+
+
+def _floors(material: Material, policy: str) -> dict[str, float]:
+    """In percent, by the rule that gives the answers."""
+    golds = [row.texts for row in material.test]
+    scores = {"empty": core.empty_score(golds, references=policy)}
+    if material.task.kind == Kind.CHOICE:
+        offered = [row.item_set.choices for row in material.test]
+        labels = sorted({label for choices in offered for label in choices}) or [""]
+        scores["best_label"] = core.best_constant_label(golds, labels, references=policy)[1]
+        scores["every_label"] = core.every_candidate_score(golds, offered, references=policy)
+    elif material.task.kind == Kind.CANDIDATE:
+        named = [mentions(row.example) for row in material.test]
+        scores |= {
+            "most_frequent_candidate": core.most_frequent_candidate_score(
+                golds, named, references=policy
+            ),
+            "first_candidate": core.first_candidate_score(golds, named, references=policy),
+            "every_candidate": core.every_candidate_score(golds, named, references=policy),
+        }
+    return {rule: 100 * score for rule, score in scores.items()}
+
+
+def _ceiling(material: Material, policy: str) -> float:
+    return 100 * core.ceiling_score(
+        [row.texts for row in material.test],
+        offered=[material.offered(row) for row in material.test],
+        most=material.most,
+        references=policy,
+    )
+
+
+def _segment_of(span: Mapping[str, Any], example: Example) -> str:
+    """The segment that a gold span names, else the first one that holds it."""
+    if "segment" in span:
+        return example.context[span["segment"]]
+    holding = [segment for segment in example.context if span["text"] in segment]
+    return holding[0] if holding else ""
