@@ -1,0 +1,87 @@
+"""Import a benchmark in CLUES layout, and print what was found in it."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.text import slugify
+
+from annotation.acts.importing import TaskReport, import_benchmark
+from annotation.errors import Refusal
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports a benchmark from a folder or a zip file: adds its tasks, examples, gold and item "
+        "sets, and updates those that no started study uses. Prints counts and the audit. After a "
+        "bad file nothing is imported; the same files again change nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "path",
+            type=Path,
+            help="a folder or zip file with <Folder>/<stem>_test.jsonl and "
+            "<Folder>/<stem>_train_<shots>_<split>.jsonl for every task",
+        )
+        parser.add_argument("--name", help="the benchmark's name (default: from the path)")
+        parser.add_argument(
+            "--task",
+            action="append",
+            metavar="TASK",
+            help="import this task alone, by its slug such as sst2; may be given several times",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["path"]
+        try:
+            report = import_benchmark(
+                path, name=options["name"] or _name_from(path), tasks=options["task"]
+            )
+        except Refusal as refusal:
+            raise CommandError(f"{refusal} Nothing was imported.") from refusal
+        for task in report.tasks:
+            for line in _lines(task):
+                self.stdout.write(line)
+        for name in report.ignored:
+            self.stderr.write(f"Not read, since its name is not in CLUES layout: {name}")
+        for task in report.tasks:
+            if not task.described:
+                self.stderr.write(
+                    f"{task.slug} has no description, which every study needs: write one in the "
+                    "admin, or in a task.json beside its files."
+                )
+        self.stderr.write(report.summary)
+
+
+def _name_from(path: Path) -> str:
+    resolved = path.resolve()
+    return slugify(resolved.stem if resolved.is_file() else resolved.name)[:80] or "benchmark"
+
+
+def _lines(task: TaskReport) -> Iterator[str]:
+    yield (
+        f"{task.slug}: {task.kind}, {task.training_examples} training examples in "
+        f"{task.shot_sets} shot sets, {task.test_examples} test examples ({_news(task)})"
+    )
+    for finding in task.findings:
+        yield f"  {finding.severity}: {finding.message}"
+        for example in finding.examples:
+            yield f"      {example}"
+    yield ""
+
+
+def _news(task: TaskReport) -> str:
+    if task.created:
+        return "new"
+    counts = {
+        "new examples": task.new_examples,
+        "changed examples": task.changed_examples,
+        "new golds": task.new_golds,
+        "new or changed sets": task.new_sets,
+        "changed fields": len(task.changed_fields),
+    }
+    news = [f"{what}: {count}" for what, count in counts.items() if count]
+    return ", ".join(news) or "no change"
