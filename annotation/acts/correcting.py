@@ -1,0 +1,121 @@
+"""Correcting gold: a version is added, and nothing that was measured changes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.acts.importing import IMPORT_REASON
+from annotation.errors import BadInput
+from annotation.marking import gold_in_force
+from annotation.models import Example, Gold, GoldVersion, Kind, Task
+
+Span = dict[str, Any]
+# A text alone, or with its place as {"text": …, "segment": …, "start": …}.
+Given = Sequence[Sequence[str | Span]]
+
+
+def correct_gold(
+    task: Task, corrections: Mapping[int | str, Given], *, author: User | None, reason: str
+) -> GoldVersion:
+    """A new gold version of the task, with other alternatives for some of its examples.
+
+    An example is named by its primary key or its identity. Started studies keep showing, and
+    screening by, the version that they froze. Raises BadInput and stores nothing.
+    """
+    if not reason.strip() or reason.strip() == IMPORT_REASON:
+        raise BadInput("Say why the gold is corrected: the reason stays with the version.")
+    with transaction.atomic():
+        # One correction of a task at a time: versions are numbered one after the other.
+        Task.objects.select_for_update().get(pk=task.pk)
+        latest = task.latest_gold_version()
+        examples = _find_examples(task, corrections)
+        present = gold_in_force(
+            [example.pk for example in examples.values()], task.pk, latest.number
+        )
+        changed: list[Gold] = []
+        for name, example in examples.items():
+            before = present[example.pk].alternatives
+            after = _checked(task, example, corrections[name], before)
+            if after != before:
+                changed.append(Gold(example=example, alternatives=after))
+        if not changed:
+            raise BadInput("This is the gold already, so there is nothing to correct.")
+        version = GoldVersion.objects.create(
+            task=task, number=latest.number + 1, reason=reason.strip(), author=author
+        )
+        for gold in changed:
+            gold.version = version
+        Gold.objects.bulk_create(changed)
+    return version
+
+
+def _find_examples(task: Task, names: Mapping[int | str, Given]) -> dict[int | str, Example]:
+    found: dict[int | str, Example] = {}
+    for name in names:
+        field = {"identity": name} if isinstance(name, str) else {"pk": name}
+        example = task.examples.filter(**field).first()
+        if example is None:
+            raise BadInput(f"The task {task.slug} has no example {name!r}.")
+        found[name] = example
+    return found
+
+
+def _checked(
+    task: Task, example: Example, given: Given, before: Sequence[Sequence[Span]]
+) -> list[list[Span]]:
+    alternatives = [[_as_span(span, example) for span in spans] for spans in given]
+    if not alternatives:
+        _refuse(example, "give at least one alternative; an empty one means no answer")
+    known = {span["text"] for spans in before for span in spans}
+    for spans in alternatives:
+        texts = [span["text"] for span in spans]
+        if "" in texts or len(set(texts)) < len(texts):
+            _refuse(example, "give each text of an alternative once, and no empty text")
+        _check_form(task, example, texts)
+        for text in set(texts) - known - _possible_texts(task, example, texts):
+            _refuse(example, f"“{text}” is not among the answers that can be given")
+    return alternatives
+
+
+def _as_span(span: str | Span, example: Example) -> Span:
+    if isinstance(span, str):
+        return {"text": span}
+    text, segment, start = span.get("text"), span.get("segment", 0), span.get("start")
+    if not isinstance(text, str):
+        _refuse(example, "each piece needs a text")
+    if start is None:
+        return {"text": text}
+    if not _stands_at(text, segment, start, example):
+        _refuse(example, f"“{text}” does not stand at {start} of part {segment} of the context")
+    return {"text": text, "segment": segment, "start": start}
+
+
+def _stands_at(text: str, segment: object, start: object, example: Example) -> bool:
+    if type(segment) is not int or type(start) is not int:
+        return False
+    in_range = 0 <= segment < len(example.context) and start >= 0
+    return in_range and example.context[segment].startswith(text, start)
+
+
+def _check_form(task: Task, example: Example, texts: Sequence[str]) -> None:
+    if task.kind != Kind.SPANS and len(texts) != 1:
+        _refuse(example, f"an alternative is exactly one text where the kind is {task.kind}")
+    if task.kind == Kind.SPANS and task.max_spans is not None and len(texts) > task.max_spans:
+        _refuse(example, f"an alternative holds at most {task.max_spans} in this task")
+
+
+def _possible_texts(task: Task, example: Example, texts: Sequence[str]) -> set[str]:
+    """Those of the texts that an annotator could give."""
+    if task.kind == Kind.CHOICE:
+        offered = {label for item_set in example.item_sets.all() for label in item_set.choices}
+    elif task.kind == Kind.CANDIDATE:
+        offered = set(example.candidate_texts())
+    else:
+        offered = {text for text in texts if any(text in part for part in example.context)}
+    return offered & set(texts)
+
+
+def _refuse(example: Example, problem: str) -> None:
+    raise BadInput(f"Example {example.identity}: {problem}.")
