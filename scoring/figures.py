@@ -48,7 +48,7 @@ def shots_figure(rows: Iterable[Row]) -> Figure:
     for panel in panels[len(tasks) :]:
         panel.set_axis_off()
     for panel in panels[::across]:
-        panel.set_ylabel("S1 (percent)")
+        panel.set_ylabel("S1 (percent)", color=INK)
     _legend(figure, panels)
     return figure
 
@@ -63,6 +63,7 @@ def rendered(figure: Figure, form: str) -> bytes:
 def inline_svg(figure: Figure, title: str) -> str:
     """An SVG that can stand in a page: no style attribute (the page's policy refuses those),
     and the ink is the page's own, so that it turns with the page's colours."""
+    figure.set_facecolor("none")
     text = rendered(figure, "svg").decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

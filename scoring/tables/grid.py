@@ -3,6 +3,7 @@ people first, two tasks a table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.models import Method
@@ -41,6 +42,7 @@ class Column:
     shots: str
     # The policy that this column's scored figures stand under.
     references: str
+    starts_task: bool = True
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,20 @@ class Grid:
     title: str
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
+
+    @property
+    def tasks(self) -> list[tuple[str, str, int]]:
+        """Each task with its policy and the number of its columns."""
+        runs = groupby(self.columns, key=lambda column: (column.task, column.references))
+        return [(task, policy, len(list(columns))) for (task, policy), columns in runs]
+
+    @property
+    def has_shots(self) -> bool:
+        return any(column.shots for column in self.columns)
+
+    @property
+    def task_starts(self) -> set[int]:
+        return {number for number, column in enumerate(self.columns) if column.starts_task}
 
     @property
     def notes(self) -> dict[str, str]:
@@ -108,27 +124,45 @@ def task_order(rows: Iterable[Row]) -> list[str]:
 
 def _system_grid(rows: Sequence[Row], tasks: Sequence[str]) -> Grid:
     columns = [
-        Column(task, str(shots[1]), _policy(rows, task))
+        Column(task, shots, _policy(rows, task), starts_task=number == 0)
         for task in tasks
-        for shots in sorted({_shots_rank(row.shots) for row in rows if row.task == task})
+        for number, (_, shots) in enumerate(
+            sorted({_shots_rank(row.shots) for row in rows if row.task == task})
+        )
     ]
-    lines: dict[tuple, dict[tuple[str, str], Row]] = {}
-    for row in sorted(rows, key=_rank):
-        key = (_rank(row), _name(row), row.method or "", row.parameters, row.source)
-        lines.setdefault(key, {})[row.task, str(row.shots)] = row
     return Grid(
         title=", ".join(tasks),
         columns=tuple(columns),
-        lines=tuple(
-            Line(
-                name=name + (f" ({parameters})" if parameters else ""),
-                method=method,
-                note=source,
-                kind="people" if rank[0] < FIRST_SYSTEM else "system",
-                cells=tuple(_cell(cells.get((c.task, c.shots)), c) for c in columns),
-            )
-            for (rank, name, method, parameters, source), cells in lines.items()
-        ),
+        lines=tuple(_system_line(rows, columns) for rows in _system_lines(rows)),
+    )
+
+
+def _system_lines(rows: Iterable[Row]) -> list[dict[tuple[str, str], Row]]:
+    """The rows of each line by their place; one system's figures from several tables of a
+    paper make one line, a second figure for the same place makes a second."""
+    lines: dict[tuple, list[dict[tuple[str, str], Row]]] = {}
+    for row in sorted(rows, key=_rank):
+        same = lines.setdefault(
+            (_rank(row), _name(row), row.method, row.parameters, row.kind), [{}]
+        )
+        place = (row.task, str(row.shots))
+        free = next((line for line in same if place not in line), None)
+        if free is None:
+            same.append(free := {})
+        free[place] = row
+    return [line for same in lines.values() for line in same]
+
+
+def _system_line(rows: dict[tuple[str, str], Row], columns: Sequence[Column]) -> Line:
+    first = next(iter(rows.values()))
+    people = is_people(first)
+    sources = dict.fromkeys(row.source for row in rows.values() if row.source)
+    return Line(
+        name=_name(first) + (f" ({first.parameters})" if first.parameters else ""),
+        method=first.method or "",
+        note="" if people else "; ".join(sources),
+        kind="people" if people else "system",
+        cells=tuple(_cell(rows.get((column.task, column.shots)), column) for column in columns),
     )
 
 

@@ -83,3 +83,16 @@ def test_marks_an_unknown_policy_partial_coverage_and_small_groups() -> None:
     assert marks(replace(HUMAN, n=1)) == ONE
     assert marks(replace(RUN, n=1)) == ONE
     assert marks(HUMAN) == ""
+
+
+def test_puts_the_figures_of_one_system_from_two_tables_into_one_line() -> None:
+    ner = replace(PUBLISHED, task="conll03", source="CLUES Table 7")
+    [grid] = system_grids([PUBLISHED, ner])
+    [line] = grid.lines
+    assert line.note == "CLUES Table 6; CLUES Table 7"
+    assert all(line.cells)
+
+
+def test_keeps_two_figures_for_the_same_place_apart() -> None:
+    [grid] = system_grids([PUBLISHED, replace(PUBLISHED, mean=1.0, source="another paper")])
+    assert [line.note for line in grid.lines] == ["CLUES Table 6", "another paper"]
