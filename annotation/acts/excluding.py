@@ -1,0 +1,73 @@
+"""Exclusion: a researcher's mark on ended work. Outcome, code and pay stay as they are."""
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from annotation.errors import BadInput, Refusal
+from annotation.models import Assignment, Exclusion, Outcome, Place, StudyState
+
+# A paused study takes people again once it is resumed; a closed one never does.
+REFILLS_PLACES = (StudyState.OPEN, StudyState.PAUSED)
+
+
+class CannotExclude(Refusal):
+    """An assignment that cannot be marked now."""
+
+
+class CannotLift(Refusal):
+    """An exclusion whose place has gone to somebody else."""
+
+
+def exclude(assignment: Assignment, *, reason: str, author: object = None) -> Exclusion:
+    """Mark an assignment that has ended; its place opens again unless the study is closed.
+
+    Excluded twice, the first mark and its reason stand.
+    """
+    if not reason.strip():
+        raise BadInput(_("An exclusion needs a reason: write one."))
+    if not assignment.outcome:
+        raise CannotExclude(_("This annotator is still at work: exclude once the work has ended."))
+    try:
+        with transaction.atomic():
+            exclusion = Exclusion.objects.create(
+                assignment=assignment, reason=reason.strip(), author=author
+            )
+            Place.objects.filter(holder=assignment, batch__study__state__in=REFILLS_PLACES).update(
+                kept=False, holder=None, lease_until=None
+            )
+    except IntegrityError:
+        return Exclusion.objects.get(assignment=assignment)
+    return exclusion
+
+
+def lift_exclusion(assignment: Assignment) -> None:
+    """Take the mark away again.
+
+    Only where that keeps the batch exact: completed work needs the place that it still
+    holds, or one that is empty. Nobody who is at work loses a place to this.
+    """
+    with transaction.atomic():
+        Exclusion.objects.filter(assignment=assignment).delete()
+        if assignment.outcome == Outcome.COMPLETED and not _has_place_again(assignment):
+            raise CannotLift(
+                _(
+                    "The place has gone to somebody else, so the batch would count more people "
+                    "than it wants: give the batch one more place first."
+                )
+            )
+
+
+def _has_place_again(assignment: Assignment) -> bool:
+    if Place.objects.filter(holder=assignment, kept=True).exists():
+        return True
+    empty = Place.objects.filter(
+        batch=assignment.batch,
+        simulated=assignment.is_simulated,
+        kept=False,
+        holder__isnull=True,
+    )
+    # A join may take one between the read and the write; the row's count decides.
+    return any(
+        empty.filter(pk=pk).update(kept=True, holder=assignment, lease_until=None)
+        for pk in empty.order_by("number").values_list("pk", flat=True)
+    )
