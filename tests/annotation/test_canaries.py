@@ -1,0 +1,65 @@
+"""Unknown fields of an imported record, and gold, never reach an annotator's page."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation import demo
+from annotation.acts.batching import make_batches
+from annotation.acts.importing import import_benchmark
+from annotation.acts.running import start_study
+from annotation.models import Assignment, Example, Item, ItemSet, Kind, Task
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+DEMO = Path(demo.__file__).parent / "benchmark"
+FOLDERS = {"Reviews": Kind.CHOICE, "Reading": Kind.SPANS, "Cloze": Kind.CANDIDATE}
+CANARY = "CANARY-7f3a"
+
+
+def _with_canaries(folder: Path) -> None:
+    for path in folder.rglob("*.jsonl"):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        for row in rows:
+            row["secret_note"] = CANARY
+            row["plausible_answers"] = [{"text": CANARY, "answer_start": 0}]
+        path.write_text("\n".join(json.dumps(row) for row in rows))
+
+
+@pytest.fixture(params=FOLDERS)
+def task(request: pytest.FixtureRequest, tmp_path: Path) -> Task:
+    target = tmp_path / request.param
+    target.mkdir()
+    for path in (DEMO / request.param).iterdir():
+        (target / path.name).write_bytes(path.read_bytes())
+    _with_canaries(tmp_path)
+    import_benchmark(tmp_path, name="canaries")
+    return Task.objects.get(benchmark__name="canaries")
+
+
+def test_stores_no_unknown_field(task: Task) -> None:
+    for model in (Example, Item, ItemSet, Task):
+        assert CANARY not in str(list(model.objects.values()))
+
+
+def test_shows_no_unknown_field(task: Task) -> None:
+    study = make.study(task.benchmark)
+    (batch,) = make_batches(study, tasks=[task], shots=[10], chains=[1], wanted=1)
+    start_study(study, at=make.NOON)
+    client = Client()
+    pages = [client.get(reverse("annotation:join_batch", args=[batch.join_token]), follow=True)]
+    pages += [client.post("/work/consent/", {"agree": "1"}, follow=True)]
+    pages += [client.post("/work/begin/", follow=True)]
+    assignment = Assignment.objects.get()
+    while not assignment.is_finished:
+        answer = {"none": "1"} if task.kind == Kind.SPANS else {"option": "0"}
+        form = {"step": assignment.step, **answer}
+        pages.append(client.post("/work/submit/", form, follow=True))
+        pages.append(client.post("/work/next/", {"step": assignment.step}, follow=True))
+        assignment.refresh_from_db()
+    assert len(pages) > 2 * batch.test_set.items.count()
+    assert not any(CANARY.encode() in page.content for page in pages)
