@@ -1,0 +1,143 @@
+"""Long work: rows that a worker takes up, reports on, and ends exactly once.
+
+The broker only wakes a worker. What survives a killed one is the row: it says how far the work
+is, when it last gave a sign of life, and which attempt this is; the sweep queues it again.
+So a kind of job must be safe to run twice.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from annotation.errors import Refusal
+from annotation.models import Job, JobState, Upload
+
+SILENCE = timedelta(seconds=60)
+MOST_ATTEMPTS = 3
+# By name: the module of the tasks imports this one.
+WAKING_TASK = "annotation.tasks.run_job"
+
+Result = dict[str, Any]
+Runner = Callable[[Job, "Progress"], Result]
+
+logger = logging.getLogger(__name__)
+_runners: dict[str, Runner] = {}
+
+
+class Cancelled(Exception):
+    """Somebody asked the job to stop, or another attempt took it over."""
+
+
+class Progress:
+    """Tells the row how far a job is. Call it outside of a transaction, or nobody sees it."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def __call__(self, done: int, total: int, message: str = "") -> None:
+        """Raises Cancelled when the job is to stop."""
+        told = _still_running(self._job).update(
+            progress=done, total=total, message=message, heartbeat_at=timezone.now()
+        )
+        if not told or _still_running(self._job).filter(cancel_requested=True).exists():
+            raise Cancelled
+
+
+def runs(kind: str) -> Callable[[Runner], Runner]:
+    """Registers what runs a kind of job. Its result is JSON; a "summary" in it becomes the
+    job's message. Registered in a module of tasks, which every worker imports."""
+
+    def register(runner: Runner) -> Runner:
+        if _runners.setdefault(kind, runner) is not runner:
+            raise ValueError(f"The kind of job {kind!r} is registered twice.")
+        return runner
+
+    return register
+
+
+def enqueue(
+    kind: str,
+    arguments: dict[str, Any],
+    *,
+    upload: Upload | None = None,
+    author: User | None = None,
+) -> Job:
+    """A queued job; a worker hears of it when the transaction is committed."""
+    job = Job.objects.create(kind=kind, arguments=arguments, upload=upload, author=author)
+    _wake(job.pk)
+    return job
+
+
+def run_job(job_id: int) -> None:
+    """Run a queued job to its end. Of several calls at once, one does it."""
+    job = _claim(job_id)
+    if job is None:
+        return
+    progress = Progress(job)
+    try:
+        progress(0, 0)
+        result = _runner_of(job)(job, progress)
+    except Cancelled:
+        _end(job, JobState.CANCELLED, message="Stopped before its end.")
+    except Refusal as refusal:
+        _end(job, JobState.FAILED, message=str(refusal))
+    except Exception:
+        logger.exception("Job %s (%s) failed", job.pk, job.kind)
+        _end(
+            job,
+            JobState.FAILED,
+            message=f"An error in the program ended this job; its log tells more (job {job.pk}).",
+        )
+    else:
+        _end(job, JobState.DONE, message=str(result.get("summary", "")), result=result)
+
+
+def sweep(*, at: datetime) -> None:
+    """Take up what a killed worker left, and wake workers for all that is queued."""
+    silent = Job.objects.filter(state=JobState.RUNNING).filter(
+        Q(heartbeat_at__lt=at - SILENCE) | Q(heartbeat_at__isnull=True)
+    )
+    for job in silent:
+        if job.cancel_requested:
+            _end(job, JobState.CANCELLED, message="Stopped before its end.")
+        elif job.attempt >= MOST_ATTEMPTS:
+            _end(job, JobState.FAILED, message=f"Its worker ended {job.attempt} times without it.")
+        else:
+            _still_running(job).filter(heartbeat_at=job.heartbeat_at).update(state=JobState.QUEUED)
+    for job_id in Job.objects.filter(state=JobState.QUEUED).values_list("pk", flat=True):
+        _wake(job_id)
+
+
+def _wake(job_id: int) -> None:
+    import_string(WAKING_TASK).delay_on_commit(job_id)
+
+
+def _claim(job_id: int) -> Job | None:
+    claimed = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
+        state=JobState.RUNNING, attempt=F("attempt") + 1, heartbeat_at=timezone.now()
+    )
+    return Job.objects.get(pk=job_id) if claimed else None
+
+
+def _still_running(job: Job) -> QuerySet[Job]:
+    """The row of this very attempt, while it runs."""
+    return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempt=job.attempt)
+
+
+def _runner_of(job: Job) -> Runner:
+    if job.kind not in _runners:
+        raise Refusal(f"No worker knows the kind of job {job.kind!r}.")
+    return _runners[job.kind]
+
+
+def _end(job: Job, state: str, **fields: Any) -> None:
+    """Once: what an attempt says that was given up is not heard."""
+    ended = _still_running(job).update(state=state, finished_at=timezone.now(), **fields)
+    if ended and job.upload_id is not None:
+        Upload.objects.filter(pk=job.upload_id).delete()
