@@ -133,6 +133,13 @@ def new_items_limits(mean: ArrayLike, squares: MeanSquares, level: float) -> tup
     return np.where(squares.flat, wilson_low, low), np.where(squares.flat, wilson_high, high)
 
 
+def these_items_limits(means: Floats, level: float) -> tuple[Floats, Floats]:
+    """Limits for these items from the annotators' means (…, n), of one cell or of many."""
+    n = means.shape[-1]
+    half = _t(n - 1, level) * means.std(axis=-1, ddof=1) / np.sqrt(n)
+    return means.mean(axis=-1) - half, means.mean(axis=-1) + half
+
+
 def _new_items(y: Floats, level: float) -> CellInterval:
     squares = mean_squares(y)
     if squares.flat:
@@ -158,8 +165,7 @@ def _these_items(y: Floats, level: float) -> CellInterval:
     if _is_flat(y):
         return _wilson(y, "these_items", level)
     se = means.std(ddof=1) / np.sqrt(n)
-    half = _t(n - 1, level) * se
-    limits = (means.mean() - half, means.mean() + half)
+    limits = these_items_limits(means, level)
     return _interval(y, "these_items", level, limits, se, n - 1, "t")
 
 
@@ -221,8 +227,7 @@ def _is_flat(y: Floats) -> bool:
 
 
 def _check(y: Floats, estimand: str, level: float) -> None:
-    if estimand not in ESTIMANDS:
-        raise ValueError(f"The estimand is {estimand!r}; it must be one of {ESTIMANDS}.")
+    check_estimand(estimand)
     check_level(level)
     mean = _annotator_means(y).mean()
     if not -NOTHING <= mean <= 1 + NOTHING:
@@ -232,3 +237,8 @@ def _check(y: Floats, estimand: str, level: float) -> None:
 def check_level(level: float) -> None:
     if not 0 < level < 1:
         raise ValueError(f"The level is {level}; it must lie between 0 and 1.")
+
+
+def check_estimand(estimand: str) -> None:
+    if estimand not in ESTIMANDS:
+        raise ValueError(f"The estimand is {estimand!r}; it must be one of {ESTIMANDS}.")

@@ -19,9 +19,9 @@ NOTHING = 1e-12
 class MeanSquares:
     """Mean squares of n × m scores: one figure each, or an array over the axes before."""
 
-    annotator: Floats
-    item: Floats
-    residual: Floats
+    annotator: Floats | np.float64
+    item: Floats | np.float64
+    residual: Floats | np.float64
     n: int
     m: int
 
