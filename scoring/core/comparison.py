@@ -12,6 +12,7 @@ from scoring.core.intervals import EXPLORATORY_BELOW, check_level, cluster_score
 from scoring.core.variance import (
     NOTHING,
     Floats,
+    MeanSquares,
     mean_squares,
     satterthwaite,
     score_matrix,
@@ -75,7 +76,9 @@ def paired_difference(
     n, r, m = len(h), len(s), h.shape[1]
     d = h.mean(axis=0) - s.mean(axis=0) if m else np.empty(0)
     difference = float(d.mean()) if m else np.nan
-    se, df = _spread(h, s, d) if n > 1 and m > 1 else (np.nan, np.nan)
+    se, df = np.nan, np.nan
+    if n > 1 and m > 1:
+        se, df = paired_spread(mean_squares(h), mean_squares(s), float(d.var(ddof=1)))
     known = bool(se > NOTHING)
     t = difference / se if known else np.nan
     half = float(stats.t.ppf((1 + level) / 2, df)) * se if known else np.nan
@@ -95,6 +98,25 @@ def paired_difference(
         level=level,
         notes=_notes(n, r, m, left_out, known),
     )
+
+
+def paired_spread(
+    people: MeanSquares, runs: MeanSquares, item_differences: float
+) -> tuple[float, float]:
+    """SE and degrees of freedom of a paired difference, from both sides' mean squares and the
+    variance of the items' differences; formula in `paired_difference`."""
+    n, r, m = people.n, runs.n, people.m
+    terms = [
+        (float(people.annotator) / (n * m), n - 1),
+        (float(runs.annotator) / (r * m) if r > 1 else 0.0, r - 1),
+        (item_differences / m, m - 1),
+        (float(people.residual) / (n * m), (n - 1) * (m - 1)),
+        (float(runs.residual) / (r * m) if r > 1 else 0.0, (r - 1) * (m - 1)),
+    ]
+    between, run, items, noise, run_noise = (term for term, _ in terms)
+    variance = max(between + run + items - noise - run_noise, between + run, items)
+    df = within(satterthwaite(variance, *terms), min(n, r) - 1, m - 1)
+    return float(np.sqrt(variance)), float(df)
 
 
 def common_items(people: ArrayLike, system: ArrayLike) -> NDArray[np.bool_]:
@@ -178,24 +200,6 @@ def _common(
     if labels.shape != keep.shape:
         raise ValueError(f"There are {len(keep)} items but cluster labels of {labels.shape}.")
     return cluster_scores(h, labels[keep]), cluster_scores(s, labels[keep]), left_out
-
-
-def _spread(h: Floats, s: Floats, d: Floats) -> tuple[float, float]:
-    """SE and degrees of freedom of the difference, from its five terms."""
-    (n, m), r = h.shape, len(s)
-    people, runs = mean_squares(h), mean_squares(s)
-    terms = [
-        (float(people.annotator) / (n * m), n - 1),
-        (float(runs.annotator) / (r * m) if r > 1 else 0.0, r - 1),
-        (float(d.var(ddof=1)) / m, m - 1),
-        (float(people.residual) / (n * m), (n - 1) * (m - 1)),
-        (float(runs.residual) / (r * m) if r > 1 else 0.0, (r - 1) * (m - 1)),
-    ]
-    between, run, items, noise, run_noise = (term for term, _ in terms)
-    raw = between + run + items - noise - run_noise
-    variance = max(raw, between + run, items)
-    df = within(satterthwaite(variance, *terms), min(n, r) - 1, m - 1)
-    return float(np.sqrt(variance)), float(df)
 
 
 def _notes(n: int, r: int, m: int, left_out: int, known: bool) -> tuple[str, ...]:
