@@ -1,0 +1,319 @@
+"""Pieces of a text: how two taps become a span, and whether a gold span can be reached so.
+
+Offsets are code points of the stored text, ends exclusive. `static/js/spans.js` follows the same
+rules; the two are held together by a test.
+
+The text is cut into tokens, each of which can be tapped:
+
+- A word is a run of letters, digits and their marks. It goes on over an apostrophe (O'Brien,
+  don't), an ampersand (AT&T), the dot of a name (example.com), and the dot, comma or colon of a
+  number (1,200.5 or 10:30). It takes in the currency before or after a number, and its percent
+  or degree sign ($5, US$5, 60%).
+- An abbreviation keeps its dots: single letters or pairs of letters with dots between (U.N.,
+  p.m., Ph.D.); a word whose dot is followed by a comma, semicolon, colon, hyphened word or 's
+  (Jr., who); a short word with a capital whose dot is followed by a small letter (Corp. said).
+- A possessive 's is a token of its own, and so is what stands before the apostrophe of a small
+  letter and a capital (l'|Italie). Hyphens and dashes divide: Madrid|-|Barcelona.
+- Scripts that are written without spaces (Han, kana, Thai, Lao, Burmese, Khmer) are cut into
+  single characters with their marks, and an emoji is one token.
+- Every other visible character is a token by itself; dots and hyphens in a row are one.
+
+Two taps take everything from the first token to the last, nothing less and nothing more: a full
+stop or a bracket is taken when it is tapped itself, and left out when the tap was on the word
+beside it. So two taps reach every span that begins and ends with a token.
+
+A drag is less exact than a tap, so it is snapped: it takes every token that it touched, drops the
+punctuation at both ends, but not a bracket or quotation mark whose partner is in the range too,
+and takes in the partner that stands directly outside ("receptor (TCR" becomes "receptor (TCR)").
+A drag over nothing but punctuation takes just that.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from unicodedata import category
+
+# One class letter per code point; tokens are then found by a regular expression over the classes:
+# u capital, l small letter, o other letter or number, d digit, c character of a script without
+# spaces, m mark, j joiner, e symbol, r half of a flag, a apostrophe, q the apostrophe of 's,
+# s space, n line break, p other punctuation, and . , : ; - & $ % for themselves.
+_BY_CHARACTER = {
+    **{character: character for character in ".,:;&"},
+    **dict.fromkeys("%‰°", "%"),
+    **dict.fromkeys("'’＇·׳״", "a"),
+    **dict.fromkeys("`´", "p"),
+    **dict.fromkeys("#@§", "e"),
+    **dict.fromkeys("\u200d\u1039\u17d2", "j"),
+    **dict.fromkeys("\u00ad\u200c", "m"),
+    **dict.fromkeys("\n\r\v\f\x85\u2028\u2029", "n"),
+}
+_BY_CATEGORY = {"Lu": "u", "Lt": "u", "Ll": "l", "Nd": "d", "Sc": "$", "Pd": "-", "Pc": "o"}
+_BY_CATEGORY |= {"Cc": "s", "Cf": "s"}
+_BY_MAJOR_CATEGORY = {"M": "m", "P": "p", "S": "e", "Z": "s"}
+_WITHOUT_SPACES = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1980-\u19df\u1a20-\u1aaf\u2e80-\u2fdf"
+    "\u3005-\u3007\u3021-\u3029\u3041-\u30ff\u3105-\u312f\u31f0-\u31ff\u3400-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+_PARTS_OF_EMOJI = re.compile("[\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+
+_LETTER = "[ulo][mj]*"
+_TOKEN = re.compile(
+    # U.N.
+    rf"(?:{_LETTER}){{1,2}}(?:\.(?:{_LETTER}){{1,2}})+\.?(?![ulod])"
+    # Corp. said
+    r"|u[mj]*(?:[ul][mj]*){0,4}\.(?=s+l)"
+    # a word: what may stand before it, its parts with what joins them, its last part with its tail
+    r"|(?:\$(?=d))?"
+    r"(?:d[.,:](?=d)|l[mj]*a(?=[lod])|[uod][mj]*a(?=[ulod])|[ulod][mj]*&(?=[ulod])"
+    r"|[ulo][mj]*\$(?=d)|[ulod][mj]*\.(?=l)|[ulod][mj]*)*"
+    r"(?:d%|d\$(?!d)|l[mj]*a(?=u)|[ulo][mj]*\.(?=[,;:q]|-[ulod]|s+[,;:])|[ulod][mj]*)"
+    # 's; characters of scripts without spaces; emoji; flags; everything else that can be seen
+    r"|q[ul]|c(?:m|jc?)*|e(?:m|je?)*|rr?[mj]*|(?:\.+|-+|a+|[^sn])[mj]*"
+)
+_PUNCTUATION = frozenset(".,:;-&apq")
+_SENTENCE = frozenset(".,:;!?…。，、！？")
+_FAMILIES = {**dict.fromkeys('"“”„‟＂', '"'), **dict.fromkeys("'‘’‚‛", "'")}
+_FAMILIES |= {**dict.fromkeys("«»", "«"), **dict.fromkeys("‹›", "‹")}
+_OPENERS = "([{（［「『【《〈"
+# What a mark closes: a bracket its opener, a quotation mark one of its own family.
+_CLOSED_BY = dict(zip(")]}）］」』】》〉", _OPENERS, strict=True)) | {
+    mark: mark for mark in "\"'«‹"
+}
+
+
+@dataclass(frozen=True)
+class Token:
+    start: int
+    end: int
+    is_punctuation: bool
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How many gold spans two taps reach; `absent` ones are not in their text and not in `spans`.
+
+    `by_words` counts those that are reached by tapping words alone, no punctuation.
+    """
+
+    reached: int
+    by_words: int
+    spans: int
+    absent: int
+    missed: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        return self.reached / self.spans if self.spans else float("nan")
+
+
+@cache
+def _class_of(character: str) -> str:
+    if character in _BY_CHARACTER:
+        return _BY_CHARACTER[character]
+    if _PARTS_OF_EMOJI.match(character):
+        return "m"
+    if "\U0001f1e6" <= character <= "\U0001f1ff":
+        return "r"
+    kind = category(character)
+    found = _BY_CATEGORY.get(kind) or _BY_MAJOR_CATEGORY.get(kind[0], "o")
+    return "c" if found == "o" and _WITHOUT_SPACES.match(character) else found
+
+
+def _classes_of(text: str) -> str:
+    classes = [_class_of(character) for character in text]
+    for match in re.finditer("['’＇][sS]", text):
+        after = classes[match.end()] if match.end() < len(text) else "s"
+        if after not in "ulodmjc":
+            classes[match.start()] = "q"
+    return "".join(classes)
+
+
+@lru_cache(maxsize=256)
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """The tokens of a text, in order; what lies between them is space."""
+    classes = _classes_of(text)
+    return tuple(
+        Token(match.start(), match.end(), _is_punctuation(match.group()))
+        for match in _TOKEN.finditer(classes)
+    )
+
+
+def _is_punctuation(classes: str) -> bool:
+    return classes[0] in _PUNCTUATION and classes[:1] + classes[-1:] not in ("qu", "ql")
+
+
+def take(text: str, first: int, last: int) -> tuple[int, int]:
+    """The range that taps on the tokens with these two indexes choose, in either order."""
+    tokens = tokens_of(text)
+    return tokens[min(first, last)].start, tokens[max(first, last)].end
+
+
+def snap(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The range that a drag over these characters chooses; None where it covered only space."""
+    tokens = tokens_of(text)
+    first = bisect_right(tokens, start, key=lambda token: token.end)
+    last = bisect_left(tokens, end, key=lambda token: token.start) - 1
+    if first > last:
+        return None
+    return take(text, *_with_partners(text, *_without_punctuation(text, first, last)))
+
+
+def _without_punctuation(text: str, first: int, last: int) -> tuple[int, int]:
+    tokens = tokens_of(text)
+    if all(token.is_punctuation for token in tokens[first : last + 1]):
+        return first, last
+    paired = _pair(text, first, last).paired
+    while tokens[first].is_punctuation and first not in paired:
+        first += 1
+    while tokens[last].is_punctuation and last not in paired:
+        last -= 1
+    return first, last
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    paired: frozenset[int]  # tokens whose partner is in the range
+    unclosed: frozenset[str]  # brackets and quotation marks that wait for what closes them
+    unopened: frozenset[str]  # those that wait for what opens them; a quotation mark may be either
+
+
+def _pair(text: str, first: int, last: int) -> _Pairs:
+    waiting: list[tuple[str, int]] = []
+    paired: set[int] = set()
+    unopened: set[str] = set()
+    for index in range(first, last + 1):
+        mark = _mark_of(text, index)
+        opener = _CLOSED_BY.get(mark)
+        kinds = [kind for kind, _ in waiting] if opener else []
+        if opener in kinds:
+            at = len(kinds) - 1 - kinds[::-1].index(opener)
+            paired |= {waiting[at][1], index}
+            # What was opened since and not closed is dropped: a stray apostrophe closes nothing.
+            del waiting[at:]
+        elif opener and opener != mark:
+            unopened.add(opener)
+        elif mark:
+            waiting.append((mark, index))
+    unclosed = {kind for kind, _ in waiting}
+    unopened |= unclosed & set(_FAMILIES.values())
+    return _Pairs(frozenset(paired), frozenset(unclosed), frozenset(unopened))
+
+
+def _mark_of(text: str, index: int) -> str:
+    """A bracket as it stands, a quotation mark by its family, and nothing for another token."""
+    token = tokens_of(text)[index]
+    piece = text[token.start : token.end]
+    mark = _FAMILIES.get(piece, piece)
+    return mark if len(mark) == 1 and (mark in _OPENERS or mark in _CLOSED_BY) else ""
+
+
+def _with_partners(text: str, first: int, last: int) -> tuple[int, int]:
+    while True:
+        pairs = _pair(text, first, last)
+        after, before = _following(text, last), _preceding(text, first)
+        if after is not None and _CLOSED_BY.get(_mark_of(text, after)) in pairs.unclosed:
+            last = after
+        elif before is not None and _mark_of(text, before) in pairs.unopened:
+            first = before
+        else:
+            return first, last
+
+
+def _following(text: str, index: int) -> int | None:
+    """The token directly after this one, past the sentence's punctuation ("unit.")."""
+    tokens = tokens_of(text)
+    while _touch(tokens, index):
+        index += 1
+        if not set(text[tokens[index].start : tokens[index].end]) <= _SENTENCE:
+            return index
+    return None
+
+
+def _preceding(text: str, index: int) -> int | None:
+    return index - 1 if _touch(tokens_of(text), index - 1) else None
+
+
+def _touch(tokens: Sequence[Token], index: int) -> bool:
+    """Whether this token and the next one exist and have no space between them."""
+    return 0 <= index < len(tokens) - 1 and tokens[index].end == tokens[index + 1].start
+
+
+def reachable(text: str, start: int, end: int, *, by_words: bool = False) -> bool:
+    """Whether two taps choose exactly this range; `by_words`: without tapping punctuation."""
+    tokens = tokens_of(text)
+    first = bisect_left(tokens, start, key=lambda token: token.start)
+    last = bisect_right(tokens, end, key=lambda token: token.end) - 1
+    if first > last or take(text, first, last) != (start, end):
+        return False
+    return not (by_words and (tokens[first].is_punctuation or tokens[last].is_punctuation))
+
+
+def measure_reach(golds: Iterable[tuple[str, str, int | None]]) -> Reach:
+    """How many of (text, gold string, its start or None) two taps reach.
+
+    A gold string is reached where any of its occurrences is, as it is scored by its text. One that
+    is not in its text is counted apart; empty ones (the answer "none") are not counted at all.
+    """
+    reached = by_words = spans = absent = 0
+    missed: list[str] = []
+    for text, gold, start in golds:
+        places = _occurrences(text, gold, start)
+        if not gold:
+            continue
+        if not places:
+            absent += 1
+            continue
+        spans += 1
+        by_words += any(reachable(text, *place, by_words=True) for place in places)
+        if any(reachable(text, *place) for place in places):
+            reached += 1
+        else:
+            missed.append(gold)
+    return Reach(reached, by_words, spans, absent, tuple(missed))
+
+
+def reach_share(golds: Iterable[tuple[str, str, int | None]]) -> float:
+    """The share of gold strings that two taps reach, see `measure_reach`."""
+    return measure_reach(golds).share
+
+
+def _occurrences(text: str, gold: str, start: int | None) -> list[tuple[int, int]]:
+    starts = [match.start() for match in re.finditer(f"(?={re.escape(gold)})", text)]
+    if start in starts:
+        starts.insert(0, start)
+    return [(found, found + len(gold)) for found in starts]
+
+
+def check_spans(segments: Sequence[str], spans: object) -> list[str]:
+    """The texts of submitted spans, each [segment, start, end]; a span given twice counts once.
+
+    Raises ValueError with one sentence for the first span that the segments do not have.
+    """
+    if not isinstance(spans, list | tuple):
+        raise ValueError("The spans must be a list of [segment, start, end].")
+    checked = [_check_span(segments, span) for span in spans]
+    return [segments[segment][start:end] for segment, start, end in dict.fromkeys(checked)]
+
+
+def _check_span(segments: Sequence[str], span: object) -> tuple[int, int, int]:
+    if not isinstance(span, list | tuple) or len(span) != 3:
+        raise ValueError(f"The span {span!r} must be a list of three: segment, start and end.")
+    if not all(type(number) is int for number in span):
+        raise ValueError(f"The span {span!r} must hold whole numbers alone.")
+    segment, start, end = span
+    if not 0 <= segment < len(segments):
+        raise ValueError(
+            f"The span {span!r} names segment {segment}, but there are {len(segments)}."
+        )
+    if start >= end:
+        raise ValueError(f"The span {span!r} must end after its start.")
+    if start < 0 or end > len(segments[segment]):
+        raise ValueError(
+            f"The span {span!r} reaches outside its segment of {len(segments[segment])} characters."
+        )
+    if not segments[segment][start:end].strip():
+        raise ValueError(f"The span {span!r} holds nothing but space.")
+    return segment, start, end
