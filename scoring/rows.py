@@ -1,17 +1,17 @@
 """One row of a comparison, and the figures in it: scores in percent, unrounded."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import isnan
 from typing import Any
 
 import numpy as np
 
+from scoring.cells import Cell, Choices, Vector
 from scoring.core.intervals import CellInterval, cluster_scores
-from scoring.core.splits import split_interval
-from scoring.matrices import Floats, ScoredItems, side_by_side
+from scoring.core.splits import SplitInterval, split_interval
 
-KINDS = ("human", "annotator", "run", "reported", "simulated")
+PEOPLE = "Human"
+SIMULATED = "Simulated annotators"
 NOT_EXPORTED = {"exported": False}
 
 
@@ -20,7 +20,7 @@ class Row:
     """The exported columns, in their order, None where a thing does not apply; then what
     the tables say beside them."""
 
-    kind: str
+    kind: str  # human, annotator, run, reported or simulated
     study: str | None = None
     system: str | None = None
     method: str | None = None
@@ -50,29 +50,12 @@ def as_plain(row: Row) -> dict[str, Any]:
     return {column: getattr(row, column) for column in COLUMNS}
 
 
-@dataclass(frozen=True)
-class Vector:
-    """The scores of one assignment or run on one test set, and the unit they are nested in."""
-
-    items: ScoredItems
-    scores: Floats
-    split: object
-
-
-def cell_row(row: Row, vectors: Sequence[Vector], *, estimand: str, seed: int) -> Row:
-    """The row with the figures of one cell: several people or runs on the same task."""
-    matrix, _, clusters = side_by_side([(vector.items, vector.scores) for vector in vectors])
-    coverage = covered(vectors)
-    answered = matrix[~np.isnan(matrix).all(axis=1)]
-    if not len(answered):
-        return replace(row, n=len(vectors), coverage=coverage, estimand=estimand)
-    kept = [v.split for v, line in zip(vectors, matrix, strict=True) if not np.isnan(line).all()]
-    figures = split_interval(
-        cluster_scores(answered, clusters),
-        [str(split) for split in kept],
-        estimand=estimand,
-        rng=np.random.default_rng(seed),
-    )
+def cell_row(cell: Cell, choices: Choices) -> Row:
+    """The figures of one cell: several people or runs on the same task."""
+    row = _described(cell)
+    if not cell.answered.any():
+        return replace(row, n=len(cell.members))
+    figures = cell_figures(cell, choices)
     has_interval = figures.cell.method != "none"
     return replace(
         row,
@@ -83,32 +66,65 @@ def cell_row(row: Row, vectors: Sequence[Vector], *, estimand: str, seed: int) -
         ci_low=percent(figures.cell.low),
         ci_high=percent(figures.cell.high),
         ci_method=_method(figures.cell, figures.annotators) if has_interval else None,
-        estimand=estimand if has_interval else None,
-        coverage=coverage,
+        estimand=choices.estimand if has_interval else None,
     )
 
 
-def single_row(row: Row, vector: Vector) -> Row:
-    """The row with the figures of one person: mean and SD over the items, no interval."""
-    scores = vector.scores[~np.isnan(vector.scores)]
-    return replace(
-        row,
-        mean=percent(scores.mean()) if len(scores) else None,
-        sd=percent(scores.std(ddof=1)) if len(scores) > 1 else None,
-        n=len(scores),
-        coverage=covered([vector]),
-        single=True,
+def cell_figures(cell: Cell, choices: Choices) -> SplitInterval:
+    return split_interval(
+        cluster_scores(cell.scores, cell.clusters),
+        cell.splits,
+        estimand=choices.estimand,
+        rng=np.random.default_rng(choices.seed),
     )
 
 
-def covered(vectors: Sequence[Vector]) -> float:
-    """The share of the items of their test sets that have an answer."""
-    answered = sum(int((~np.isnan(vector.scores)).sum()) for vector in vectors)
-    return answered / sum(len(vector.items) for vector in vectors)
+def annotator_rows(cell: Cell) -> list[Row]:
+    """Each person of a cell: mean and SD over the items, no interval."""
+    row = _described(cell)
+    kind = "simulated" if cell.simulated else "annotator"
+    return [
+        replace(
+            row,
+            kind=kind,
+            system=member.annotator.pseudonym,
+            split=member.batch.split,
+            single=True,
+            **_over_items(vector),
+        )
+        for member, vector in zip(cell.members, cell.vectors, strict=True)
+    ]
 
 
 def percent(score: float) -> float | None:
     return None if isnan(score) else 100 * float(score)
+
+
+def _described(cell: Cell) -> Row:
+    kind = "run" if cell.study is None else "simulated" if cell.simulated else "human"
+    people = SIMULATED if cell.simulated else PEOPLE
+    return Row(
+        kind=kind,
+        study=cell.study.slug if cell.study else None,
+        system=cell.system or people,
+        method=cell.method or None,
+        task=cell.task.slug,
+        shots=cell.shots,
+        references=cell.references,
+        gold_version=cell.gold_version,
+        coverage=cell.coverage,
+        parameters=cell.parameters,
+    )
+
+
+def _over_items(vector: Vector) -> dict[str, Any]:
+    scores = vector.scores[~np.isnan(vector.scores)]
+    return {
+        "mean": percent(scores.mean()) if len(scores) else None,
+        "sd": percent(scores.std(ddof=1)) if len(scores) > 1 else None,
+        "n": len(scores),
+        "coverage": len(scores) / len(vector.items),
+    }
 
 
 def _method(cell: CellInterval, annotators: int) -> str:

@@ -11,7 +11,8 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark, Study
-from scoring.acts.comparing import Choices, ComparisonTable, compare
+from scoring.acts.comparing import ComparisonTable, compare
+from scoring.cells import Choices
 from scoring.tables.documents import FORMATS
 from scoring.tables.grid import people_grid, system_grids
 

@@ -1,6 +1,6 @@
 """Measured things for tests: studies that people worked through, runs, published figures."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import count
 
 from annotation.acts.running import start_study
@@ -51,24 +51,31 @@ def study_with_splits(splits: int = 2, people: int = 2, *, tests: int = 6) -> li
 
 
 def run(
-    task: Task, *, wrong: int = 0, missing: int = 0, system: str = "BERT-Base", **fields: object
+    task: Task,
+    *,
+    wrong: int = 0,
+    missing: int = 0,
+    answers: Mapping[int, list[str]] | None = None,
+    complete: bool = True,
+    **fields: object,
 ) -> Run:
-    """A complete run that answers its first items wrong and leaves out its last ones."""
+    """A run that answers its first items wrong and leaves out its last ones; or gives the
+    answers that are told, by example."""
     test_set = fields.pop("test_set", None) or task.item_sets.get(name="test")
-    number = next(_numbers)
-    made = Run.objects.create(
-        task=task,
-        test_set=test_set,
-        system=system,
-        **{"method": "FT", "shots": 3, "split": 1, "source_format": "test", **fields},
-        state="complete",
-        checksum=f"{number:064}",
-    )
+    about = {"system": "BERT-Base", "method": "FT", "shots": 3, "split": 1, **fields}
+    made = Run.objects.create(task=task, test_set=test_set, source_format="test", **about)
     examples = [item.example for item in test_set.items.select_related("example")]
+    if answers is None:
+        answers = {
+            example.pk: ["?"] if place < wrong else gold(example)
+            for place, example in enumerate(examples[: len(examples) - missing])
+        }
     Prediction.objects.bulk_create(
-        Prediction(run=made, example=example, answer=["?"] if place < wrong else gold(example))
-        for place, example in enumerate(examples[: len(examples) - missing])
+        Prediction(run=made, example_id=pk, answer=answer) for pk, answer in answers.items()
     )
+    if complete:
+        Run.objects.filter(pk=made.pk).update(state="complete", checksum=f"{next(_numbers):064}")
+        made.refresh_from_db()
     return made
 
 

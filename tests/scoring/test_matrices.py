@@ -85,11 +85,8 @@ def test_marks_what_a_run_did_not_answer_as_missing() -> None:
 def test_gives_people_and_runs_the_same_scores_for_the_same_answers() -> None:
     batch = measured.cell([5], kind=Kind.SPANS)
     assignment = batch.assignments.get()
-    run = measured.run(batch.task)
     answers = dict(assignment.judgements.of_test().values_list("example_id", "answer"))
-    for prediction in run.predictions.all():
-        prediction.answer = answers[prediction.example_id]
-        prediction.save()
+    run = measured.run(batch.task, answers=answers)
     items = scored_items(batch.test_set, 1)
     people = assignment_scores([assignment], items, "set")[assignment.pk]
     assert people.tolist() == run_scores([run], items, "set")[run.pk].tolist()

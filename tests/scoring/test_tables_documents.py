@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
-from scoring.acts.comparing import Choices, ComparisonTable
+from scoring.acts.comparing import ComparisonTable
+from scoring.cells import Choices
 from scoring.rows import COLUMNS, Row
 from scoring.tables.columns import COLUMN_MEANINGS
 from scoring.tables.documents import FORMATS

@@ -5,7 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import Benchmark, ReferencePolicy, Study
-from scoring.acts.comparing import Choices, compare
+from scoring.acts.comparing import compare
+from scoring.cells import Choices
 from scoring.core.intervals import ESTIMANDS
 from scoring.tables.documents import FORMATS
 

@@ -1,0 +1,246 @@
+"""The cells of a comparison: who is in each, and their scores on the test items."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
+from typing import TypeVar
+
+import numpy as np
+
+from annotation.models import Assignment, ItemSet, ReferencePolicy, Study, Task
+from scoring.core.bootstrap import SEED
+from scoring.core.intervals import ESTIMANDS, cluster_scores
+from scoring.matrices import (
+    Floats,
+    ScoredItems,
+    assignment_scores,
+    run_scores,
+    scored_items,
+    side_by_side,
+)
+from scoring.models import Run, shots_label
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the reader of a comparison chooses."""
+
+    # None: each task's own policy.
+    references: str | None = None
+    estimand: str = "new_items"
+    # Numbers of shots as files write them; empty: all.
+    shots: tuple[str, ...] = ()
+    simulated: bool = False
+    with_excluded: bool = False
+    seed: int = SEED
+
+    def __post_init__(self) -> None:
+        if self.references not in (None, *ReferencePolicy.values):
+            raise ValueError(f"The reference policy is {self.references!r}; it is set or any.")
+        if self.estimand not in ESTIMANDS:
+            raise ValueError(f"The estimand is {self.estimand!r}; it is one of {ESTIMANDS}.")
+
+    def wants(self, shots: int | str | None) -> bool:
+        return not self.shots or str(shots) in self.shots
+
+
+@dataclass(frozen=True)
+class Vector:
+    """The scores of one assignment or run on one test set, and the split it is nested in."""
+
+    items: ScoredItems
+    scores: Floats
+    split: object
+
+
+@dataclass(frozen=True)
+class Cell:
+    """People of one study, or the runs of one system, on one task with one number of shots."""
+
+    task: Task
+    shots: int | str
+    references: str
+    gold_version: int
+    members: tuple[Assignment, ...] | tuple[Run, ...]
+    vectors: tuple[Vector, ...]
+    # Of people.
+    study: Study | None = None
+    simulated: bool = False
+    # Of a system.
+    system: str = ""
+    method: str = ""
+    parameters: str = ""
+
+    @cached_property
+    def _placed(self) -> tuple[Floats, tuple[int, ...], tuple[str, ...]]:
+        return side_by_side([(vector.items, vector.scores) for vector in self.vectors])
+
+    @property
+    def matrix(self) -> Floats:
+        """Members × items, NaN where there is no answer."""
+        return self._placed[0]
+
+    @property
+    def example_ids(self) -> tuple[int, ...]:
+        return self._placed[1]
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        return self._placed[2]
+
+    @cached_property
+    def answered(self) -> "np.ndarray":
+        """Which members answered anything at all."""
+        return ~np.isnan(self.matrix).all(axis=1)
+
+    @cached_property
+    def splits(self) -> list[str]:
+        """The split of each member who answered anything."""
+        pairs = zip(self.vectors, self.answered, strict=True)
+        return [str(vector.split) for vector, has_answers in pairs if has_answers]
+
+    @property
+    def scores(self) -> Floats:
+        """The rows of the members who answered anything."""
+        return self.matrix[self.answered]
+
+    @cached_property
+    def units(self) -> Floats:
+        """One row for each unit of a test: the split where several members share one."""
+        if len(set(self.splits)) in (1, len(self.splits)):
+            return self.scores
+        return cluster_scores(self.scores.T, self.splits).T
+
+    @property
+    def coverage(self) -> float:
+        """The share of the items of their test sets that the members answered."""
+        answered = sum(int((~np.isnan(vector.scores)).sum()) for vector in self.vectors)
+        return answered / sum(len(vector.items) for vector in self.vectors)
+
+    @property
+    def item_means(self) -> dict[int, float]:
+        """By example, the mean over the members who answered it."""
+        seen = ~np.isnan(self.matrix)
+        sums, counts = np.where(seen, self.matrix, 0).sum(axis=0), seen.sum(axis=0)
+        rows = zip(self.example_ids, sums, counts, strict=True)
+        return {pk: float(total / count) for pk, total, count in rows if count}
+
+
+class CellReader:
+    """Reads cells at the latest gold; the items of a test set are read once for all of them."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+        self._items: dict[int, ScoredItems] = {}
+        self._versions: dict[int, int] = {}
+
+    def people(self, study: Study, *, simulated: bool = False) -> list[Cell]:
+        """A study's cells by task and shots, over the annotators that count."""
+        assignments = Assignment.objects.filter(study=study).order_by("pk")
+        assignments = assignments.select_related(
+            "annotator", "batch__task", "batch__training_set", "batch__test_set"
+        )
+        counted = assignments.completed() if self.choices.with_excluded else assignments.counted()
+        chosen = counted.simulated() if simulated else counted.of_people()
+        cells: dict[tuple[str, int], list[Assignment]] = defaultdict(list)
+        for assignment in chosen:
+            cells[assignment.batch.task.slug, assignment.batch.shots].append(assignment)
+        return [
+            self._cell(
+                members[0].batch.task,
+                members,
+                self._assignment_vectors(members),
+                shots=shots,
+                study=study,
+                simulated=simulated,
+            )
+            for (_, shots), members in sorted(cells.items(), key=itemgetter(0))
+            if self.choices.wants(shots)
+        ]
+
+    def systems(self, task: Task) -> list[Cell]:
+        """A task's systems, each over its splits or episodes."""
+        runs = task.runs.complete().select_related("test_set").order_by("pk")
+        cells: dict[tuple[str, str, int | None], list[Run]] = defaultdict(list)
+        for run in sorted(runs, key=_reading_order):
+            cells[run.system, run.method, run.shots].append(run)
+        return [
+            self._cell(
+                task,
+                members,
+                self._run_vectors(task, members),
+                shots=shots_label(shots),
+                system=system,
+                method=method,
+                parameters=members[0].parameters,
+            )
+            for (system, method, shots), members in cells.items()
+            if self.choices.wants(shots_label(shots))
+        ]
+
+    def policy(self, task: Task) -> str:
+        return self.choices.references or task.reference_policy
+
+    def gold_version(self, task: Task) -> int:
+        if task.pk not in self._versions:
+            self._versions[task.pk] = task.latest_gold_version().number
+        return self._versions[task.pk]
+
+    def items(self, task: Task, item_set: ItemSet) -> ScoredItems:
+        if item_set.pk not in self._items:
+            self._items[item_set.pk] = scored_items(item_set, self.gold_version(task))
+        return self._items[item_set.pk]
+
+    def _cell(self, task: Task, members: Sequence, vectors: list[Vector], **about: object) -> Cell:
+        return Cell(
+            task=task,
+            references=self.policy(task),
+            gold_version=self.gold_version(task),
+            members=tuple(members),
+            vectors=tuple(vectors),
+            **about,
+        )
+
+    def _assignment_vectors(self, members: Sequence[Assignment]) -> list[Vector]:
+        """Annotators are nested in batches, which are splits."""
+        task = members[0].batch.task
+        scores: dict[int, Floats] = {}
+        for test_set, those in _by(members, lambda member: member.batch.test_set).items():
+            scores |= assignment_scores(those, self.items(task, test_set), self.policy(task))
+        return [
+            Vector(self.items(task, each.batch.test_set), scores[each.pk], split=each.batch_id)
+            for each in members
+        ]
+
+    def _run_vectors(self, task: Task, members: Sequence[Run]) -> list[Vector]:
+        """Several runs on one split are nested in it."""
+        scores: dict[int, Floats] = {}
+        for test_set, those in _by(members, lambda member: member.test_set).items():
+            scores |= run_scores(those, self.items(task, test_set), self.policy(task))
+        return [
+            Vector(self.items(task, each.test_set), scores[each.pk], split=_split_of(each))
+            for each in members
+        ]
+
+
+def _by(members: Iterable[T], key: Callable[[T], ItemSet]) -> dict[ItemSet, list[T]]:
+    groups: dict[ItemSet, list[T]] = defaultdict(list)
+    for member in members:
+        groups[key(member)].append(member)
+    return groups
+
+
+def _reading_order(run: Run) -> tuple[object, ...]:
+    """Fully supervised last, whatever a database does with nulls."""
+    unlimited = run.shots is None
+    return run.system, run.method, unlimited, run.shots or 0, run.split or 0, run.episode or 0
+
+
+def _split_of(run: Run) -> str:
+    if run.split is None and run.episode is None:
+        return f"run {run.pk}"
+    return f"{run.split} {run.episode}"
