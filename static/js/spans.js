@@ -1,0 +1,692 @@
+/* Choosing pieces of a text: two taps, a drag, or the keyboard alone.
+
+   The page gives [data-span-picker] with one or more [data-segment], a [data-span-status], a
+   [data-span-list], the hidden inputs "spans" and "none", and the controls [data-span-undo],
+   [data-span-exact] and [data-span-none]; tests/browser/pages/spans.html shows all of it. Every
+   sentence is a data-label-… of the picker, {text} and {count} are filled in. A segment may tell
+   its data-length in code points: where that differs, the plain way ([data-span-plain]) stays.
+
+   Spans are [segment, start, end] in code points. Each change dispatches "answerchange" with
+   {spans, none, complete}; "answerrestore" with {spans, none}, sent to the picker, shows another
+   answer. The rules of tokens and drags are those of scoring/core/spans.py. */
+(() => {
+  "use strict";
+
+  // ---- Tokens: one class letter per code point, then a regular expression over the classes.
+
+  const CHARACTERS = {
+    ".": ".", ",": ",", ":": ":", ";": ";", "&": "&", "%‰°": "%", "'’＇·׳״": "a", "`´": "p",
+    "#@§": "e", "\u200d\u1039\u17d2": "j", "\u00ad\u200c": "m", "\n\r\v\f\x85\u2028\u2029": "n",
+  };
+  const CATEGORIES = [
+    ["m", /[\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]/u], ["r", /[\u{1f1e6}-\u{1f1ff}]/u],
+    ["u", /[\p{Lu}\p{Lt}]/u], ["l", /\p{Ll}/u], ["d", /\p{Nd}/u], ["$", /\p{Sc}/u],
+    ["-", /\p{Pd}/u], ["o", /\p{Pc}/u], ["m", /\p{M}/u], ["p", /\p{P}/u], ["e", /\p{S}/u],
+    ["s", /[\p{Z}\p{Cc}\p{Cf}]/u],
+    ["c", new RegExp("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1980-\u19df\u1a20-\u1aaf" +
+      "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u30ff\u3105-\u312f\u31f0-\u31ff" +
+      "\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\u{20000}-\u{3ffff}]", "u")],
+  ];
+  const WORDS = new RegExp(
+    "(?:[ulo][mj]*){1,2}(?:\\.(?:[ulo][mj]*){1,2})+\\.?(?![ulod])" +
+    "|u[mj]*(?:[ul][mj]*){0,4}\\.(?=s+l)" +
+    "|(?:\\$(?=d))?" +
+    "(?:d[.,:](?=d)|l[mj]*a(?=[lod])|[uod][mj]*a(?=[ulod])|[ulod][mj]*&(?=[ulod])" +
+    "|[ulo][mj]*\\$(?=d)|[ulod][mj]*\\.(?=l)|[ulod][mj]*)*" +
+    "(?:d%|d\\$(?!d)|l[mj]*a(?=u)|[ulo][mj]*\\.(?=[,;:q]|-[ulod]|s+[,;:])|[ulod][mj]*)" +
+    "|q[ul]|c(?:m|jc?)*|e(?:m|je?)*|rr?[mj]*|(?:\\.+|-+|a+|[^sn])[mj]*", "g");
+  const SINGLE = /c(?:m|jc?)*|e(?:m|je?)*|rr?[mj]*|.[mj]*/g;
+  const known = new Map();
+  for (const [characters, found] of Object.entries(CHARACTERS)) {
+    for (const character of characters) known.set(character, found);
+  }
+
+  function classOf(character) {
+    if (!known.has(character)) {
+      known.set(character, (CATEGORIES.find(([, is]) => is.test(character)) || ["o"])[0]);
+    }
+    return known.get(character);
+  }
+
+  function classesOf(points) {
+    const classes = points.map(classOf);
+    points.forEach((point, i) => {
+      const possessive = "'’＇".includes(point) && /^[sS]$/.test(points[i + 1] || "");
+      if (possessive && !/[ulodmjc]/.test(classes[i + 2] || "s")) classes[i] = "q";
+    });
+    return classes.join("");
+  }
+
+  function tokensOf(points, expression = WORDS) {
+    return Array.from(classesOf(points).matchAll(expression), (match) => ({
+      start: match.index,
+      end: match.index + match[0].length,
+      punctuation: /^[.,:;&ap-]|^q(?![ul]$)/.test(match[0]),
+      text: points.slice(match.index, match.index + match[0].length).join(""),
+    }));
+  }
+
+  // ---- Drags: no punctuation at the ends, but the partner of a bracket or quotation mark.
+
+  const FAMILIES = {};
+  for (const family of ['"“”„‟＂', "'‘’‚‛", "«»", "‹›"]) {
+    for (const mark of family) FAMILIES[mark] = family[0];
+  }
+  const OPENERS = "([{（［「『【《〈";
+  const CLOSED_BY = { '"': '"', "'": "'", "«": "«", "‹": "‹" };
+  [...")]}）］」』】》〉"].forEach((closer, i) => { CLOSED_BY[closer] = OPENERS[i]; });
+
+  function markOf(token) {
+    const mark = FAMILIES[token.text] || token.text;
+    return mark.length === 1 && (OPENERS.includes(mark) || CLOSED_BY[mark]) ? mark : "";
+  }
+
+  function pair(tokens, first, last) {
+    const waiting = [], paired = new Set(), unopened = new Set();
+    for (let index = first; index <= last; index++) {
+      const mark = markOf(tokens[index]), opener = CLOSED_BY[mark];
+      const at = opener ? waiting.map(([kind]) => kind).lastIndexOf(opener) : -1;
+      if (at >= 0) {
+        paired.add(waiting[at][1]).add(index);
+        waiting.length = at;
+      } else if (opener && opener !== mark) unopened.add(opener);
+      else if (mark) waiting.push([mark, index]);
+    }
+    const unclosed = new Set(waiting.map(([kind]) => kind));
+    for (const kind of unclosed) if (CLOSED_BY[kind]) unopened.add(kind);
+    return { paired, unopened, unclosed };
+  }
+
+  const touch = (tokens, i) => i >= 0 && tokens[i + 1]?.start === tokens[i].end;
+
+  /* The token directly after this one, past the sentence's punctuation. */
+  function following(tokens, index) {
+    while (touch(tokens, index)) {
+      index += 1;
+      if (!/^[.,:;!?…。，、！？]+$/.test(tokens[index].text)) return index;
+    }
+    return -1;
+  }
+
+  function withPartners(tokens, first, last) {
+    for (;;) {
+      const { unclosed, unopened } = pair(tokens, first, last), after = following(tokens, last);
+      if (after > 0 && unclosed.has(CLOSED_BY[markOf(tokens[after])])) last = after;
+      else if (touch(tokens, first - 1) && unopened.has(markOf(tokens[first - 1]))) first -= 1;
+      else return [first, last];
+    }
+  }
+
+  function snap(tokens, first, last) {
+    if (tokens.slice(first, last + 1).some((token) => !token.punctuation)) {
+      const { paired } = pair(tokens, first, last);
+      while (tokens[first].punctuation && !paired.has(first)) first += 1;
+      while (tokens[last].punctuation && !paired.has(last)) last -= 1;
+    }
+    return withPartners(tokens, first, last);
+  }
+
+  // ---- Helpers of the page.
+
+  /* The first index from which on the test holds. */
+  function search(row, test) {
+    let low = 0, high = row.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (test(row[middle])) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  function create(name, className, text = "") {
+    const element = document.createElement(name);
+    element.className = className;
+    element.textContent = text;
+    return element;
+  }
+
+  const box = (token) => token.el.getBoundingClientRect();
+
+  /* The nearest token of the line at this height, for a pointer beside the words. */
+  function nearest(tokens, x, y, within) {
+    if (!tokens.length) return null;
+    const from = Math.min(search(tokens, (token) => box(token).bottom > y), tokens.length - 1);
+    const line = box(tokens[from]);
+    let best = null;
+    for (let i = from; i < tokens.length; i++) {
+      const { left, right, top } = box(tokens[i]);
+      if (top > line.top + line.height / 2) break;
+      const distance = Math.max(left - x, x - right, 0);
+      if (distance < within) [best, within] = [tokens[i], distance];
+    }
+    return best;
+  }
+
+  /* The word above or below: of the next line that way, the one nearest to this one's middle. */
+  function vertical(tokens, from, step) {
+    const own = box(from), near = own.height / 2;
+    let line = null, best = null, least = Infinity;
+    for (let i = from.place + step; tokens[i]; i += step) {
+      const { top, left, right } = box(tokens[i]);
+      if (line === null && Math.abs(top - own.top) < near) continue;
+      line ??= top;
+      if (Math.abs(top - line) > near) break;
+      const distance = Math.abs(left + right - own.left - own.right);
+      if (distance < least) [best, least] = [tokens[i], distance];
+    }
+    return best;
+  }
+
+  const MARKS = ["is-chosen", "is-first", "is-last"];
+  const EDGES = {
+    "start-earlier": [1, -1], "start-later": [1, 1], "end-earlier": [2, -1], "end-later": [2, 1],
+  };
+
+  class Picker {
+    constructor(root) {
+      this.root = root;
+      this.most = Number(root.dataset.maxSpans) || Infinity;
+      this.exact = false;
+      const inOrder = (a, b) => a.dataset.segment - b.dataset.segment;
+      const texts = [...root.querySelectorAll("[data-segment]")].sort(inOrder);
+      this.segments = texts.map((el, number) => {
+        const points = [...el.textContent], { length } = el.dataset;
+        if (length && Number(length) !== points.length) {
+          throw new Error(`Segment ${number} shows ${points.length} characters, not ${length}.`);
+        }
+        el.translate = false; // a browser's translation would move every offset
+        return { el, number, points, words: tokensOf(points) };
+      });
+      this.history = [];
+      this.spans = [];
+      this.none = false;
+      this.build();
+      this.listen();
+      const spans = JSON.parse(this.input("spans").value || "[]");
+      const none = this.input("none").value === "1";
+      if (none || spans.length) this.restore({ spans, none });
+      root.classList.add("is-ready");
+      root.closest("form")?.querySelectorAll("[data-span-plain]").forEach((el) => el.remove());
+    }
+
+    find(name) {
+      return this.root.querySelector(`[data-span-${name}]`);
+    }
+
+    input(name) {
+      return this.root.querySelector(`input[type="hidden"][name="${name}"]`);
+    }
+
+    listen() {
+      const on = (el, type, act, capture) => el?.addEventListener(type, act.bind(this), capture);
+      on(this.root, "click", this.onClick);
+      on(this.root, "keydown", this.onKey);
+      on(this.root, "pointerdown", this.onDown);
+      on(this.root, "pointerover", this.onOver);
+      on(this.root, "answerrestore", (event) => this.restore(event.detail));
+      on(this.root.closest("form"), "submit", this.onSubmit, true);
+      on(this.find("undo"), "click", this.undo);
+      on(this.find("exact"), "click", this.toggleExact);
+      const none = this.find("none");
+      on(none, none?.type === "checkbox" ? "change" : "click", this.toggleNone);
+      on(this.find("list"), "click", this.onList);
+      for (const type of ["pointerover", "focusin"]) on(this.find("list"), type, this.showItem);
+      for (const type of ["pointerleave", "focusout"]) {
+        on(this.find("list"), type, () => this.anchor || this.preview());
+      }
+    }
+
+    // -- The text: every token and every gap between two is a part with an element of its own.
+
+    build() {
+      this.previewed = new Set();
+      for (const segment of this.segments) {
+        if (this.exact) segment.singles ||= tokensOf(segment.points, SINGLE);
+        segment.tokens = this.exact ? segment.singles : segment.words;
+        segment.parts = [];
+        segment.painted = [];
+        segment.tokens.forEach((token, place) => {
+          this.addPart(segment, token.start, "span-gap");
+          token.el = this.addPart(segment, token.end, "span-word");
+          token.el.token = Object.assign(token, { segment, place });
+        });
+        this.addPart(segment, segment.points.length, "span-gap");
+        const fragment = document.createDocumentFragment();
+        for (const part of segment.parts) fragment.append(part.el);
+        segment.el.replaceChildren(fragment);
+      }
+      this.current = null;
+      this.rove(this.segments.find((segment) => segment.tokens.length)?.tokens[0]);
+    }
+
+    addPart(segment, end, className) {
+      const start = segment.parts[segment.parts.length - 1]?.end || 0;
+      if (start === end) return null;
+      const text = segment.points.slice(start, end).join("");
+      const el = create("span", className, text);
+      segment.parts.push({ start, end, text, el });
+      return el;
+    }
+
+    partsOf({ parts }, start, end) {
+      const first = search(parts, (part) => part.end > start);
+      return parts.slice(first, search(parts, (part) => part.start >= end));
+    }
+
+    paint(segment) {
+      const spans = this.spans.filter(([number]) => number === segment.number);
+      for (const part of segment.painted) {
+        part.el.classList.remove(...MARKS);
+        if (part.el.firstElementChild) part.el.textContent = part.text;
+      }
+      const covered = spans.flatMap(([, start, end]) => this.partsOf(segment, start, end));
+      segment.painted = [...new Set(covered)];
+      for (const part of segment.painted) this.dress(segment, part, spans);
+    }
+
+    /* Marks a part, in pieces where a span begins or ends within it. */
+    dress(segment, part, spans) {
+      const over = spans.filter(([, start, end]) => start < part.end && part.start < end);
+      const inner = over.flatMap(([, start, end]) => [start, end])
+        .filter((cut) => part.start < cut && cut < part.end);
+      const cuts = [...new Set([part.start, ...inner, part.end])].sort((a, b) => a - b);
+      const pieces = cuts.slice(1).map((end, i) => {
+        const start = cuts[i];
+        const text = segment.points.slice(start, end).join("");
+        const el = inner.length ? create("span", "", text) : part.el;
+        const chosen = over.filter(([, from, to]) => from <= start && end <= to);
+        if (chosen.length) el.classList.add("is-chosen");
+        if (chosen.some(([, from]) => from === start)) el.classList.add("is-first");
+        if (chosen.some(([, , to]) => to === end)) el.classList.add("is-last");
+        return el;
+      });
+      if (inner.length) part.el.replaceChildren(...pieces);
+    }
+
+    preview(range) {
+      const parts = range ? this.partsOf(this.segments[range[0]], range[1], range[2]) : [];
+      const fresh = new Set(parts), old = this.previewed;
+      for (const part of old) if (!fresh.has(part)) part.el.classList.remove("is-preview");
+      for (const part of fresh) if (!old.has(part)) part.el.classList.add("is-preview");
+      this.previewed = fresh;
+    }
+
+    // -- The answer.
+
+    show(spans, none) {
+      Object.assign(this, { spans, none });
+      this.draw();
+      this.write();
+      const detail = { spans, none, complete: none || spans.length > 0 };
+      this.root.dispatchEvent(new CustomEvent("answerchange", { bubbles: true, detail }));
+    }
+
+    draw() {
+      this.cancel();
+      this.segments.forEach((segment) => this.paint(segment));
+      this.drawList();
+      this.drawControls();
+    }
+
+    write() {
+      this.input("spans").value = JSON.stringify(this.spans);
+      this.input("none").value = this.none ? "1" : "";
+    }
+
+    change(spans, none, ...label) {
+      this.history.push([this.spans, this.none]);
+      this.show(spans, none);
+      this.say(...label);
+    }
+
+    restore({ spans, none }) {
+      const fits = ([number, start, end]) =>
+        0 <= start && start < end && end <= this.segments[number]?.points.length;
+      this.history = [];
+      this.show(spans.filter(fits).slice(0, this.most), Boolean(none) && !spans.length);
+    }
+
+    add(span) {
+      const text = this.textOf(span);
+      this.cancel();
+      if (!text.trim()) this.say("blank");
+      else if (this.has(span)) this.say("duplicate", text);
+      else if (this.most === 1) {
+        this.change([span], false, this.spans.length ? "replaced" : "chosen", text);
+      } else if (this.spans.length >= this.most) this.say("full", text, this.most);
+      else this.change([...this.spans, span], false, "chosen", text);
+    }
+
+    replace(index, span) {
+      const text = this.textOf(span);
+      if (span === this.spans[index]) return;
+      if (this.has(span)) this.say("duplicate", text);
+      else if (text.trim()) {
+        this.change(this.spans.map((old, i) => (i === index ? span : old)), false, "chosen", text);
+      }
+    }
+
+    has(span) {
+      return this.spans.some((other) => String(other) === String(span));
+    }
+
+    undo() {
+      const before = this.anchor ? [this.spans, this.none] : this.history.pop();
+      if (before) this.show(...before);
+      this.say(before ? "undone" : "nothing");
+    }
+
+    /* Where spans are chosen, "none" is asked for twice before it removes them. */
+    toggleNone() {
+      const sure = this.sure || !this.spans.length;
+      this.cancel();
+      if (this.none) this.change([], false, "none-off");
+      else if (sure) this.change([], true, "none");
+      else {
+        this.sure = true;
+        this.drawControls();
+        this.say("none-confirm", "", this.spans.length);
+      }
+    }
+
+    toggleExact() {
+      this.cancel();
+      this.exact = !this.exact;
+      this.build();
+      this.draw();
+      this.say(this.exact ? "exact-on" : "exact-off");
+    }
+
+    // -- Choosing: a first token (the anchor), then a last one.
+
+    rangeOf(from, to) {
+      const [first, last] = from.place < to.place ? [from, to] : [to, from];
+      return [from.segment.number, first.start, last.end];
+    }
+
+    snapped(from, to) {
+      const { tokens } = from.segment;
+      if (this.exact) return this.rangeOf(from, to);
+      const [first, last] = [from.place, to.place].sort((a, b) => a - b);
+      const ends = snap(tokens, first, last);
+      return this.rangeOf(tokens[ends[0]], tokens[ends[1]]);
+    }
+
+    cancel() {
+      this.anchor?.el.classList.remove("is-start");
+      this.anchor = null;
+      this.sure = false;
+      this.preview();
+    }
+
+    begin(token) {
+      this.cancel();
+      this.anchor = token;
+      token.el.classList.add("is-start");
+      this.preview(this.rangeOf(token, token));
+      this.say(this.exact ? "start-exact" : "start", token.text);
+    }
+
+    pick(token, options) {
+      const from = this.anchor;
+      if (from?.segment === token.segment) this.add(this.rangeOf(from, token));
+      else this.begin(token);
+      this.rove(token, options);
+    }
+
+    /* One token alone takes part in the order of the tab key. */
+    rove(token, options) {
+      if (!token) return;
+      const old = this.current;
+      this.current = token;
+      token.el.tabIndex = 0;
+      token.el.setAttribute("role", "button");
+      this.drawControls();
+      if (options) token.el.focus(options);
+      if (old && old !== token) {
+        for (const name of ["tabindex", "role", "aria-pressed"]) old.el.removeAttribute(name);
+      }
+    }
+
+    // -- What people do.
+
+    tokenAt(event, segment, within = Infinity) {
+      const token = event.target.closest?.(".span-word")?.token;
+      if (token && (!segment || token.segment === segment)) return token;
+      const inside = segment || this.segments.find(({ el }) => el.contains(event.target));
+      return inside && nearest(inside.tokens, event.clientX, event.clientY, within);
+    }
+
+    onClick(event) {
+      const token = this.dragged ? null : this.tokenAt(event, null, 24);
+      this.dragged = false;
+      if (token) this.pick(token, { preventScroll: true });
+    }
+
+    onOver(event) {
+      const token = event.target.closest(".span-word")?.token;
+      const follows = this.anchor && token?.segment === this.anchor.segment;
+      if (follows && event.pointerType === "mouse") this.preview(this.rangeOf(this.anchor, token));
+    }
+
+    onDown(event) {
+      const from = this.tokenAt(event, null, 24);
+      this.dragged = false;
+      if (!from || event.pointerType !== "mouse" || event.button) return;
+      const stop = new AbortController(), { signal } = stop;
+      let to = from, at = event;
+      const follow = () => {
+        const target = document.elementFromPoint(at.clientX, at.clientY) || this.root;
+        const { clientX, clientY } = at;
+        to = this.tokenAt({ target, clientX, clientY }, from.segment) || to;
+        this.dragged ||= to !== from || Math.abs(clientX - event.clientX) > 8;
+        if (this.dragged) this.preview(this.snapped(from, to));
+      };
+      const scroll = setInterval(() => {
+        const step = at.clientY < 32 ? -14 : at.clientY > window.innerHeight - 64 ? 14 : 0;
+        if (!this.dragged || !step) return;
+        window.scrollBy(0, step);
+        follow();
+      }, 30);
+      signal.addEventListener("abort", () => clearInterval(scroll));
+      document.addEventListener("pointermove", (now) => {
+        at = now;
+        if (now.buttons) follow();
+        else stop.abort(); // the button went up outside the window
+      }, { signal });
+      document.addEventListener("pointercancel", () => {
+        stop.abort();
+        this.cancel();
+      }, { signal });
+      document.addEventListener("pointerup", () => {
+        stop.abort();
+        if (!this.dragged) return;
+        setTimeout(() => { this.dragged = false; }); // the click that follows is not a tap
+        this.add(this.snapped(from, to));
+        this.rove(to, { preventScroll: true });
+      }, { signal });
+    }
+
+    onKey(event) {
+      const { token } = event.target, { key } = event;
+      const act = this.actOf(event);
+      const next = act ? null : this.next(token, event);
+      if (!act && !next) return;
+      event.preventDefault();
+      if (act === "undo") this.undo();
+      else if (act === "pick") event.repeat || this.pick(token);
+      else if (act === "cancel") {
+        this.cancel();
+        this.say("cancelled");
+      } else this.step(token, next, event.shiftKey);
+    }
+
+    actOf({ target, key, ctrlKey, metaKey, shiftKey }) {
+      if ((ctrlKey || metaKey) && key === "z" && !shiftKey) return "undo";
+      if (key === "Escape" && this.anchor) return "cancel";
+      return target.token && (key === "Enter" || key === " ") ? "pick" : "";
+    }
+
+    step(token, next, extend) {
+      if (extend && !this.anchor) this.begin(token);
+      this.rove(next, {});
+      if (!this.anchor) return;
+      const range = this.rangeOf(this.anchor, next);
+      this.preview(range);
+      this.say("range", this.textOf(range));
+    }
+
+    /* Where a key leads; while a span is being chosen, within its segment. */
+    next(token, { key, ctrlKey, metaKey, altKey }) {
+      if (!token || ctrlKey || metaKey || altKey) return null;
+      const { tokens, el, number } = token.segment;
+      const forward = getComputedStyle(el).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
+      const step = { ArrowDown: 1, ArrowUp: -1, ArrowLeft: -1, ArrowRight: -1, [forward]: 1 }[key];
+      if (key === "Home") return tokens[0];
+      if (key === "End") return tokens[tokens.length - 1];
+      if (!step) return null;
+      const near = key === "ArrowUp" || key === "ArrowDown"
+        ? vertical(tokens, token, step) : tokens[token.place + step];
+      if (near || this.anchor) return near || token;
+      const beyond = this.segments[number + step]?.tokens;
+      return beyond?.[step > 0 ? 0 : beyond.length - 1] || token;
+    }
+
+    /* A first word without a last one is no answer yet; the form waits for it. */
+    onSubmit(event) {
+      if (!this.root.isConnected) return;
+      this.write();
+      if (!this.anchor) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      this.say("pending", this.anchor.text);
+    }
+
+    // -- The list of what is chosen, and the controls.
+
+    drawControls() {
+      const press = (el, on) => el?.setAttribute("aria-pressed", String(Boolean(on)));
+      const none = this.find("none");
+      if (none?.type === "checkbox") none.checked = this.none;
+      else press(none, this.none);
+      none?.classList.toggle("is-asking", Boolean(this.sure));
+      press(this.find("exact"), this.exact);
+      this.root.classList.toggle("is-exact", this.exact);
+      const { el } = this.current || {};
+      press(el, el?.matches(".is-chosen, .is-start"));
+    }
+
+    drawList() {
+      const list = this.find("list"), held = document.activeElement;
+      const item = held?.closest("[data-span-list] > li"), act = held?.dataset.act;
+      const at = item && list.contains(item) ? [...list.children].indexOf(item) : -1;
+      list.replaceChildren(...this.spans.map((span) => this.drawItem(span)));
+      if (at < 0) return;
+      const place = list.children[Math.min(at, list.children.length - 1)];
+      const again = place?.querySelector(`[data-act="${act}"]`) || place?.querySelector("button");
+      (again || this.find("undo") || this.current?.el)?.focus();
+    }
+
+    drawItem(span) {
+      const item = create("li", "span-item"), { el } = this.segments[span[0]];
+      const text = create("span", "span-text", this.textOf(span));
+      item.dir = text.dir = getComputedStyle(el).direction;
+      text.lang = el.lang;
+      item.append(text);
+      const put = (act, visible, name = visible, within = item) => {
+        const button = within.appendChild(create("button", "", visible));
+        button.type = "button";
+        button.dataset.act = act;
+        button.setAttribute("aria-label", `${name}: ${text.textContent}`);
+      };
+      const edges = create("span", "span-edges");
+      const edge = (name) => {
+        const box = edges.appendChild(create("span", "span-edge", this.label(`${name}-edge`)));
+        put(`${name}-earlier`, "‹", this.label(`${name}-earlier`), box);
+        put(`${name}-later`, "›", this.label(`${name}-later`), box);
+      };
+      const partner = this.partnerOf(span);
+      if (partner) put("partner", this.label("partner", partner));
+      put("remove", this.label("remove"));
+      if (this.exact) {
+        item.append(edges);
+        ["start", "end"].forEach(edge);
+      }
+      return item;
+    }
+
+    /* The span with the bracket or quotation mark outside that belongs to one inside. */
+    completed([number, start, end]) {
+      const { words } = this.segments[number];
+      const first = words.findIndex((word) => word.start === start);
+      const last = words.findIndex((word) => word.end === end);
+      if (first < 0 || last < first) return [number, start, end];
+      const ends = withPartners(words, first, last);
+      return this.rangeOf(words[ends[0]], words[ends[1]]);
+    }
+
+    partnerOf(span) {
+      const [number, start, end] = this.completed(span);
+      return this.textOf([number, start, span[1]]) + this.textOf([number, span[2], end]);
+    }
+
+    onList(event) {
+      const { act } = event.target.dataset;
+      const index = this.itemOf(event), span = this.spans[index];
+      if (act === "remove") {
+        this.change(this.spans.filter((_, i) => i !== index), false, "removed", this.textOf(span));
+      } else if (act === "partner") this.replace(index, this.completed(span));
+      else if (act) this.replace(index, this.moved(span, ...EDGES[act]));
+    }
+
+    /* The span with one edge a visible character further; as it is where that leaves nothing. */
+    moved(span, edge, step) {
+      const segment = this.segments[span[0]], { points } = segment;
+      const cuts = tokensOf(points, SINGLE).map((single) => single.start).concat(points.length);
+      const at = step > 0 ? search(cuts, (cut) => cut > span[edge])
+        : search(cuts, (cut) => cut >= span[edge]) - 1;
+      const moved = span.slice();
+      moved[edge] = cuts[at] ?? span[edge];
+      return moved[1] < moved[2] ? moved : span;
+    }
+
+    showItem(event) {
+      const span = this.spans[this.itemOf(event)];
+      if (span && !this.anchor) this.preview(span);
+    }
+
+    itemOf({ target }) {
+      return [...this.find("list").children].indexOf(target.closest("[data-span-list] > li"));
+    }
+
+    // -- Words for it.
+
+    textOf([number, start, end]) {
+      return this.segments[number].points.slice(start, end).join("");
+    }
+
+    label(name, text = "", count = 0) {
+      const key = name.replace(/(?:^|-)(.)/g, (_, letter) => letter.toUpperCase());
+      const short = text.length > 90 ? `${text.slice(0, 40)} … ${text.slice(-40)}` : text;
+      return (this.root.dataset[`label${key}`] || "")
+        .replace("{text}", () => `\u2068${short}\u2069`).replace("{count}", count);
+    }
+
+    say(...label) {
+      this.find("status").textContent = this.label(...label);
+    }
+  }
+
+  function start() {
+    for (const root of document.querySelectorAll("[data-span-picker]")) {
+      if (root.spanPicker !== undefined) continue;
+      root.spanPicker = null;
+      root.spanPicker = new Picker(root);
+    }
+  }
+
+  document.addEventListener("DOMContentLoaded", start);
+  document.addEventListener("htmx:load", start);
+  if (document.readyState !== "loading") start();
+})();

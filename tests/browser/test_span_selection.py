@@ -1,0 +1,790 @@
+"""Choosing spans in a real Chromium: mouse, touch, keyboard, and the rules held to Python's."""
+
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from playwright.sync_api import Locator, Page, Route
+
+from scoring.core.spans import check_spans, snap, tokens_of
+
+ORIGIN = "http://baseliner.test"
+PAGE = "tests/browser/pages/spans.html"
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; form-action 'self'"
+TEXT = 'He met "Ana Li" (UAA) of the U.N. in Belgrade, then left Real Madrid-Barcelona.'
+EXACT = "[data-span-exact]"
+NONE = "[data-span-none]"
+UNDO = "[data-span-undo]"
+LABELS = "[data-span-bar] label"
+
+Opened = Callable[..., "Picker"]
+
+
+class Picker:
+    """The open page, in the words of somebody who chooses spans on it."""
+
+    def __init__(self, page: Page, segments: list[str], problems: list[str]) -> None:
+        self.page, self.segments, self.problems = page, segments, problems
+
+    def word(self, text: str, nth: int = 0) -> Locator:
+        return self.page.locator(".span-word", has_text=re.compile(f"^{re.escape(text)}$")).nth(nth)
+
+    def tap(self, *words: str) -> None:
+        for word in words:
+            self.word(word).click()
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def drag(self, first: str, last: str) -> None:
+        self.hold(first, last)
+        self.page.mouse.up()
+
+    def hold(self, first: str, last: str) -> None:
+        """Drags from a word to a word and keeps the button down."""
+        start, end = self.word(first).bounding_box(), self.word(last).bounding_box()
+        assert start
+        assert end
+        self.page.mouse.move(start["x"] + 1, start["y"] + start["height"] / 2)
+        self.page.mouse.down()
+        self.page.mouse.move(end["x"] + end["width"] - 2, end["y"] + end["height"] / 2, steps=4)
+
+    @property
+    def spans(self) -> list[list[int]]:
+        return json.loads(self.page.locator("input[name=spans]").input_value())
+
+    @property
+    def none(self) -> str:
+        return self.page.locator("input[name=none]").input_value()
+
+    @property
+    def texts(self) -> list[str]:
+        """What the server makes of the answer; a span given twice would show as one too few."""
+        assert len({tuple(span) for span in self.spans}) == len(self.spans)
+        return [check_spans(self.segments, [span])[0] for span in self.spans]
+
+    @property
+    def listed(self) -> list[str]:
+        return self.page.locator(".span-text").all_inner_texts()
+
+    @property
+    def status(self) -> str:
+        return re.sub("[\u2068\u2069]", "", self.page.locator("[data-span-status]").inner_text())
+
+    def marked(self, name: str) -> str:
+        return "".join(self.page.locator(f"[data-segment] .is-{name}").all_text_contents())
+
+    @property
+    def focused(self) -> str:
+        return self.page.evaluate("document.activeElement.textContent")
+
+    @property
+    def told(self) -> list[dict[str, Any]]:
+        """The details of every answerchange that reached the document."""
+        return self.page.evaluate("window.told")
+
+
+def document_of(
+    segments: list[str], direction: str, length: int, most: str, spans: str, none: str
+) -> str:
+    source = (settings.BASE_DIR / PAGE).read_text()
+    divs = "".join(
+        f'<div data-segment="{i}" dir="{direction}" lang="en"'
+        f' data-length="{length or len(text)}">{escape(text)}</div>'
+        for i, text in enumerate(segments)
+    )
+    source = re.sub("<!-- text -->.*<!-- /text -->", lambda _: divs, source, flags=re.DOTALL)
+    source = source.replace('data-max-spans=""', f'data-max-spans="{most}"')
+    source = source.replace('value="[]"', f'value="{html.escape(spans)}"')
+    return source.replace('name="none" value=""', f'name="none" value="{none}"')
+
+
+def escape(text: str) -> str:
+    return html.escape(text).replace("\r", "&#13;")
+
+
+@pytest.fixture
+def open_in() -> Opened:
+    """Opens the static page in a given Playwright page, under a strict content security policy."""
+
+    def open_picker(
+        page: Page,
+        *segments: str,
+        direction: str = "ltr",
+        length: int = 0,
+        most: str = "",
+        spans: str = "[]",
+        none: str = "",
+    ) -> Picker:
+        chosen = list(segments) or [TEXT]
+        body = document_of(chosen, direction, length, most, spans, none)
+        problems: list[str] = []
+
+        def serve(route: Route) -> None:
+            path = route.request.url.removeprefix(f"{ORIGIN}/")
+            if path == PAGE:
+                headers = {"content-security-policy": POLICY, "content-type": "text/html"}
+                route.fulfill(body=body, headers=headers)
+            elif (settings.BASE_DIR / path).is_file():
+                route.fulfill(path=settings.BASE_DIR / path)
+            else:
+                route.fulfill(status=204)
+
+        page.route(f"{ORIGIN}/**", serve)
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.add_init_script(
+            "window.told = []; addEventListener('answerchange', (e) => told.push(e.detail))"
+        )
+        page.goto(f"{ORIGIN}/{PAGE}")
+        return Picker(page, chosen, problems)
+
+    return open_picker
+
+
+@pytest.fixture
+def open_picker(page: Page, open_in: Opened) -> Opened:
+    return lambda *segments, **options: open_in(page, *segments, **options)
+
+
+# ---- Two taps
+
+
+def test_takes_from_the_first_tapped_word_to_the_last(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("Real")
+    assert picker.status.startswith("Start: Real.")
+    assert picker.marked("start") == "Real"
+    assert picker.spans == []
+    picker.tap("Madrid")
+    assert picker.texts == picker.listed == ["Real Madrid"]
+    assert picker.marked("chosen") == "Real Madrid"
+    assert picker.status == "Chosen: Real Madrid."
+    assert picker.told[-1] == {"spans": picker.spans, "none": False, "complete": True}
+    assert picker.problems == []
+
+
+def test_takes_one_word_by_two_taps_on_it(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("U.N.", "U.N.")
+    picker.word("Belgrade").dblclick()
+    assert picker.texts == ["U.N.", "Belgrade"]
+
+
+def test_takes_punctuation_that_was_tapped_itself(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("(", ")")
+    picker.tap("Barcelona", ".")
+    assert picker.texts == ["(UAA)", "Barcelona."]
+
+
+def test_previews_the_range_between_the_taps(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("Madrid")
+    picker.word("then").hover()
+    assert picker.marked("preview") == "then left Real Madrid"
+    picker.word("Barcelona").hover()
+    assert picker.marked("preview") == "Madrid-Barcelona"
+
+
+def test_takes_the_nearest_word_where_a_tap_falls_into_a_gap(open_picker: Opened) -> None:
+    picker = open_picker()
+    box = picker.word("left").bounding_box()
+    assert box
+    for _ in range(2):
+        picker.page.mouse.click(box["x"] - 1, box["y"] + 4)
+    assert picker.texts == ["left"]
+
+
+def test_stops_at_escape(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("Real")
+    picker.press("Escape")
+    assert (picker.marked("start"), picker.marked("preview"), picker.spans) == ("", "", [])
+    assert picker.status == "Stopped. Nothing was chosen."
+
+
+def test_chooses_by_touch_without_hindering_the_scrolling(
+    new_context: Callable[..., Any], open_in: Opened
+) -> None:
+    context = new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    picker = open_in(context.new_page())
+    picker.word("Real").tap()
+    picker.word("Madrid").tap()
+    picker.word("He").tap()
+    picker.word("He").tap()
+    assert picker.texts == ["Real Madrid", "He"]
+    touch_action = "el => getComputedStyle(el).touchAction"
+    assert picker.page.locator("[data-segment]").evaluate(touch_action) == "manipulation"
+
+
+# ---- Drags
+
+
+def test_snaps_a_drag_to_whole_words_and_shows_it_before_the_button_is_up(
+    open_picker: Opened,
+) -> None:
+    picker = open_picker()
+    picker.hold("Belgrade", ",")
+    assert picker.marked("preview") == "Belgrade"
+    assert picker.spans == []
+    picker.page.mouse.up()
+    assert picker.texts == ["Belgrade"]
+    assert picker.marked("preview") == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "taken"),
+    [
+        ("of", "U.N.", "of the U.N."),
+        ("Belgrade", "Real", "Belgrade, then left Real"),
+        ("Real", "then", "then left Real"),
+        ("Barcelona", ".", "Barcelona"),
+        ("(", ")", "(UAA)"),
+        ("(", "UAA", "UAA"),
+        ("met", "Li", 'met "Ana Li"'),
+        ("Madrid", "Madrid", "Madrid"),
+        (",", ",", None),
+    ],
+)
+def test_takes_by_a_drag(open_picker: Opened, first: str, last: str, taken: str | None) -> None:
+    picker = open_picker()
+    picker.drag(first, last)
+    assert picker.texts == ([taken] if taken else [])
+
+
+def test_does_not_count_the_end_of_a_drag_as_a_tap(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.drag("He", "met")
+    assert picker.marked("start") == ""
+    picker.tap("Belgrade")
+    assert picker.marked("start") == "Belgrade"
+
+
+def test_scrolls_while_a_drag_is_held_at_the_edge(open_picker: Opened) -> None:
+    picker = open_picker("word " * 2000)
+    picker.page.locator(".span-word").first.scroll_into_view_if_needed()
+    box = picker.page.locator(".span-word").first.bounding_box()
+    assert box
+    picker.page.mouse.move(box["x"] + 2, box["y"] + 4)
+    picker.page.mouse.down()
+    picker.page.mouse.move(200, picker.page.viewport_size["height"] - 5, steps=3)
+    picker.page.evaluate(
+        """new Promise((done) => {
+            const timer = setInterval(() => {
+                if (scrollY < 200) return;
+                clearInterval(timer);
+                done();
+            }, 20);
+        })"""
+    )
+    picker.page.mouse.up()
+    assert len(picker.texts[0]) > 1000
+
+
+# ---- The keyboard alone
+
+
+def test_chooses_by_keyboard_alone(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.press("Tab")
+    assert picker.focused == "He"
+    picker.press("ArrowRight", "ArrowRight", "ArrowRight", "Enter", "ArrowRight")
+    assert picker.marked("preview") == "Ana Li"
+    assert "Ana Li" in picker.status
+    picker.press("Enter")
+    assert picker.texts == ["Ana Li"]
+    picker.press("Home", "Shift+ArrowRight", "Space")
+    assert picker.texts == ["Ana Li", "He met"]
+    picker.press("End", "ArrowLeft", "Enter", "Enter")
+    assert picker.texts[2:] == ["Barcelona"]
+
+
+def test_lets_only_one_word_take_part_in_the_order_of_the_tab_key(open_picker: Opened) -> None:
+    picker = open_picker(TEXT, "A second one.")
+    picker.press("Tab", "End", "ArrowRight")
+    assert picker.focused == "A"
+    assert picker.page.locator(".span-word[tabindex]").all_inner_texts() == ["A"]
+    assert picker.page.locator(".span-word[role=button]").all_inner_texts() == ["A"]
+    picker.press("Tab")
+    assert picker.focused == "Undo"
+    picker.press("Shift+Tab")
+    assert picker.focused == "A"
+    picker.press("ArrowLeft")
+    assert picker.focused == "."
+
+
+def test_tells_whether_the_focused_word_is_chosen(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.press("Tab")
+    pressed = picker.page.locator(".span-word[tabindex]")
+    assert pressed.get_attribute("aria-pressed") == "false"
+    picker.press("Enter")
+    assert pressed.get_attribute("aria-pressed") == "true"
+    picker.press("Enter")
+    assert pressed.get_attribute("aria-pressed") == "true"
+    picker.press("Control+z")
+    assert pressed.get_attribute("aria-pressed") == "false"
+
+
+def test_leaves_the_keys_of_the_browser_alone(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.press("Tab")
+    picker.page.evaluate(
+        "window.kept = []; addEventListener('keydown', (e) => kept.push(e.defaultPrevented))"
+    )
+    picker.press("Control+c", "Alt+ArrowLeft", "Control+Home", "Escape", "x", "Tab")
+    kept = picker.page.evaluate("kept")
+    assert len(kept) >= 6
+    assert not any(kept)
+
+
+def test_moves_by_lines(open_picker: Opened) -> None:
+    picker = open_picker("alpha beta gamma " * 60)
+    picker.press("Tab", "ArrowRight")
+    before = picker.page.locator(":focus").bounding_box()
+    picker.press("ArrowDown", "ArrowDown")
+    after = picker.page.locator(":focus").bounding_box()
+    assert before
+    assert after
+    assert after["y"] - before["y"] == pytest.approx(2 * 36, abs=2)
+    assert abs(after["x"] - before["x"]) < 60
+    picker.press("ArrowUp", "ArrowUp")
+    assert picker.page.locator(":focus").bounding_box() == before
+
+
+def test_stays_within_a_segment_while_a_span_is_begun(open_picker: Opened) -> None:
+    picker = open_picker("One two", "Three")
+    picker.press("Tab", "End", "Enter", "ArrowRight", "Enter")
+    assert picker.spans == [[0, 4, 7]]
+
+
+def test_follows_the_direction_of_the_text(open_picker: Opened) -> None:
+    picker = open_picker("التقى الرئيس في بلغراد، أمس.", direction="rtl")
+    picker.press("Tab", "ArrowLeft", "Enter", "ArrowLeft", "Enter")
+    assert picker.texts == ["الرئيس في"]
+    picker.drag("بلغراد", "،")
+    assert picker.texts[1] == "بلغراد"
+
+
+# ---- The list, undo, none
+
+
+def test_removes_a_span_and_keeps_the_focus_at_hand(open_picker: Opened) -> None:
+    picker = open_picker()
+    for word in ["He", "U.N.", "Belgrade"]:
+        picker.tap(word, word)
+    picker.page.get_by_role("button", name="Remove: U.N.").press("Enter")
+    assert picker.texts == ["He", "Belgrade"]
+    assert picker.status == "Removed: U.N.."
+    focused = picker.page.locator(":focus")
+    assert focused.get_attribute("aria-label") == "Remove: Belgrade"
+    focused.press("Enter")
+    picker.page.locator(":focus").press("Enter")
+    assert picker.texts == []
+    assert picker.focused == "Undo"
+    assert picker.told[-1]["complete"] is False
+
+
+def test_undoes_step_by_step(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("He", "met", "Real", "Real")
+    picker.page.get_by_role("button", name="Remove: He met").click()
+    picker.tap("U.N.")
+    undone = []
+    for _ in range(5):
+        picker.page.click(UNDO)
+        undone.append(picker.texts)
+    assert undone == [["Real"], ["He met", "Real"], ["He met"], [], []]
+    assert picker.status == "There is nothing to undo."
+
+
+def test_adds_the_missing_partner_by_one_press(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("Ana", "UAA")
+    assert picker.texts == ['Ana Li" (UAA']
+    picker.page.get_by_role("button", name=re.compile("^Add")).click()
+    assert picker.texts == ['"Ana Li" (UAA)']
+    assert picker.page.get_by_role("button", name=re.compile("^Add")).count() == 0
+
+
+def test_asks_again_before_none_removes_what_is_chosen(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("He", "He", "met", "met")
+    picker.page.click(LABELS)
+    assert picker.status.startswith("Chosen so far: 2. ")
+    assert (len(picker.spans), picker.none) == (2, "")
+    assert not picker.page.locator(NONE).is_checked()
+    picker.page.click(LABELS)
+    assert (picker.spans, picker.none) == ([], "1")
+    assert picker.page.locator(NONE).is_checked()
+    assert picker.told[-1] == {"spans": [], "none": True, "complete": True}
+    picker.page.click(UNDO)
+    assert (picker.texts, picker.none) == (["He", "met"], "")
+
+
+def test_forgets_the_question_when_something_else_is_done(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("He", "He")
+    picker.page.click(LABELS)
+    picker.tap("met", "met")
+    picker.page.click(LABELS)
+    assert (picker.texts, picker.none) == (["He", "met"], "")
+
+
+def test_clears_none_when_a_span_is_chosen_or_it_is_pressed_again(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.page.locator(NONE).press("Space")
+    assert picker.none == "1"
+    picker.tap("He", "He")
+    assert (picker.texts, picker.none) == (["He"], "")
+    assert not picker.page.locator(NONE).is_checked()
+    picker.page.click(UNDO)
+    assert (picker.spans, picker.none) == ([], "1")
+    picker.page.click(LABELS)
+    assert picker.told[-1] == {"spans": [], "none": False, "complete": False}
+
+
+def test_replaces_the_span_where_one_is_allowed(open_picker: Opened) -> None:
+    picker = open_picker(most="1")
+    picker.tap("He", "He", "U.N.", "U.N.")
+    assert picker.texts == picker.listed == ["U.N."]
+    assert picker.marked("chosen") == "U.N."
+    picker.page.click(UNDO)
+    assert picker.texts == ["He"]
+
+
+def test_refuses_more_spans_than_are_allowed(open_picker: Opened) -> None:
+    picker = open_picker(most="2")
+    picker.tap("He", "He", "met", "met", "U.N.", "U.N.")
+    assert picker.texts == ["He", "met"]
+    assert picker.status == "You can choose 2. Remove one first."
+
+
+def test_keeps_overlapping_spans_apart_and_equal_ones_once(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("then", "Real", "left", "Madrid", "then", "Real")
+    assert picker.texts == picker.listed == ["then left Real", "left Real Madrid"]
+    assert picker.marked("chosen") == "then left Real Madrid"
+    assert picker.status == "Already chosen: then left Real."
+    assert (picker.marked("first"), picker.marked("last")) == ("thenleft", "RealMadrid")
+    picker.page.get_by_role("button", name="Remove: then left Real").click()
+    assert picker.marked("chosen") == "left Real Madrid"
+
+
+def test_shows_which_place_an_entry_of_the_list_means(open_picker: Opened) -> None:
+    picker = open_picker("Bo and Bo")
+    picker.word("Bo", 1).dblclick()
+    picker.page.locator(".span-text").hover()
+    assert picker.page.locator(".is-preview").evaluate("el => el.previousSibling !== null")
+    picker.page.locator("h1").hover()
+    assert picker.marked("preview") == ""
+
+
+# ---- The exact way
+
+
+def test_takes_parts_of_words_in_the_exact_way(open_picker: Opened) -> None:
+    picker = open_picker("Leicestershire had 東京都.")
+    picker.page.click(EXACT)
+    letters = picker.page.locator(".span-word")
+    letters.nth(0).click()
+    letters.nth(8).click()
+    assert picker.texts == ["Leicester"]
+    picker.drag("東", "京")
+    picker.page.click(EXACT)
+    assert picker.texts == ["Leicester", "東京"]
+    assert picker.marked("chosen") == "Leicester東京"
+    picker.tap("Leicestershire", "had")
+    assert picker.texts[2] == "Leicestershire had"
+
+
+def test_moves_the_ends_of_a_span_by_characters(open_picker: Opened) -> None:
+    picker = open_picker("a cafés 👩‍👧 x")
+    picker.tap("cafés", "cafés")
+    picker.page.click(EXACT)
+
+    def press(name: str) -> None:
+        picker.page.get_by_role("button", name=name).press("Enter")
+
+    press("End one character earlier")
+    press("End one character earlier")
+    assert picker.texts == ["caf"]
+    assert picker.page.locator(":focus").get_attribute("aria-label") == (
+        "End one character earlier: caf"
+    )
+    press("Start one character later")
+    assert picker.texts == ["af"]
+    for _ in range(9):
+        press("End one character later")
+    assert picker.texts == ["afés 👩‍👧 x"]
+    for _ in range(9):
+        press("Start one character later")
+    assert picker.texts == ["x"]
+    press("Start one character later")
+    assert picker.texts == ["x"]
+
+
+def test_takes_exact_ranges_by_keyboard_and_refuses_mere_space(open_picker: Opened) -> None:
+    picker = open_picker("ab cd")
+    picker.page.click(EXACT)
+    picker.press("Shift+Tab", "Shift+Tab")
+    assert picker.focused == "a"
+    picker.press("ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Enter")
+    assert picker.texts == ["b c"]
+    picker.press("Home", "ArrowRight", "ArrowRight", "Enter", "Enter")
+    assert picker.texts == ["b c"]
+    assert picker.status == "There is only space here."
+
+
+# ---- What the page and the server see
+
+
+def test_counts_code_points(open_picker: Opened) -> None:
+    picker = open_picker("😀👍🏽 e\u0301a 🇩🇪 met\r\n<b>&amp; 漢字 𝒳y.")
+    picker.tap("met", "met", "𝒳y", "𝒳y", "🇩🇪", "🇩🇪", "😀", "😀")
+    assert picker.texts == ["met", "𝒳y", "🇩🇪", "😀"]
+    assert picker.spans[0] == [0, 11, 14]
+
+
+def test_restores_a_draft(open_picker: Opened) -> None:
+    picker = open_picker(spans="[[0,0,2],[0,4,999],[3,0,1],[0,29,33]]")
+    assert picker.spans == [[0, 0, 2], [0, 29, 33]]
+    assert picker.listed == ["He", "U.N."]
+    assert picker.told[-1]["complete"] is True
+
+
+def test_says_nothing_before_there_is_an_answer(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.page.click(EXACT)
+    picker.tap("H")
+    assert picker.told == []
+
+
+def test_restores_none(open_picker: Opened) -> None:
+    picker = open_picker(none="1")
+    assert picker.page.locator(NONE).is_checked()
+    assert picker.told[-1] == {"spans": [], "none": True, "complete": True}
+
+
+def test_restores_what_an_event_brings(open_picker: Opened) -> None:
+    picker = open_picker()
+    send = """detail => document.querySelector("[data-span-picker]")
+        .dispatchEvent(new CustomEvent("answerrestore", {detail}))"""
+    picker.page.evaluate(send, {"spans": [[0, 0, 6]], "none": False})
+    assert picker.texts == picker.listed == ["He met"]
+    picker.page.evaluate(send, {"spans": [], "none": True})
+    assert (picker.spans, picker.none) == ([], "1")
+
+
+def test_starts_once_and_starts_again_on_what_is_swapped_in(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.tap("He", "He")
+    load = "document.body.dispatchEvent(new CustomEvent('htmx:load', {bubbles: true}))"
+    picker.page.evaluate(load)
+    picker.tap("met", "met")
+    assert picker.texts == ["He", "met"]
+    picker.page.evaluate(
+        """() => {
+            const form = document.querySelector("form");
+            const fresh = new DOMParser().parseFromString(form.outerHTML, "text/html");
+            const segment = fresh.querySelector("[data-segment]");
+            segment.textContent = "New words here.";
+            segment.dataset.length = 15;
+            fresh.querySelector("[name=spans]").setAttribute("value", "[]");
+            fresh.querySelector("[data-span-picker]").classList.remove("is-ready");
+            form.replaceWith(fresh.querySelector("form"));
+        }"""
+    )
+    picker.page.evaluate(load)
+    picker.segments = ["New words here."]
+    assert picker.spans == []
+    picker.tap("words", "here")
+    assert picker.texts == ["words here"]
+
+
+def test_holds_the_form_back_while_a_last_word_is_missing(open_picker: Opened) -> None:
+    picker = open_picker()
+    picker.page.evaluate(
+        """() => {
+            window.sent = 0;
+            document.querySelector("form").addEventListener("submit", (event) => {
+                event.preventDefault();
+                window.sent += 1;
+            });
+        }"""
+    )
+    picker.tap("Real")
+    picker.page.click("text=Submit")
+    assert picker.page.evaluate("sent") == 0
+    assert picker.status.startswith("You have tapped a first word, Real, but no last one.")
+    picker.tap("Madrid")
+    picker.page.click("text=Submit")
+    assert picker.page.evaluate("sent") == 1
+
+
+def test_takes_the_place_of_the_plain_way(open_picker: Opened) -> None:
+    picker = open_picker()
+    assert picker.page.locator("[data-span-plain]").count() == 0
+    assert picker.page.locator("[data-segment]").get_attribute("translate") == "no"
+
+
+def test_leaves_the_plain_way_where_there_are_no_scripts(
+    new_context: Callable[..., Any], open_in: Opened
+) -> None:
+    picker = open_in(new_context(java_script_enabled=False).new_page())
+    assert picker.page.locator("textarea").is_visible()
+    assert not picker.page.locator("[data-span-bar]").is_visible()
+
+
+def test_keeps_the_plain_way_where_the_text_was_changed_on_its_way(open_picker: Opened) -> None:
+    picker = open_picker("He left.", length=9)
+    assert picker.problems == ["Segment 0 shows 8 characters, not 9."]
+    assert picker.page.locator("textarea").is_visible()
+    assert not picker.page.locator("[data-span-bar]").is_visible()
+
+
+def test_changes_only_the_words_that_a_drag_gains(open_picker: Opened) -> None:
+    text = " ".join(f"w{i}" for i in range(3400))
+    picker = open_picker(text)
+    assert len(text) > 19_000
+    picker.word("w1700").scroll_into_view_if_needed()
+    picker.hold("w1700", "w1702")
+    picker.page.evaluate(
+        """() => {
+            window.changes = 0;
+            const count = (records) => { window.changes += records.length; };
+            new MutationObserver(count).observe(document.querySelector("[data-segment]"),
+                {attributes: true, childList: true, subtree: true, characterData: true});
+        }"""
+    )
+    box = picker.word("w1706").bounding_box()
+    assert box
+    picker.page.mouse.move(box["x"] + 4, box["y"] + 4)
+    picker.page.evaluate("new Promise(requestAnimationFrame)")
+    assert picker.page.evaluate("changes") == 8  # four words and four gaps
+    picker.page.mouse.up()
+    assert picker.texts == ["w1700 w1701 w1702 w1703 w1704 w1705 w1706"]
+
+
+# ---- What everybody can see and press
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_has_no_fault_that_axe_finds(
+    new_context: Callable[..., Any], open_in: Opened, scheme: str
+) -> None:
+    picker = open_in(new_context(color_scheme=scheme).new_page())
+    picker.tap("Ana", "UAA", "Real", "Madrid", "left")
+    picker.page.click(EXACT)
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+    assert Axe().run(picker.page, options=options).response["violations"] == []
+
+
+@pytest.mark.parametrize("width", [320, 640, 1280])
+def test_fits_its_width_with_targets_of_24_pixels(
+    new_context: Callable[..., Any], open_in: Opened, width: int
+) -> None:
+    page = new_context(viewport={"width": width, "height": 700}).new_page()
+    picker = open_in(page, TEXT + " Donaudampfschifffahrtsgesellschaft" * 3 + "x" * 90)
+    picker.tap("He", "Belgrade")
+    picker.page.click(EXACT)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for control in page.locator("[data-span-picker] :is(button, input:not([type=hidden]))").all():
+        box = control.bounding_box()
+        assert box
+        assert min(box["width"], box["height"]) >= 24
+    heights = page.locator(".span-word").evaluate_all(
+        "els => els.map(el => el.getClientRects()[0].height)"
+    )
+    assert min(heights) >= 24
+
+
+def test_marks_with_a_line_and_not_by_colour_alone(open_picker: Opened) -> None:
+    picker = open_picker()
+    line = """el => {
+        const style = getComputedStyle(el);
+        return `${style.textDecorationLine} ${style.textDecorationStyle}`;
+    }"""
+    assert picker.word("He").evaluate(line) == "none solid"
+    picker.tap("He", "He", "met")
+    picker.page.locator("h1").hover()
+    assert picker.word("He").evaluate(line) == "underline solid"
+    assert picker.word("met").evaluate(line) == "underline dashed"
+
+
+# ---- The same rules as in Python
+
+SCRIPTS = [
+    *"aBéßΩжשع中かไก한क0٣ \n\t'’\"“”„«»().,:;!?-–—&$€%#@_/[]{}「」…`·",
+    *"\u0301\u0e49\u093f\u094d\u200d\u200c\u00ad\ufe0f\u200e\u202e\r\u3000\u1039\u17d2",
+    *["U.N.", "Corp. said", "Jr.,", "'s", "l'I", "1,5"],
+    *["😀", "👍🏽", "🇩🇪", "👩\u200d👧", "1\ufe0f\u20e3"],
+]
+# Characters that are assigned in both Unicode versions; one letter changed its case in between.
+ANY = st.characters(exclude_categories=["Cs", "Cn"], exclude_characters="\u0295")
+RULES = """texts => {
+    const form = document.querySelector("form").cloneNode(true);
+    form.querySelectorAll("[data-segment]").forEach((el) => el.remove());
+    const root = form.querySelector("[data-span-picker]");
+    texts.forEach((text, i) => {
+        const el = document.createElement("div");
+        el.dataset.segment = i;
+        el.textContent = text;
+        root.prepend(el);
+    });
+    document.querySelector("form").replaceWith(form);
+    document.dispatchEvent(new CustomEvent("htmx:load"));
+    const { segments } = root.spanPicker;
+    return segments.map(({ words }) => [
+        words.map((word) => [word.start, word.end, word.punctuation]),
+        words.flatMap((from) => words.slice(words.indexOf(from))
+            .map((to) => root.spanPicker.snapped(from, to).slice(1))),
+    ]);
+}"""
+
+
+def rules(text: str) -> list[list[list[Any]]]:
+    tokens = tokens_of(text)
+    return [
+        [[token.start, token.end, token.is_punctuation] for token in tokens],
+        [
+            list(snap(text, first.start, last.end) or ())
+            for i, first in enumerate(tokens)
+            for last in tokens[i:]
+        ],
+    ]
+
+
+def test_cuts_and_snaps_as_the_server_does(page: Page, open_in: Opened) -> None:
+    open_in(page)
+    texts = st.lists(st.sampled_from(SCRIPTS), max_size=24).map("".join) | st.text(ANY, max_size=16)
+
+    @given(texts=st.lists(texts, min_size=4, max_size=12))
+    @hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    def compare(texts: list[str]) -> None:
+        for text, found in zip(texts, page.evaluate(RULES, texts), strict=True):
+            assert found == rules(text), text
+
+    compare()
+
+
+def test_cuts_and_snaps_the_published_texts_as_the_server_does(
+    page: Page, open_in: Opened, clues: Path
+) -> None:
+    open_in(page)
+    file = clues / "CoNLL2003" / "conll_test.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    texts = list(dict.fromkeys(row["context"] for row in rows))
+    for text, found in zip(texts, page.evaluate(RULES, texts), strict=True):
+        assert found == rules(text), text
