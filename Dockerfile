@@ -9,7 +9,7 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     DATA_DIR=/data
 
 WORKDIR /app
-COPY requirements.txt .
+COPY constraints.txt requirements.txt ./
 RUN pip install --requirement requirements.txt
 
 COPY . .

@@ -9,8 +9,8 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3
 VENV := .venv
 PY := $(VENV)/bin/python
 # A stamp is named for what it installed, so other pins are another stamp.
-PINS := $(shell cat requirements.txt | cksum | cut -d' ' -f1)
-DEV_PINS := $(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
+PINS := $(shell cat constraints.txt requirements.txt | cksum | cut -d' ' -f1)
+DEV_PINS := $(shell cat constraints.txt requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 INSTALLED := $(VENV)/installed-$(PINS)
 DEV_INSTALLED := $(VENV)/installed-dev-$(DEV_PINS)
 
@@ -26,7 +26,7 @@ run: $(INSTALLED)
 
 test: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
-	@$(PY) -m tests.run $(ARGS)
+	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(ARGS)
 
 lint: $(DEV_INSTALLED)
 	$(PY) -m ruff check .

@@ -1,4 +1,4 @@
-"""Finds the Chromium that the browser tests drive; `make test` sees to it that there is one."""
+"""Finds the Chromium that the browser tests drive; run by itself, sees to it that there is one."""
 
 import os
 import shutil
@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"]
+PLAYWRIGHT = [sys.executable, "-m", "playwright"]
 
 # Tests visit the local server alone: no sandbox (root has none), no talk with services outside.
 ARGUMENTS = [
@@ -36,45 +37,63 @@ def find() -> Browser | None:
     installed = [path for name in NAMES if (path := shutil.which(name))]
     for path in [*installed, *_downloaded()]:
         # A name on the path may be a stub that only advises to install a package.
-        answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-        if answer.returncode == 0:
-            return Browser(path, answer.stdout.strip())
+        if version := _answer(path, "--version"):
+            return Browser(path, version)
     return None
 
 
+@cache
+def driver_starts() -> bool:
+    """Playwright's driver is a program of its own, which needs a library that may be missing."""
+    return bool(_answer(*PLAYWRIGHT, "--version"))
+
+
 def _downloaded() -> list[str]:
+    if not driver_starts():
+        return []
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
     return [path] if Path(path).exists() else []
 
 
+def _answer(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
 def main() -> None:
-    """Bring a Chromium where there is none: Debian's package as root, else Playwright's own."""
-    for install in (_install_package, _download):
-        if find():
+    """Bring what is missing: Debian's packages as root, else Playwright's own download."""
+    for install in (_install_packages, _download):
+        if driver_starts() and find():
             return
         install()
         find.cache_clear()
+        driver_starts.cache_clear()
+    if not driver_starts():
+        sys.exit("Playwright does not start here: install the package libatomic1.")
     if not find():
-        sys.exit("No Chromium starts here: install the package chromium, then run this again.")
+        sys.exit("No Chromium starts here, and none could be had: install the package chromium.")
 
 
-def _install_package() -> None:
+def _install_packages() -> None:
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        print("Installing the package chromium, which the browser tests drive.", flush=True)
+        print("Installing Chromium, which the browser tests drive.", flush=True)
+        packages = ["chromium", "libatomic1"]
         _try("apt-get", "update", "--quiet=2")
-        _try("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", "chromium")
+        _try("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", *packages)
 
 
 def _download() -> None:
-    print("Downloading Playwright's Chromium, which the browser tests drive.", flush=True)
-    with_libraries = ["--with-deps"] if os.geteuid() == 0 else []
-    _try(sys.executable, "-m", "playwright", "install", *with_libraries, "chromium")
+    if driver_starts():
+        print("Downloading Playwright's Chromium, which the browser tests drive.", flush=True)
+        with_libraries = ["--with-deps"] if os.geteuid() == 0 else []
+        _try(*PLAYWRIGHT, "install", *with_libraries, "chromium")
 
 
 def _try(*command: str) -> None:
-    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(command, env=quiet, stdout=subprocess.DEVNULL, check=False)
+    # What it says when it fails is long; the one sentence at the end says what to do.
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(command, env=environment, capture_output=True, check=False)
 
 
 if __name__ == "__main__":
