@@ -99,14 +99,10 @@ def derive_kind(rows: Sequence[ReadExample]) -> str:
     if any(row.candidates for row in rows):
         return Kind.CANDIDATE
     labels = [_label_of(row) for row in rows]
-    in_context = sum(
-        any(label in segment for segment in row.context)
-        for row, label in zip(rows, labels, strict=True)
-        if label is not None
-    )
-    if None in labels or len(set(labels)) > MOST_LABELS or 2 * in_context > len(rows):
+    if None in labels or len(set(labels)) > MOST_LABELS:
         return Kind.SPANS
-    return Kind.CHOICE
+    named = sum(_names(row.context, label) for row, label in zip(rows, labels, strict=True))
+    return Kind.SPANS if 2 * named > len(rows) else Kind.CHOICE
 
 
 def labels_of(rows: Iterable[ReadExample]) -> list[str]:
@@ -237,6 +233,12 @@ def _derived(
     single = all(len(spans) <= 1 for row in rows for spans in row.alternatives)
     one_span = kind == Kind.SPANS and lists_alternatives and single
     return {"kind": kind, "max_spans": 1 if one_span else None, "title": folder.name[:200]}
+
+
+def _names(context: Sequence[str], label: str) -> bool:
+    """Whether the context holds the label as a word: the label "no" is not in "know"."""
+    word = re.compile(rf"(?<!\w){re.escape(label)}(?!\w)")
+    return any(word.search(segment) for segment in context)
 
 
 def _label_of(row: ReadExample) -> str | None:

@@ -79,6 +79,10 @@ class TestKind:
         assert task.kind == "choice"
         assert first(task).context == ("It rained all day.", "It was dry.")
 
+    def test_does_not_find_a_label_within_a_word(self, tmp_path: Path) -> None:
+        rows = [choice_row(n, "no", context="I know nothing.") for n in (1, 2)]
+        assert read_one(tmp_path, *rows, choice_row(3, "yes")).kind == "choice"
+
     def test_takes_pieces_of_the_context_as_spans(self, tmp_path: Path) -> None:
         task = read_one(tmp_path, spans_row(1, ["Anna"]), spans_row(2, ["Boris"]))
         assert (task.kind, task.defaults["max_spans"]) == ("spans", None)
