@@ -1,15 +1,19 @@
 import json
 from io import BytesIO
 from pathlib import Path
+from threading import Event
+from time import sleep
 from typing import Any
 
 import pytest
 
+from annotation.acts import importing
 from annotation.acts.correcting import correct_gold
 from annotation.acts.importing import import_benchmark
 from annotation.acts.running import start_study
 from annotation.chains import chains, unchained
 from annotation.errors import BadInput, Frozen
+from annotation.findings import Finding
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
 from tests import make
 from tests.annotation.clues_files import (
@@ -19,6 +23,7 @@ from tests.annotation.clues_files import (
     write_task,
     zipped,
 )
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -416,3 +421,41 @@ def test_asks_the_database_as_often_for_many_sets_as_for_few(
         import_benchmark(tmp_path, name="mine")
     with django_assert_max_num_queries(40):
         import_benchmark(tmp_path, name="mine")
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_imports_once_when_two_import_at_once(folder: Path) -> None:
+    reports = at_once(lambda number: import_benchmark(folder, name="mine"), 3)
+    assert sorted(report.is_changed for report in reports) == [False, False, True]
+    assert (Benchmark.objects.count(), Task.objects.count(), Example.objects.count()) == (1, 1, 4)
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_lets_no_study_start_on_what_it_is_about_to_replace(
+    folder: Path, reviews: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = make.batch(make.study(reviews.benchmark), reviews)
+    write_rows(folder / "Reviews/x_test.jsonl", [choice_row(101, context="!"), choice_row(102)])
+    starting = Event()
+    audit = importing.audit_task
+
+    def audit_while_the_study_starts(*arguments: Any) -> list[Finding]:
+        starting.set()
+        sleep(0.5)
+        return audit(*arguments)
+
+    def work(number: int) -> None:
+        if number == 0:
+            import_benchmark(folder, name="mine")
+        else:
+            starting.wait()
+            start_study(batch.study, at=make.NOON)
+
+    monkeypatch.setattr(importing, "audit_task", audit_while_the_study_starts)
+    at_once(work, 2)
+    batch.study.refresh_from_db()
+    (frozen,) = batch.study.frozen["batches"]
+    assert frozen["test_checksum"] == reviews.item_sets.get(name="test").checksum
+    assert reviews.examples.get(identity="id:101").context == ["!"]
