@@ -50,8 +50,11 @@ class Progress:
 
 
 def runs(kind: str) -> Callable[[Runner], Runner]:
-    """Registers what runs a kind of job. Its result is JSON; a "summary" in it becomes the
-    job's message. Registered in a module of tasks, which every worker imports."""
+    """Registers what runs a kind of job, in a module of tasks, which every worker imports.
+
+    Its result is JSON; a "summary" in it becomes the job's message. A runner that says nothing
+    to its progress for SILENCE counts as lost, and the job is run again.
+    """
 
     def register(runner: Runner) -> Runner:
         if _runners.setdefault(kind, runner) is not runner:
