@@ -237,7 +237,8 @@ def _derived(
 
 def _names(context: Sequence[str], label: str) -> bool:
     """Whether the context holds the label as a word: the label "no" is not in "know"."""
-    word = re.compile(rf"(?<!\w){re.escape(label)}(?!\w)")
+    # ASCII: letters of scripts without spaces do not hide the word that stands between them.
+    word = re.compile(rf"(?<!\w){re.escape(label)}(?!\w)", re.ASCII)
     return any(word.search(segment) for segment in context)
 
 

@@ -117,7 +117,7 @@ def test_finds_gold_spans_that_are_not_in_the_context(tmp_path: Path) -> None:
 
 
 def test_finds_gold_spans_that_two_taps_do_not_reach(tmp_path: Path) -> None:
-    found = audited(tmp_path, [spans_row(1, ["nna"]), spans_row(2, ["Boris"])])
+    found = audited(tmp_path, [spans_row(1, ["nna"]), spans_row(2, ["Boris"]), spans_row(3, [])])
     assert found["reach"].severity == "warning"
     assert found["reach"].examples == ("“nna”",)
     assert (found["reach"].figures["reached"], found["reach"].figures["share"]) == (1, 0.5)

@@ -83,6 +83,10 @@ class TestKind:
         rows = [choice_row(n, "no", context="I know nothing.") for n in (1, 2)]
         assert read_one(tmp_path, *rows, choice_row(3, "yes")).kind == "choice"
 
+    def test_finds_pieces_of_a_text_without_spaces(self, tmp_path: Path) -> None:
+        rows = [spans_row(n, ["北京"], context="她去年在北京工作。") for n in (1, 2)]
+        assert read_one(tmp_path, *rows).kind == "spans"
+
     def test_takes_pieces_of_the_context_as_spans(self, tmp_path: Path) -> None:
         task = read_one(tmp_path, spans_row(1, ["Anna"]), spans_row(2, ["Boris"]))
         assert (task.kind, task.defaults["max_spans"]) == ("spans", None)
