@@ -1,0 +1,229 @@
+"""Sampling few-shot problems out of one labelled data set, and scoring them.
+
+Episodes follow FLEX (Bragg et al. 2021, section 4.3), nested shot sets follow CLUES (Mukherjee et
+al. 2021, section 3). Every draw comes from one stored seed. An episode's draws depend on the seed,
+its kind and its place within the kind alone, so more episodes never change the ones before.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from math import floor
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scoring.core.bootstrap import RESAMPLES, generator, percentile_limits, resample_counts
+from scoring.core.draws import Draws
+from scoring.core.intervals import check_level
+
+
+@dataclass(frozen=True)
+class EpisodeRules:
+    """How episodes are drawn; as they stand these are FLEX's for testing.
+
+    few_shot, zero_shot: how many episodes of either kind. classes_transfer: whether an episode has
+    some of the classes, between least_classes and most_classes of them (at most all), instead of
+    all. least_shots, most_shots: training examples of each class, drawn for every class on its own.
+    kept: the share of a class's examples that the test part leaves for training, by the smallest
+    class of the episode; zero_shot_kept: the same where nothing is trained on. most_test: the most
+    test examples of one class.
+    """
+
+    few_shot: int = 90
+    zero_shot: int = 90
+    classes_transfer: bool = False
+    least_classes: int = 5
+    most_classes: int = 10
+    least_shots: int = 1
+    most_shots: int = 5
+    kept: float = 0.5
+    zero_shot_kept: float = 0.0
+    most_test: int = 110
+
+    def __post_init__(self) -> None:
+        if min(self.few_shot, self.zero_shot) < 0:
+            raise ValueError("The number of episodes cannot be negative.")
+        if not 1 <= self.least_classes <= self.most_classes:
+            raise ValueError("An episode has between 1 and most_classes classes.")
+        if not 1 <= self.least_shots <= self.most_shots:
+            raise ValueError("A class has between 1 and most_shots training examples.")
+        if not (0 <= self.kept < 1 and 0 <= self.zero_shot_kept < 1) or self.most_test < 1:
+            raise ValueError("The test part takes some share of a class, at least one example.")
+
+
+@dataclass(frozen=True)
+class NestedRules:
+    """How nested shot sets are drawn; as they stand these are CLUES's.
+
+    shots: the sizes of a split's sets, each a part of the next. splits: how many runs of them.
+    test: the size of the one test set.
+    """
+
+    shots: tuple[int, ...] = (10, 20, 30)
+    splits: int = 5
+    test: int = 200
+
+    def __post_init__(self) -> None:
+        if not self.shots or min(self.shots) < 1 or self.splits < 1 or self.test < 1:
+            raise ValueError("Nested sets need at least one size, one split and one test example.")
+
+
+FLEX_DOMAIN_AND_TASK = EpisodeRules()
+FLEX_CLASS = EpisodeRules(classes_transfer=True)
+CLUES = NestedRules()
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One few-shot problem: its textual labels, training and test examples by id, in their order.
+
+    Zero-shot episodes have labels and no training examples. number counts from 1, few-shot first.
+    """
+
+    number: int
+    labels: tuple[str, ...]
+    training: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShotSet:
+    """The first `shots` examples of a split; split 0 with shots 0 is the test set."""
+
+    split: int
+    shots: int
+    examples: tuple[str, ...]
+
+
+def sample_episodes(labels: Mapping[str, str], rules: EpisodeRules, *, seed: int) -> list[Episode]:
+    """Episodes out of one data set, given as example id → textual label, in any order.
+
+    Examples are drawn without replacement within an episode and may come back in another. Raises
+    ValueError when there are too few classes, or a class has too few examples.
+    """
+    classes = _by_class(labels)
+    _check_classes(classes, rules)
+    kinds = [("few-shot", k) for k in range(rules.few_shot)]
+    kinds += [("zero-shot", k) for k in range(rules.zero_shot)]
+    return [
+        _episode(number, kind == "zero-shot", classes, rules, Draws(seed, kind, place))
+        for number, (kind, place) in enumerate(kinds, start=1)
+    ]
+
+
+def sample_nested_sets(ids: Iterable[str], rules: NestedRules, *, seed: int) -> list[ShotSet]:
+    """The test set, then for every split its nested shot sets, none of which touches the test set.
+
+    ids are of examples, or of contexts where shots count those. Raises ValueError when there are
+    too few of them.
+    """
+    known = sorted(set(ids))
+    needed = rules.test + max(rules.shots)
+    if len(known) < needed:
+        raise ValueError(f"There are {len(known)} examples; these sets need {needed}.")
+    order = Draws(seed, "test").shuffled(known)
+    test, pool = order[: rules.test], sorted(order[rules.test :])
+    sets = [ShotSet(0, 0, tuple(test))]
+    for split in range(1, rules.splits + 1):
+        chain = Draws(seed, "split", split).sample(pool, max(rules.shots))
+        sets += [ShotSet(split, k, tuple(chain[:k])) for k in sorted(set(rules.shots))]
+    return sets
+
+
+def checksum(sampled: Sequence[Episode] | Sequence[ShotSet]) -> str:
+    """SHA-256 over everything that was sampled, in its order: labels and ids, so let ids follow
+    the content where that may change."""
+    text = json.dumps([asdict(one) for one in sampled], ensure_ascii=False, sort_keys=True)
+    return sha256(text.encode()).hexdigest()
+
+
+def verify_checksum(sampled: Sequence[Episode] | Sequence[ShotSet], expected: str) -> None:
+    """Raise ValueError unless these are what the checksum was taken over."""
+    found = checksum(sampled)
+    if found != expected:
+        raise ValueError(
+            f"The {len(sampled)} sampled sets have checksum {found[:12]}…, not {expected[:12]}…: "
+            "the data set, the rules or the seed have changed; sample them again as they were."
+        )
+
+
+@dataclass(frozen=True)
+class EpisodeScore:
+    """Over episodes: mean, SD (ddof 0, as FLEX reports it) and percentile-bootstrap interval."""
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    episodes: int
+
+
+def episode_score(
+    scores: ArrayLike,
+    *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    rng: np.random.Generator | None = None,
+) -> EpisodeScore:
+    """Put together one score an episode. Raises ValueError without any or with one missing."""
+    check_level(level)
+    y = np.asarray(scores, float)
+    if y.ndim != 1 or not y.size or not np.isfinite(y).all():
+        raise ValueError("Give one score for each episode; none may be missing.")
+    counts = resample_counts(len(y), len(y), resamples, generator(rng))
+    low, high = percentile_limits(counts @ y / len(y), level)
+    return EpisodeScore(float(y.mean()), float(y.std()), low, high, len(y))
+
+
+def _by_class(labels: Mapping[str, str]) -> dict[str, list[str]]:
+    classes: dict[str, list[str]] = {}
+    for identifier in sorted(labels):
+        classes.setdefault(labels[identifier], []).append(identifier)
+    return dict(sorted(classes.items()))
+
+
+def _check_classes(classes: dict[str, list[str]], rules: EpisodeRules) -> None:
+    least = rules.least_classes if rules.classes_transfer else 1
+    if len(classes) < least:
+        raise ValueError(f"There are {len(classes)} classes; an episode needs {least} of them.")
+    needed = rules.least_shots + 1 if rules.few_shot else 1
+    for label, ids in classes.items():
+        if len(ids) < needed:
+            raise ValueError(
+                f"Class {label!r} has {len(ids)} examples; training and test need {needed}."
+            )
+
+
+def _episode(
+    number: int,
+    zero_shot: bool,
+    classes: dict[str, list[str]],
+    rules: EpisodeRules,
+    draws: Draws,
+) -> Episode:
+    way = len(classes)
+    if rules.classes_transfer:
+        way = draws.between(rules.least_classes, min(way, rules.most_classes))
+    labels = draws.sample(list(classes), way)
+    test_size = _test_size([len(classes[label]) for label in labels], zero_shot, rules)
+    training: list[str] = []
+    test: list[str] = []
+    for label in labels:
+        left = len(classes[label]) - test_size
+        shots = 0 if zero_shot else draws.between(rules.least_shots, min(rules.most_shots, left))
+        drawn = draws.sample(classes[label], shots + test_size)
+        training += drawn[:shots]
+        test += drawn[shots:]
+    order = draws.shuffled(training), draws.shuffled(test)
+    return Episode(number, tuple(labels), tuple(order[0]), tuple(order[1]))
+
+
+def _test_size(sizes: list[int], zero_shot: bool, rules: EpisodeRules) -> int:
+    """Test examples of every class alike: the smallest class sets how many."""
+    smallest = min(sizes)
+    kept = rules.zero_shot_kept if zero_shot else rules.kept
+    size = max(1, min(rules.most_test, floor((1 - kept) * smallest)))
+    # A small class keeps what its training examples need, whatever the share.
+    return size if zero_shot else min(size, smallest - rules.least_shots)
