@@ -44,7 +44,8 @@ INSTALLED_APPS = [
     "template_partials",
     "csp",
     "axes",
-    *(app for app in ("annotation", "scoring") if (BASE_DIR / app / "apps.py").exists()),
+    "annotation",
+    "scoring",
 ]
 
 MIDDLEWARE = [
@@ -125,7 +126,7 @@ TIME_ZONE = "UTC"
 # Static files
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
-STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.is_dir()]
+STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {

@@ -2,20 +2,15 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import (
-    SpectacularAPIView,
-    SpectacularSwaggerSplitView,
-)
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config.health import healthz
-from config.settings import BASE_DIR
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(), name="docs"),
+    path("", include("annotation.urls")),
+    path("", include("scoring.urls")),
 ]
-for app in ("annotation", "scoring"):
-    if (BASE_DIR / app / "urls.py").exists():
-        urlpatterns.append(path("", include(f"{app}.urls")))

@@ -4,14 +4,19 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"]
 PLAYWRIGHT = [sys.executable, "-m", "playwright"]
+# In a process of its own: a test's Playwright may be running already, and allows no second one.
+PATH_OF_DOWNLOAD = """
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    print(playwright.chromium.executable_path)
+"""
 
 # Tests visit the local server alone: no sandbox (root has none), no talk with services outside.
 ARGUMENTS = [
@@ -34,8 +39,7 @@ class Browser:
 @cache
 def find() -> Browser | None:
     """The first browser that starts: installed ones, then Playwright's own download."""
-    installed = [path for name in NAMES if (path := shutil.which(name))]
-    for path in [*installed, *_downloaded()]:
+    for path in _candidates():
         # A name on the path may be a stub that only advises to install a package.
         if version := _answer(path, "--version"):
             return Browser(path, version)
@@ -48,12 +52,11 @@ def driver_starts() -> bool:
     return bool(_answer(*PLAYWRIGHT, "--version"))
 
 
-def _downloaded() -> list[str]:
-    if not driver_starts():
-        return []
-    with sync_playwright() as playwright:
-        path = playwright.chromium.executable_path
-    return [path] if Path(path).exists() else []
+def _candidates() -> Iterator[str]:
+    yield from filter(None, map(shutil.which, NAMES))
+    downloaded = _answer(sys.executable, "-c", PATH_OF_DOWNLOAD)
+    if Path(downloaded).is_file():
+        yield downloaded
 
 
 def _answer(*command: str) -> str:
