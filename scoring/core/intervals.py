@@ -64,7 +64,8 @@ def cell_interval(
     Values outside [0, 1] are allowed (cluster scores have them) as long as the mean lies within.
     NaN is an item that the annotator did not see: the mean is then over the annotators' own means,
     and the interval for new items comes from a two-way bootstrap drawn from `rng` (a fixed seed
-    without one). Raises ValueError on another shape, an infinite value, an empty row, an unknown
+    without one). Where all annotators have one mean while items differ, the interval for these
+    items has no width; where nothing differs, either is a Wilson interval over the items. Raises ValueError on another shape, an infinite value, an empty row, an unknown
     estimand or a level outside (0, 1).
     """
     y = score_matrix(scores)
