@@ -77,7 +77,10 @@ def _present_assignment(
 def _join_new(
     study: Study, annotator: Annotator, submission_id: str, batch: Batch | None, at: datetime
 ) -> Assignment:
-    for candidate in _candidates(study, annotator, batch, at):
+    candidates = _candidates(study, annotator, batch, at)
+    if not candidates:
+        raise Full(_("You have worked on this before; everybody takes part once in each task."))
+    for candidate in candidates:
         with transaction.atomic():
             assignment = Assignment.objects.create(
                 annotator=annotator,

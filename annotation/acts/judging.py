@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.acts.finishing import finish
 from annotation.acts.paying import paid_ms
-from annotation.acts.places import renew_lease
+from annotation.acts.places import holds_place, renew_lease
 from annotation.acts.qualifying import qualify
 from annotation.answers import RawAnswer, read_answer
 from annotation.frozen import FrozenExample, batch_content, sequence
@@ -25,6 +25,12 @@ class BrowserTimes:
     browser_ms: int | None = None
     first_action_ms: int | None = None
     active_ms: int | None = None
+
+
+def notice_displacement(assignment: Assignment, *, at: datetime) -> None:
+    """Tell who comes back late before they do any more work."""
+    if not assignment.is_finished and not holds_place(assignment):
+        finish(assignment, Outcome.DISPLACED, at=at)
 
 
 def give_consent(assignment: Assignment, *, at: datetime) -> None:
@@ -97,7 +103,10 @@ def submit_answer(
                 first_action_ms=times.first_action_ms,
                 active_ms=times.active_ms,
             )
-            _after_answer(assignment, example, step, paid, content.steps, at)
+            if not _after_answer(assignment, example, step, paid, content.steps, at):
+                # The assignment ended or went on meanwhile: this answer came too late.
+                transaction.set_rollback(True)
+                judgement = None
     except IntegrityError:
         # The same form came twice at once: the first one stands.
         assignment.refresh_from_db()
@@ -107,9 +116,9 @@ def submit_answer(
 
 def _after_answer(
     assignment: Assignment, example: FrozenExample, step: int, paid: int, steps: int, at: datetime
-) -> None:
+) -> bool:
     in_training = example.role == Role.TRAINING
-    _move(
+    moved = _move(
         assignment,
         WorkState.ANSWERING,
         at=at,
@@ -117,8 +126,9 @@ def _after_answer(
         step=step if in_training else min(step + 1, steps - 1),
         paid_ms=assignment.paid_ms + paid,
     )
-    if not in_training and step + 1 == steps:
+    if moved and not in_training and step + 1 == steps:
         finish(assignment, Outcome.COMPLETED, at=at)
+    return moved
 
 
 def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:

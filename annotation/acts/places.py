@@ -34,6 +34,10 @@ def claim_place(assignment: Assignment, *, at: datetime) -> Place | None:
     return None
 
 
+def holds_place(assignment: Assignment) -> bool:
+    return getattr(assignment, "place", None) is not None
+
+
 def renew_lease(assignment: Assignment, *, at: datetime) -> bool:
     """Keep the place for another lease, lapsed or not; False if a join took it.
 
@@ -49,10 +53,9 @@ def renew_lease(assignment: Assignment, *, at: datetime) -> bool:
 
 
 def _is_fresh(assignment: Assignment, at: datetime) -> bool:
-    place = getattr(assignment, "place", None)
-    if place is None or place.lease_until is None:
+    if not holds_place(assignment) or assignment.place.lease_until is None:
         return False
-    return place.lease_until - at > _lease(assignment) / 2
+    return assignment.place.lease_until - at > _lease(assignment) / 2
 
 
 def _lease_end(assignment: Assignment, at: datetime) -> datetime:

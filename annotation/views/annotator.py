@@ -175,6 +175,7 @@ def at_desk(view: View) -> View:
         if assignment is None:
             sentence = _("This browser is not in a study. Open your link again.")
             return render(request, REFUSED, {"sentence": sentence}, status=403)
+        judging.notice_displacement(assignment, at=timezone.now())
         return view(request, assignment)
 
     return with_assignment

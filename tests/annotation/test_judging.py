@@ -4,11 +4,18 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.acts.judging import BrowserTimes, leave_reveal, submit_answer
+from annotation.acts.finishing import withdraw
+from annotation.acts.judging import (
+    BrowserTimes,
+    leave_reveal,
+    notice_displacement,
+    submit_answer,
+)
 from annotation.answers import RawAnswer
 from annotation.errors import BadInput
-from annotation.models import Judgement, Kind, Outcome, Place, Role, WorkState
+from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Role, WorkState
 from tests import make
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +55,44 @@ def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
     )
     assert again == first
     assert Judgement.objects.get().answer == ["bad"]
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_keeps_one_of_ten_answers_to_a_step_that_come_at_once() -> None:
+    pk = make.at_work(make.running_batch(zero_shot=True)).pk
+
+    def submit(number: int) -> int | None:
+        judgement = submit_answer(
+            Assignment.objects.get(pk=pk),
+            step=0,
+            raw=RawAnswer(option=number % 2),
+            times=BrowserTimes(),
+            at=make.NOON,
+        )
+        return judgement.pk if judgement else None
+
+    answers = at_once(submit, 10)
+    assert set(answers) == {Judgement.objects.get().pk}
+    assert Assignment.objects.get().step == 1
+
+
+def test_stores_nothing_for_an_assignment_that_ended_meanwhile() -> None:
+    assignment = make.at_work(make.running_batch())
+    stale = Assignment.objects.get(pk=assignment.pk)
+    withdraw(assignment, at=make.NOON)
+    submit_answer(stale, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    assert stale.outcome == Outcome.WITHDRAWN
+    assert not Judgement.objects.exists()
+
+
+def test_tells_who_comes_back_late_before_any_more_work() -> None:
+    batch = make.running_batch(wanted=1, lease_minutes=10)
+    slow = make.at_work(batch)
+    make.joined(batch, at=make.NOON + timedelta(minutes=11))
+    back = Assignment.objects.get(pk=slow.pk)
+    notice_displacement(back, at=make.NOON + timedelta(minutes=12))
+    assert back.outcome == Outcome.DISPLACED
 
 
 def test_ignores_a_step_ahead_of_its_position() -> None:
