@@ -65,8 +65,10 @@ def cell_interval(
     NaN is an item that the annotator did not see: the mean is then over the annotators' own means,
     and the interval for new items comes from a two-way bootstrap drawn from `rng` (a fixed seed
     without one). Where all annotators have one mean while items differ, the interval for these
-    items has no width; where nothing differs, either is a Wilson interval over the items. Raises ValueError on another shape, an infinite value, an empty row, an unknown
-    estimand or a level outside (0, 1).
+    items has no width; where nothing differs, either is a Wilson interval over the items.
+
+    Raises ValueError on another shape, an infinite value, an empty row, an unknown estimand or a
+    level outside (0, 1).
     """
     y = score_matrix(scores)
     _check(y, estimand, level)
