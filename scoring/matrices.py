@@ -70,7 +70,7 @@ def assignment_scores(
     """One vector for each completed assignment; its judgements are final, so only the
     items and their gold can make it stale."""
     marks = {assignment.pk: items.fingerprint for assignment in assignments}
-    return _kept_scores("assignment_id", marks, items, references, _judged_answers)
+    return _kept_scores("assignment_id", marks, items, references, judged_answers)
 
 
 def run_scores(runs: Iterable[Run], items: ScoredItems, references: str) -> dict[int, Floats]:
@@ -146,7 +146,7 @@ def _kept_scores(
     return fresh | scored
 
 
-def _judged_answers(owners: Collection[int]) -> Mapping[int, Answers]:
+def judged_answers(owners: Collection[int]) -> Mapping[int, Answers]:
     rows = Judgement.objects.of_test().filter(assignment_id__in=owners)
     return _by_owner(owners, rows.values_list("assignment_id", "example_id", "answer"))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Benchmark, Study, Task
+from scoring.analysis.floors import Bound, bounds
 from scoring.cells import CellReader, Choices
 from scoring.models import ReportedScore, shots_label
 from scoring.rows import Row, annotator_rows, as_plain, cell_row
@@ -19,6 +20,8 @@ class ComparisonTable:
     study: str | None
     choices: Choices
     rows: tuple[Row, ...]
+    # The floors and ceilings that the figures are read against.
+    bounds: tuple[Bound, ...] = ()
 
     @property
     def references(self) -> str | None:
@@ -53,6 +56,7 @@ def compare(
         study=study.slug if study else None,
         choices=reader.choices,
         rows=tuple(rows),
+        bounds=tuple(bound for task in tasks for bound in bounds(task, reader.policy(task))),
     )
 
 

@@ -1,0 +1,72 @@
+"""How far the annotators of a cell agree, and what they say together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoring.cells import Cell
+from scoring.core.agreement import (
+    Agreement,
+    alpha_interval,
+    consensus,
+    pairwise_s1_interval,
+)
+from scoring.core.s1 import score_many
+from scoring.matrices import judged_answers
+from scoring.rows import percent
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """The answer of more than half of the annotators, scored like any answer: a row of its
+    own, never mixed with the mean annotator."""
+
+    mean: float | None
+    items: int
+
+
+@dataclass(frozen=True)
+class Accord:
+    consensus: Consensus
+    # Alpha with the MASI distance; nominal alpha on empty against non-empty; mean S1 of
+    # pairs. On the scale of [-1, 1] and [0, 1]; intervals by bootstrap over contexts.
+    masi: Agreement
+    empty: Agreement
+    pairwise_s1: Agreement
+
+
+def accord(cell: Cell, *, seed: int) -> Accord:
+    """Of a cell of people."""
+    given = judged_answers([member.pk for member in cell.members])
+    units = [[answers.get(pk) for answers in given.values()] for pk in cell.example_ids]
+
+    def chance() -> np.random.Generator:
+        return np.random.default_rng(seed)
+
+    return Accord(
+        consensus=_consensus(cell, units),
+        masi=alpha_interval(units, cell.clusters, distance="masi", rng=chance()),
+        empty=alpha_interval(units, cell.clusters, distance="empty", rng=chance()),
+        pairwise_s1=pairwise_s1_interval(units, cell.clusters, rng=chance()),
+    )
+
+
+def _consensus(cell: Cell, units: Sequence[Sequence[Sequence[str] | None]]) -> Consensus:
+    golds = {
+        pk: gold
+        for vector in cell.vectors
+        for pk, gold in zip(vector.items.example_ids, vector.items.golds, strict=True)
+    }
+    answered = [
+        (pk, unit)
+        for pk, unit in zip(cell.example_ids, units, strict=True)
+        if any(answer is not None for answer in unit)
+    ]
+    scores = score_many(
+        [consensus(unit) for _, unit in answered],
+        np.arange(len(answered)),
+        [golds[pk] for pk, _ in answered],
+        references=cell.references,
+    )
+    return Consensus(percent(scores.mean()) if len(scores) else None, len(scores))

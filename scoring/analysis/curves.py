@@ -1,0 +1,100 @@
+"""Learning curves over the training items: S1 by position in the shot set."""
+
+from dataclasses import dataclass
+
+from annotation.models import Assignment, Judgement, Study
+from scoring.cells import CellReader
+from scoring.core.learning import learning_curve
+from scoring.core.s1 import score_one
+from scoring.rows import percent
+
+POINTS = 5
+
+
+@dataclass(frozen=True)
+class Point:
+    """Positions first to last, counted from 1. mean is over the answers as they are;
+    adjusted takes out which items happened to stand there, since orders differ."""
+
+    first: int
+    last: int
+    answers: int
+    mean: float | None
+    adjusted: float | None
+    se: float | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Of everybody who finished the training of a cell, screened out or not: to leave those
+    out would show learning where there is selection."""
+
+    study: str
+    task: str
+    shots: int
+    annotators: int
+    points: tuple[Point, ...]
+    # By pseudonym, the mean in the same blocks.
+    by_annotator: dict[str, tuple[float | None, ...]]
+
+
+def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list[Curve]:
+    """One curve for each cell of a study that has training."""
+    assignments = Assignment.objects.filter(
+        study=study, training_ended_at__isnull=False
+    ).select_related("annotator", "batch__task", "batch__training_set")
+    assignments = assignments.simulated() if simulated else assignments.of_people()
+    if not reader.choices.with_excluded:
+        assignments = assignments.filter(exclusion__isnull=True)
+    cells: dict[tuple[str, int], list[Assignment]] = {}
+    for assignment in assignments.order_by("pk"):
+        if reader.choices.wants(assignment.batch.shots) and assignment.batch.shots:
+            key = assignment.batch.task.slug, assignment.batch.shots
+            cells.setdefault(key, []).append(assignment)
+    return [_curve(study, members, reader) for _, members in sorted(cells.items())]
+
+
+def _curve(study: Study, members: list[Assignment], reader: CellReader) -> Curve:
+    batch = members[0].batch
+    names = {member.pk: member.annotator.pseudonym for member in members}
+    golds: dict[int, tuple] = {}
+    for training_set in {member.batch.training_set for member in members}:
+        items = reader.items(batch.task, training_set)
+        golds |= dict(zip(items.example_ids, items.golds, strict=True))
+    judgements = Judgement.objects.of_training().filter(assignment_id__in=names)
+    rows = [
+        (names[owner], example, step + 1, answer)
+        for owner, example, step, answer in judgements.order_by("pk").values_list(
+            "assignment_id", "example_id", "step", "answer"
+        )
+    ]
+    policy = reader.policy(batch.task)
+    scores = [score_one(answer, golds[pk], references=policy) for _, pk, _, answer in rows]
+    found = learning_curve(
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        [row[2] for row in rows],
+        scores,
+        block=max(1, round(len({row[2] for row in rows}) / POINTS)),
+    )
+    return Curve(
+        study=study.slug,
+        task=batch.task.slug,
+        shots=batch.shots,
+        annotators=len(members),
+        points=tuple(
+            Point(
+                each.first,
+                each.last,
+                each.n,
+                percent(each.mean),
+                percent(each.adjusted),
+                percent(each.se),
+            )
+            for each in found.points
+        ),
+        by_annotator={
+            str(name): tuple(percent(mean) for mean in means)
+            for name, means in found.by_annotator.items()
+        },
+    )

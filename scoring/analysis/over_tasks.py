@@ -1,0 +1,65 @@
+"""One figure over all tasks, for whoever has all of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+from scoring.core.comparison import over_tasks
+from scoring.rows import Row
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """In percent. sd is of the mean, √(Σ sd²)/T; clues_sd is √(Σ sd²), which the CLUES
+    leaderboard prints. Both are None where a task's SD is not known."""
+
+    kind: str
+    study: str | None
+    system: str | None
+    method: str | None
+    shots: int | str | None
+    source: str
+    mean: float
+    sd: float | None
+    clues_sd: float | None
+    tasks: tuple[str, ...]
+
+
+def aggregates(rows: Iterable[Row], tasks: Sequence[str]) -> list[Aggregate]:
+    """The mean of the task means of everybody who has a figure for each of the tasks."""
+    groups: dict[tuple, dict[str, Row]] = {}
+    for row in rows:
+        if not row.single and row.mean is not None and not _partial(row):
+            key = (row.kind, row.study, row.system, row.method, row.shots)
+            groups.setdefault(key, {}).setdefault(row.task, row)
+    return [
+        _aggregate([by_task[task] for task in tasks])
+        for by_task in groups.values()
+        if tasks and all(task in by_task for task in tasks)
+    ]
+
+
+def _aggregate(rows: Sequence[Row]) -> Aggregate:
+    found = over_tasks([row.mean for row in rows], [_sd(row) for row in rows])
+    first = rows[0]
+    known = found.sd == found.sd
+    return Aggregate(
+        kind=first.kind,
+        study=first.study,
+        system=first.system,
+        method=first.method,
+        shots=first.shots,
+        source="; ".join(dict.fromkeys(row.source for row in rows if row.source)),
+        mean=found.mean,
+        sd=found.sd if known else None,
+        clues_sd=found.root_sum_sd if known else None,
+        tasks=tuple(row.task for row in rows),
+    )
+
+
+def _sd(row: Row) -> float:
+    return nan if row.sd is None else row.sd
+
+
+def _partial(row: Row) -> bool:
+    return row.coverage is not None and row.coverage < 1

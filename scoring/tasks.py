@@ -1,0 +1,15 @@
+"""What the background worker is told to do. Every task is safe to run twice."""
+
+from django.utils import timezone
+
+from annotation import jobs
+from annotation.models import Job
+from scoring.acts.analysing import JOB as ANALYSE_COMPARISON
+from scoring.acts.analysing import compute_analysis
+
+
+@jobs.runs(ANALYSE_COMPARISON)
+def analyse_comparison(job: Job, progress: jobs.Progress) -> jobs.Result:
+    """Arguments: comparison, the id of the kept comparison."""
+    kept = compute_analysis(job.arguments["comparison"], at=timezone.now(), progress=progress)
+    return {"summary": f"{len(kept.result['cells'])} cells analysed."}

@@ -1,0 +1,240 @@
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from annotation.jobs import Cancelled, run_job, runs
+from annotation.models import Exclusion, Gold, GoldVersion, JobState
+from scoring import tasks
+from scoring.acts.analysing import (
+    JOB,
+    Scope,
+    analyse,
+    compute_analysis,
+    inputs_fingerprint,
+    is_stale,
+    kept_analysis,
+    order_analysis,
+    stop_analysis,
+    was_given_up,
+)
+from scoring.analysis.plain import plain
+from scoring.cells import Choices
+from scoring.models import Comparison
+from tests import make
+from tests.scoring import measured
+
+pytestmark = pytest.mark.django_db
+NO_CHOICE = Choices()
+
+
+def quiet(done: int, total: int, message: str) -> None:
+    pass
+
+
+def scope_of(batch: object) -> Scope:
+    return Scope(batch.study.benchmark, batch.study)
+
+
+def computed(batch: object, **choices: object) -> dict:
+    return plain(analyse(scope_of(batch), Choices(**choices), quiet))
+
+
+def ordered(batch: object) -> Comparison:
+    scope = scope_of(batch)
+    return order_analysis(scope, NO_CHOICE, fingerprint=inputs_fingerprint(scope, NO_CHOICE))
+
+
+def test_keeps_every_part_of_an_analysis_as_json() -> None:
+    batch = measured.cell([3, 4, 6])
+    measured.run(batch.task, wrong=3)
+    found = computed(batch)
+    assert list(found) == ["cells", "tests", "changes", "curves", "aggregates", "excluded"]
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    [cell] = found["cells"]
+    assert cell["uncertainty"]["n"] == 3
+    assert cell["accord"]["consensus"]["items"] == 6
+
+
+def test_tests_people_against_the_systems_with_the_same_shots() -> None:
+    batch = measured.cell([3, 4, 6])
+    measured.run(batch.task, wrong=3)
+    measured.run(batch.task, wrong=1, shots=10)
+    [test] = computed(batch)["tests"]
+    assert (test["system"], test["shots"], test["n"], test["r"]) == ("BERT-Base", 3, 3, 1)
+    assert test["difference"] == pytest.approx(test["mean"] - test["other_mean"])
+    assert test["p_holm"] == test["p_bh"] == test["p"]
+
+
+def test_adjusts_over_all_tests_of_the_comparison() -> None:
+    batch = measured.cell([3, 4, 6])
+    for number in range(3):
+        measured.run(batch.task, wrong=1 + number, system=f"System {number}")
+    tests = computed(batch)["tests"]
+    smallest = min(tests, key=lambda test: test["p"])
+    assert smallest["p_holm"] == pytest.approx(min(1, 3 * smallest["p"]))
+
+
+def test_compares_more_shots_with_fewer() -> None:
+    batch = measured.cell([3, 4, 6])
+    study = make.study(batch.study.benchmark)
+    few, many = make.batch(study, batch.task, zero_shot=True), make.batch(study, batch.task)
+    make.start_study(study, at=make.NOON)
+    for wrong in (1, 2, 4):
+        make.worked_through(few, wrong=wrong)
+    for wrong in (3, 4):
+        make.worked_through(many, wrong=wrong)
+    [change] = computed(many)["changes"]
+    assert (change["shots"], change["other_shots"]) == (3, 0)
+    # 0.5 of 6 items wrong with training, 7/3 of 6 without.
+    assert change["difference"] == pytest.approx(100 * (7 / 3 - 0.5) / 6)
+
+
+def test_shows_the_excluded_side_by_side() -> None:
+    batch = measured.cell([3, 4, 9])
+    assert computed(batch)["excluded"] == []
+    Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
+    [both] = computed(batch)["excluded"]
+    assert (both["without"]["n"], both["with"]["n"]) == (2, 3)
+    assert both["without"]["mean"] > both["with"]["mean"]
+
+
+def test_draws_the_learning_curve_of_everybody_who_finished_training() -> None:
+    batch = make.running_batch(wanted=4, training=3, tests=4, min_training_score=50)
+    for wrong in (0, 1, 3):  # the last one is screened out
+        make.worked_through(batch, wrong=wrong)
+    assert batch.assignments.filter(outcome="screened_out").count() == 1
+    [curve] = computed(batch)["curves"]
+    assert curve["annotators"] == 3
+    # Position 1: one of three right; position 3: two of three.
+    assert [point["mean"] for point in curve["points"]] == pytest.approx(
+        [100 / 3, 200 / 3, 200 / 3]
+    )
+    assert len(curve["by_annotator"]) == 3
+
+
+def test_takes_consensus_where_more_than_half_agree() -> None:
+    batch = measured.cell([3, 3, 9])
+    [cell] = computed(batch)["cells"]
+    assert cell["accord"]["consensus"]["mean"] == 100
+    assert cell["uncertainty"]["mean"] == pytest.approx(np.mean([100, 100, 0]))
+
+
+def test_puts_the_guard_band_beside_small_groups_alone() -> None:
+    small = computed(measured.cell([3, 4, 6]))["cells"][0]["uncertainty"]
+    large = computed(measured.cell([3, 4, 6, 5, 7]))["cells"][0]["uncertainty"]
+    assert (small["guard"]["method"], small["guard"]["df"]) == ("guard", 2)
+    assert small["guard"]["se"] == small["new_items"]["se"]
+    assert large["guard"] is None
+
+
+def test_computes_an_order_once_and_keeps_it() -> None:
+    batch = measured.cell([3, 4])
+    first = ordered(batch)
+    assert ordered(batch).job == first.job
+    run_job(first.job.pk)
+    kept = kept_analysis(scope_of(batch), NO_CHOICE)
+    assert kept.job.state == JobState.DONE
+    assert kept.result["cells"]
+    assert not is_stale(kept, inputs_fingerprint(scope_of(batch), NO_CHOICE))
+    assert (kept.seed, kept.parameters["estimand"]) == (NO_CHOICE.seed, "new_items")
+
+
+def test_gives_the_same_figures_when_run_twice() -> None:
+    batch = measured.cell([3, 4, 6])
+    measured.run(batch.task, wrong=3)
+    kept = ordered(batch)
+    first = compute_analysis(kept.pk, at=make.NOON, progress=quiet).result
+    assert compute_analysis(kept.pk, at=make.NOON, progress=quiet).result == first
+    assert Comparison.objects.count() == 1
+
+
+def _another_annotator(batch: object) -> None:
+    make.worked_through(batch)
+
+
+def _an_exclusion(batch: object) -> None:
+    Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
+
+
+def _a_run(batch: object) -> None:
+    measured.run(batch.task)
+
+
+def _a_published_figure(batch: object) -> None:
+    measured.reported(batch.study.benchmark, batch.task.slug)
+
+
+def _a_correction(batch: object) -> None:
+    version = GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
+    example = batch.test_set.items.first().example
+    Gold.objects.create(example=example, version=version, alternatives=[[{"text": "good"}]])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [_another_annotator, _an_exclusion, _a_run, _a_published_figure, _a_correction],
+)
+def test_is_stale_once_an_input_changes(change: Callable[[object], None]) -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch).job.pk)
+    change(batch)
+    kept = kept_analysis(scope_of(batch), NO_CHOICE)
+    assert is_stale(kept, inputs_fingerprint(scope_of(batch), NO_CHOICE))
+
+
+def test_is_stale_under_another_scorer_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch).job.pk)
+    kept = kept_analysis(scope_of(batch), NO_CHOICE)
+    monkeypatch.setattr("scoring.acts.analysing.SCORER_VERSION", 99)
+    assert is_stale(kept, kept.fingerprint)
+
+
+def test_keeps_other_choices_apart() -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch).job.pk)
+    assert kept_analysis(scope_of(batch), Choices(references="set")).pk is None
+
+
+def test_can_be_stopped() -> None:
+    batch = measured.cell([3, 4])
+    kept = ordered(batch)
+    stop_analysis(kept)
+    run_job(kept.job.pk)
+    kept = kept_analysis(scope_of(batch), NO_CHOICE)
+    assert kept.job.state == JobState.CANCELLED
+    assert was_given_up(kept, inputs_fingerprint(scope_of(batch), NO_CHOICE))
+    assert kept.result == {}
+
+
+def test_tells_its_progress() -> None:
+    batch = measured.cell([3, 4])
+    told: list[tuple[int, int]] = []
+    compute_analysis(
+        ordered(batch).pk,
+        at=make.NOON,
+        progress=lambda done, total, _: told.append((done, total)),
+    )
+    assert told == [(0, 4), (1, 4), (2, 4), (3, 4)]
+
+
+def test_leaves_an_old_result_when_stopped_halfway() -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch).job.pk)
+    before = kept_analysis(scope_of(batch), NO_CHOICE).result
+    make.worked_through(batch)
+
+    def stop(done: int, total: int, message: str) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        compute_analysis(kept_analysis(scope_of(batch), NO_CHOICE).pk, at=make.NOON, progress=stop)
+    assert kept_analysis(scope_of(batch), NO_CHOICE).result == before
+
+
+def test_is_known_to_the_workers() -> None:
+    with pytest.raises(ValueError, match="registered twice"):
+        runs(JOB)(lambda job, progress: {})
+    assert tasks.analyse_comparison

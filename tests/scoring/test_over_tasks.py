@@ -1,0 +1,58 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scoring.analysis.floors import Bound, no_skill
+from scoring.analysis.over_tasks import aggregates
+from scoring.rows import Row
+
+ROW = Row("run", system="T5", method="FT", task="a", shots=30, mean=50.0, sd=3.0, coverage=1.0)
+
+
+def test_takes_the_mean_of_the_task_means_and_both_sds() -> None:
+    [found] = aggregates([ROW, replace(ROW, task="b", mean=70.0, sd=4.0)], ["a", "b"])
+    assert (found.mean, found.sd, found.clues_sd) == (60, 2.5, 5)
+
+
+def test_leaves_out_whoever_lacks_a_task() -> None:
+    assert aggregates([ROW], ["a", "b"]) == []
+
+
+def test_leaves_out_figures_that_do_not_cover_all_items() -> None:
+    rows = [ROW, replace(ROW, task="b", coverage=0.5)]
+    assert aggregates(rows, ["a", "b"]) == []
+
+
+def test_keeps_shots_methods_and_studies_apart() -> None:
+    rows = [ROW, replace(ROW, shots=10), replace(ROW, method="PT"), replace(ROW, study="pilot")]
+    assert len(aggregates(rows, ["a"])) == 4
+
+
+def test_gives_no_sd_where_one_is_missing() -> None:
+    [found] = aggregates([replace(ROW, sd=None)], ["a"])
+    assert (found.sd, found.clues_sd) == (None, None)
+
+
+def test_meets_the_published_leaderboard(shared: Path) -> None:
+    published = json.loads((shared / "published" / "clues_results.json").read_text())["scores"]
+    reference = json.loads((shared / "reference" / "intervals_and_tests.json").read_text())
+    rows = [
+        Row("reported", system=each["system"], method=each["method"], task=each["task"],
+            shots=each["shots"], mean=each["mean"], sd=each["sd"])
+        for each in published
+    ]  # fmt: skip
+    expected = reference["aggregate_T5"]
+    tasks = list(dict.fromkeys(row.task for row in rows))
+    found = {(each.system, each.shots): each for each in aggregates(rows, tasks)}
+    t5 = found["T5-Large", 30]
+    assert t5.mean == pytest.approx(expected["mean"])
+    assert t5.sd == pytest.approx(expected["sd_of_mean"])
+    assert t5.clues_sd == pytest.approx(expected["clues_readme_sd_sqrt_sum_var"])
+
+
+def test_names_no_skill_by_the_best_rule_that_the_form_allows() -> None:
+    rules = {"empty": 10.0, "best_label": 56.0, "every_label": 66.0, "ceiling": 100.0}
+    found = [Bound("sst2", rule, score, "any") for rule, score in rules.items()]
+    assert no_skill(found) == {"sst2": 56.0}
