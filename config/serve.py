@@ -1,5 +1,6 @@
 """What `make run` does once the requirements are there: prepares the data, serves, ends."""
 
+import ctypes
 import os
 import signal
 import socket
@@ -15,10 +16,10 @@ from django.db import connections
 
 PYTHON = [sys.executable, "-W", "ignore:You're running the worker with superuser", "-m"]
 WEB = [*PYTHON, "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "1"]
-# A worker of granian that gets Ctrl-C from the terminal and from its parent may miss both.
 WEB += ["--no-ws", "--log-level", "warning", "--workers-kill-timeout", "3"]
 CELERY = [*PYTHON, "celery", "--quiet", "--app", "config"]
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
 PATIENCE_S = 10  # for a process to finish what it is at
 
 Processes = dict[str, subprocess.Popen[bytes]]
@@ -68,14 +69,24 @@ def prepared_data() -> str:
 
 
 def start(host: str, port: str) -> Processes:
-    # In this process's group: who ends the group, a terminal for example, ends them all.
     address = ["--host", host, "--port", port]
-    return {
-        "web server": subprocess.Popen([*WEB, *address, "config.wsgi:application"]),
-        "worker": subprocess.Popen([*CELERY, "worker", "--pool", "solo", "--loglevel", "warning"]),
+    commands = {
+        "web server": [*WEB, *address, "config.wsgi:application"],
+        "worker": [*CELERY, "worker", "--pool", "solo", "--loglevel", "warning"],
         # Not inside the worker: a killed worker would leave its schedule running.
-        "schedule": subprocess.Popen([*CELERY, "beat", "--loglevel", "warning"]),
+        "schedule": [*CELERY, "beat", "--loglevel", "warning"],
     }
+    return {
+        name: subprocess.Popen(command, preexec_fn=stand_apart)  # noqa: PLW1509  no threads here
+        for name, command in commands.items()
+    }
+
+
+def stand_apart() -> None:
+    """Away from the terminal's Ctrl-C, which would reach a process twice; not beyond our end."""
+    os.setpgrp()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def watch(processes: Processes, *, until: Callable[[], bool]) -> None:

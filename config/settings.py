@@ -142,7 +142,6 @@ mimetypes.add_type("text/javascript", ".js")
 # Sizes: a form of an annotator is small, a benchmark's archive is not.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 BENCHMARK_UPLOAD_MAX_BYTES = 200_000_000
-MEDIA_ROOT = DATA_DIR / "uploads"
 
 # Security
 CONTENT_SECURITY_POLICY = {

@@ -50,9 +50,15 @@ def lines_until_running(process: subprocess.Popen[str]) -> list[str]:
     raise AssertionError(process.communicate())
 
 
-def test_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all: the demonstration study takes a while, and is loaded once."""
+    return tmp_path_factory.mktemp("data")
+
+
+def test_serves_until_it_is_told_to_end(data: Path) -> None:
     port = free_port()
-    process = start(tmp_path, port)
+    process = start(data, port)
     links = "".join(lines_until_running(process))
     assert f"http://127.0.0.1:{port}/admin/" in links
     with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
@@ -60,6 +66,16 @@ def test_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     process.communicate()
     assert process.returncode == 0
+    assert not answers("127.0.0.1", str(port))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a parent's end")
+def test_leaves_nothing_running_when_it_is_killed(data: Path) -> None:
+    port = free_port()
+    process = start(data, port)
+    lines_until_running(process)
+    process.kill()
+    process.communicate()  # until the last of them has closed the pipes
     assert not answers("127.0.0.1", str(port))
 
 
