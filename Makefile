@@ -8,7 +8,7 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3
 
 VENV := .venv
 PY := $(VENV)/bin/python
-# A stamp is named for what it installed, so other pins are another stamp.
+# A stamp is named for what it installed: other pins, another stamp.
 PINS := $(shell cat constraints.txt requirements.txt | cksum | cut -d' ' -f1)
 DEV_PINS := $(shell cat constraints.txt requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 INSTALLED := $(VENV)/installed-$(PINS)
@@ -43,13 +43,13 @@ $(INSTALLED): $(VENV)/made
 	@echo "Installing the requirements."
 	@$(PY) -m pip install --quiet --requirement requirements.txt || \
 		{ echo "The requirements could not be installed: is the package index reachable?"; exit 1; }
-	@touch $@
+	@rm -f $(VENV)/installed-*; touch $@
 
 $(DEV_INSTALLED): $(VENV)/made
 	@echo "Installing the requirements, and what the tests need on top."
 	@$(PY) -m pip install --quiet --requirement requirements-dev.txt || \
 		{ echo "The requirements could not be installed: is the package index reachable?"; exit 1; }
-	@touch $@ $(INSTALLED)
+	@rm -f $(VENV)/installed-*; touch $@ $(INSTALLED)
 
 $(VENV)/made:
 	@test -n "$(PYTHON)" || { echo "Baseliner needs Python 3.11 or newer, and none is on the PATH."; exit 1; }
