@@ -12,6 +12,20 @@ from annotation.answers import RawAnswer
 _LONGEST_MS = 2**31 - 1
 
 
+class BrowserMilliseconds(forms.IntegerField):
+    """The browser's clock may say anything: what cannot be stored counts as not known, and
+    no answer is ever refused for it."""
+
+    def __init__(self) -> None:
+        super().__init__(required=False, min_value=0, max_value=_LONGEST_MS)
+
+    def clean(self, value: Any) -> int | None:
+        try:
+            return super().clean(value)
+        except forms.ValidationError:
+            return None
+
+
 class StepForm(forms.Form):
     """The step number is the form's idempotency key."""
 
@@ -23,9 +37,9 @@ class AnswerForm(StepForm):
     spans = forms.CharField(required=False)
     none = forms.BooleanField(required=False)
     typed = forms.CharField(required=False, strip=False)
-    browser_ms = forms.IntegerField(required=False, min_value=0)
-    first_action_ms = forms.IntegerField(required=False, min_value=0)
-    active_ms = forms.IntegerField(required=False, min_value=0)
+    browser_ms = BrowserMilliseconds()
+    first_action_ms = BrowserMilliseconds()
+    active_ms = BrowserMilliseconds()
 
     def clean_spans(self) -> list[Any]:
         text = self.cleaned_data["spans"] or "[]"
@@ -46,12 +60,9 @@ class AnswerForm(StepForm):
         )
 
     def times(self) -> BrowserTimes:
-        """The browser's clock may be anything: what cannot be stored counts as not known."""
-        fields = ("browser_ms", "first_action_ms", "active_ms")
-        given = {name: self.cleaned_data.get(name) for name in fields}
+        data = self.cleaned_data
         return BrowserTimes(
-            **{
-                name: value if value is not None and value <= _LONGEST_MS else None
-                for name, value in given.items()
-            }
+            browser_ms=data["browser_ms"],
+            first_action_ms=data["first_action_ms"],
+            active_ms=data["active_ms"],
         )
