@@ -160,9 +160,10 @@ SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_SECURE = not DEBUG
 CSRF_COOKIE_SECURE = not DEBUG
 SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 24 * 60 * 60
-# Only behind a proxy that sets the header itself may it be believed.
+# Only behind a proxy that sets these headers itself may they be believed.
 if env.boolean("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    AXES_CLIENT_IP_CALLABLE = "config.proxy.client_address"
 
 # API
 REST_FRAMEWORK = {

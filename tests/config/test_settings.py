@@ -10,6 +10,7 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 STATES = {"DEBUG", "SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "ALLOWED_HOSTS", "PUBLIC_URL"}
+STATES |= {"BEHIND_PROXY"}
 READ = "import json, sys; from config import settings as s; "
 
 
@@ -93,6 +94,15 @@ def test_serves_the_host_of_its_public_address(production: dict[str, str]) -> No
     assert isinstance(hosts, list)
     assert "study.example" in hosts
     assert "*" not in hosts
+
+
+@pytest.mark.parametrize("behind", ["0", "1"])
+def test_believes_forwarded_headers_behind_a_proxy_alone(
+    production: dict[str, str], behind: str
+) -> None:
+    names = "[name for name in dir(s) if name.startswith(('SECURE_PROXY', 'AXES_CLIENT'))]"
+    believed = value_of(names, BEHIND_PROXY=behind, **production)
+    assert bool(believed) == (behind == "1")
 
 
 def test_uses_the_server_that_the_url_names(place: dict[str, str]) -> None:
