@@ -1,8 +1,8 @@
 # make run | test | lint | bench          make run PORT=8001          make test ARGS="-k joining"
 
-HOST ?= 127.0.0.1
-PORT ?= 8000
-ARGS ?=
+HOST := 127.0.0.1
+PORT := 8000
+ARGS :=
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
