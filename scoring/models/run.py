@@ -113,7 +113,6 @@ class Run(models.Model):
                 | Q(Q(state="complete"), ~Q(checksum="")),
                 name="run_complete_by_checksum",
             ),
-            models.CheckConstraint(condition=Q(state__in=RunState.values), name="run_state_known"),
             models.CheckConstraint(condition=Q(method__in=Method.values), name="run_method_known"),
             models.CheckConstraint(condition=~Q(system=""), name="run_names_its_system"),
         ]

@@ -1,0 +1,96 @@
+"""What a reader of predictions gives to the import, whatever the format."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class RunFields:
+    """What is said of a run; empty or None where nothing is said. `shots` may be "all"."""
+
+    benchmark: str = ""
+    task: str = ""
+    system: str = ""
+    method: str = ""
+    parameters: str = ""
+    shots: int | str | None = None
+    split: int | None = None
+    episode: int | None = None
+    citation: str = ""
+    url: str = ""
+    uses_labelled: bool | None = None
+    uses_unlabelled: bool | None = None
+    protocol: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FreeText:
+    """What a system wrote, still to be made a set of pieces (see free_text.py)."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ClassNumber:
+    """A label by its place among the choices of its test set."""
+
+    number: int
+
+
+Answer = tuple[str, ...] | FreeText | ClassNumber
+
+
+@dataclass(frozen=True)
+class ReadPrediction:
+    where: str
+    run: RunFields
+    answer: Answer
+    # The example by its id, or by texts that hold its context and question, or by both.
+    source_id: str | None = None
+    texts: tuple[str, ...] = ()
+    # The id tells the task and the episode as well.
+    any_episode: bool = False
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A record that cannot be used."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A record that was not asked for, such as another filter's."""
+
+    reason: str
+
+
+Read = ReadPrediction | Refused | LeftOut
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the one who imports says beside the file."""
+
+    # These win over what the file says.
+    run: RunFields = field(default_factory=RunFields)
+    # Which filter or scorer counts, where a file holds several.
+    choice: str = ""
+    epoch: int = 1
+    # Free text: what separates pieces, and which word stands for none.
+    separator: str = ""
+    none_word: str = ""
+
+
+class Reader(Protocol):
+    """One module for each format."""
+
+    NAME: str
+
+    def fits(self, path: Path) -> bool: ...
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Read]: ...

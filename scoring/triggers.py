@@ -1,0 +1,58 @@
+"""Triggers that make complete runs final: the database itself refuses a later change.
+
+A whole run can be deleted; what it says cannot be edited. The refusals surface in Django as
+IntegrityError.
+"""
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+REFUSAL = "A complete run is final: import another file as another run."
+
+# Name, event and table, and when it is refused.
+RULES = (
+    ("scoring_run_no_change", "UPDATE ON scoring_run", "OLD.state = 'complete'"),
+    ("scoring_prediction_no_change", "UPDATE ON scoring_prediction", ""),
+)
+
+_POSTGRES_FUNCTION = """
+CREATE OR REPLACE FUNCTION {name}() RETURNS trigger AS $$
+BEGIN
+    IF {condition} THEN RAISE EXCEPTION '{refusal}' USING ERRCODE = 'restrict_violation'; END IF;
+    RETURN NEW;
+END
+$$ LANGUAGE plpgsql
+"""
+
+
+def create_triggers(connection: BaseDatabaseWrapper) -> None:
+    create = _create_on_sqlite if connection.vendor == "sqlite" else _create_on_postgres
+    with connection.cursor() as cursor:
+        for name, event, condition in RULES:
+            for statement in create(name, event, condition):
+                cursor.execute(statement)
+
+
+def drop_triggers(connection: BaseDatabaseWrapper) -> None:
+    with connection.cursor() as cursor:
+        for name, event, _ in RULES:
+            on_table = "" if connection.vendor == "sqlite" else f" ON {event.split()[-1]}"
+            cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
+            if connection.vendor == "postgresql":
+                cursor.execute(f"DROP FUNCTION IF EXISTS {name}()")
+
+
+def _create_on_sqlite(name: str, event: str, condition: str) -> list[str]:
+    when = f"WHEN {condition} " if condition else ""
+    return [
+        f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} FOR EACH ROW "
+        f"{when}BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END"
+    ]
+
+
+def _create_on_postgres(name: str, event: str, condition: str) -> list[str]:
+    # The condition stands in the function: a trigger's own WHEN takes no subquery.
+    function = _POSTGRES_FUNCTION.format(name=name, condition=condition or "TRUE", refusal=REFUSAL)
+    trigger = (
+        f"CREATE OR REPLACE TRIGGER {name} BEFORE {event} FOR EACH ROW EXECUTE FUNCTION {name}()"
+    )
+    return [function, trigger]

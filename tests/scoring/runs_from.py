@@ -1,0 +1,47 @@
+"""Imports for tests: a file through the reader that fits it, into a benchmark."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from annotation.models import Benchmark, Kind
+from scoring.acts.importing_runs import RunsReport, import_predictions
+from scoring.models import Run
+from scoring.runs.detecting import find_sources
+from scoring.runs.records import ReadOptions, RunFields
+from tests import make
+
+FILES = Path(__file__).parent / "files"
+WHO = {"system": "BERT-Base", "method": "FT", "shots": 3, "split": 1}
+
+
+def toy_benchmark(name: str = "toy") -> Benchmark:
+    """A choice task and a spans task, each with the test items test 0 to test 3."""
+    made = make.benchmark(name)
+    make.task(made, slug="mood", kind=Kind.CHOICE, tests=4)
+    make.task(made, slug="names", kind=Kind.SPANS, tests=4)
+    return made
+
+
+def imported(
+    path: Path, into: Benchmark, *, run: Mapping[str, object] | None = None, **options: object
+) -> RunsReport:
+    [(reader, found)] = find_sources(path).found
+    return import_predictions(
+        reader=reader,
+        path=found,
+        benchmark=into,
+        options=ReadOptions(run=RunFields(**(run or {})), **options),
+    )
+
+
+def answers(run: Run) -> dict[str, list[str]]:
+    rows = run.predictions.values_list("example__identity", "answer")
+    return {identity.removeprefix("id:"): answer for identity, answer in rows}
+
+
+def written(path: Path, records: Iterable[object]) -> Path:
+    """A file with one JSON object a line; strings stand as they are."""
+    lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
+    path.write_text("\n".join(lines) + "\n")
+    return path
