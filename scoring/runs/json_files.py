@@ -1,0 +1,160 @@
+"""Reading JSON that may be larger than the memory: line by line, or member by member."""
+
+import codecs
+import json
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from annotation.errors import BadInput
+from annotation.formats.lines import json_type
+from scoring.runs.records import Refused
+
+OPENING_CHARACTERS = 256 * 1024
+CHUNK = 64 * 1024
+_AFTER_NUMBER = tuple(",]} \t\r\n")
+_decoder = json.JSONDecoder()
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]] | Refused]:
+    """The objects of a file with one a line, and where each stands."""
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            where = f"{path.name}, line {number}"
+            line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+            if not line.strip():
+                continue
+            try:
+                fields = json.loads(line.decode())
+            except UnicodeDecodeError:
+                yield Refused(where, "the line is not UTF-8")
+            except (ValueError, RecursionError):
+                yield Refused(where, "the line is not JSON")
+            else:
+                if isinstance(fields, dict):
+                    yield where, fields
+                else:
+                    yield Refused(where, f"the line is {json_type(fields)}, not an object")
+
+
+def read_members(path: Path, arrays: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
+    """Each member of a file's one object as (key, value), in the file's order. An array under
+    a key in `arrays` comes element by element, as (key, element)."""
+    with path.open(encoding="utf-8-sig") as file:
+        yield from members_of(file, path.name, arrays)
+
+
+def members_of(file: IO[str], name: str, arrays: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
+    stream = _Stream(file, name)
+    stream.expect("{")
+    for _ in stream.until("}"):
+        key = stream.value()
+        stream.expect(":")
+        if key in arrays and stream.peek() == "[":
+            stream.expect("[")
+            for _ in stream.until("]"):
+                yield key, stream.value()
+        else:
+            yield key, stream.value()
+
+
+def read_json(path: Path) -> Any:
+    """A whole document, for the small files that stand beside the large ones."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path} is not JSON in UTF-8.") from error
+
+
+def read_opening(path: Path) -> dict[str, Any]:
+    """The first members of a file's first object, as far as they stand in its opening; the
+    last may be cut off, and is None then. Empty for what is not JSON."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        text = file.read(OPENING_CHARACTERS)
+    at = _skip(text, 0)
+    if not text.startswith("{", at):
+        return {}
+    found: dict[str, Any] = {}
+    at += 1
+    try:
+        while True:
+            key, at = _decoder.raw_decode(text, _skip(text, at))
+            found[key] = None
+            found[key], at = _decoder.raw_decode(text, _skip(text, _skip(text, at) + 1))
+            at = _skip(text, at)
+            if not text.startswith(",", at):
+                return found
+            at += 1
+    except (ValueError, RecursionError, TypeError):
+        return found
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+class _Stream:
+    """A text file read as JSON from left to right, keeping only what is not yet read."""
+
+    def __init__(self, file: IO[str], name: str) -> None:
+        self._file = file
+        self._name = name
+        self._text = ""
+        self._at = 0
+
+    def peek(self) -> str:
+        while True:
+            self._at = _skip(self._text, self._at)
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._read_more():
+                self._refuse("it ends too early")
+
+    def expect(self, character: str) -> None:
+        if self.peek() != character:
+            self._refuse(f"“{character}” is missing")
+        self._at += 1
+
+    def until(self, end: str) -> Iterator[None]:
+        """Once before each element, up to the end of the array or object."""
+        if self.peek() != end:
+            yield
+            while self.peek() == ",":
+                self._at += 1
+                yield
+        self.expect(end)
+
+    def value(self) -> Any:
+        self.peek()
+        while True:
+            try:
+                value, end = _decoder.raw_decode(self._text, self._at)
+            except (ValueError, RecursionError) as error:
+                if isinstance(error, RecursionError) or not self._read_more():
+                    self._refuse("a value is cut off or malformed")
+                continue
+            # A number may go on: what follows it has not been read, or is its fraction.
+            is_over = self._text[end : end + 1] in _AFTER_NUMBER
+            if isinstance(value, str | list | dict) or is_over or not self._read_more():
+                self._at = end
+                return value
+
+    def _read_more(self) -> bool:
+        rest = self._text[self._at :]
+        # Twice as much each time: a long value is tried again only a few times.
+        more = self._read(max(CHUNK, len(rest)))
+        self._text, self._at = rest + more, 0
+        return bool(more)
+
+    def _read(self, size: int) -> str:
+        try:
+            return self._file.read(size)
+        except UnicodeDecodeError:
+            self._refuse("it is not UTF-8")
+
+    def _refuse(self, problem: str) -> NoReturn:
+        raise BadInput(f"{self._name} is not a whole JSON document: {problem}.")
