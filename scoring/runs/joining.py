@@ -1,0 +1,136 @@
+"""Which example of a test set a record is about: by its id, or by the texts it holds."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from annotation.models import Item, ItemSet
+
+
+class NoMatch(Exception):
+    """The record is about none of the examples, or cannot be told."""
+
+
+@dataclass(frozen=True)
+class _Texts:
+    example_id: int
+    segments: tuple[str, ...]
+    question: str
+
+    @property
+    def context(self) -> str:
+        return " ".join(self.segments)
+
+
+class ItemFinder:
+    """The examples of one test set, to be found again."""
+
+    def __init__(self, item_set: ItemSet) -> None:
+        self.item_set = item_set
+        rows = Item.objects.filter(item_set=item_set).values_list("source_id", "example_id")
+        self.by_id = {str(source_id): example_id for source_id, example_id in rows}
+        self.example_ids = frozenset(self.by_id.values())
+
+    def __len__(self) -> int:
+        return len(self.example_ids)
+
+    def find(self, source_id: str | None, texts: Sequence[str] = ()) -> int:
+        """The example's key. Raises NoMatch with the reason.
+
+        An id alone is believed. Where texts come along they decide, since ids that a harness
+        counted itself mean something else; the id helps where they leave a doubt.
+        """
+        strings = {normal(text) for text in texts} - {""}
+        known = self.by_id.get(source_id or "")
+        if known is not None and (not strings or self._texts[known].context in strings):
+            return known
+        if not strings:
+            raise NoMatch("the test set does not have this id")
+        found = self._with_context_equal(strings) or self._with_context_inside(strings)
+        if found is not None:
+            return found
+        if known is not None and self._holds_context(strings, known):
+            return known
+        raise NoMatch("no example of the test set has its context and question")
+
+    @cached_property
+    def _texts(self) -> dict[int, _Texts]:
+        rows = Item.objects.filter(item_set=self.item_set).values_list(
+            "example_id", "example__context", "example__question"
+        )
+        return {pk: _Texts(pk, tuple(map(normal, c)), normal(q)) for pk, c, q in rows}
+
+    @cached_property
+    def _by_context(self) -> dict[str, list[_Texts]]:
+        """By the whole context, and by its first segment where it has several."""
+        found: dict[str, list[_Texts]] = defaultdict(list)
+        for each in self._texts.values():
+            for key in {each.context, each.segments[0] if each.segments else ""}:
+                found[key].append(each)
+        return found
+
+    def _holds_context(self, strings: Collection[str], example_id: int) -> bool:
+        segments = self._texts[example_id].segments
+        return all(any(part in string for string in strings) for part in segments)
+
+    def _with_context_equal(self, strings: Collection[str]) -> int | None:
+        """One of the strings is the context; the longest counts, since a document's label may
+        be a context too, and the question decides between several."""
+        found = {
+            each.example_id: each
+            for string in strings
+            for each in self._by_context.get(string, ())
+            if each.context in strings or all(part in strings for part in each.segments)
+        }
+        longest = max((len(each.context) for each in found.values()), default=0)
+        candidates = [each for each in found.values() if len(each.context) == longest]
+        if len(candidates) > 1:
+            return _best_asked(candidates, strings)
+        return candidates[0].example_id if candidates else None
+
+    def _with_context_inside(self, strings: Collection[str]) -> int | None:
+        """A prompt holds context and question. Demonstrations stand before what is asked, so
+        the context that ends last counts, and of those that end together the longest."""
+        questions = {each.question for each in self._texts.values()}
+        prompts = [{q: _without(string, q) for q in questions} for string in strings]
+        best: tuple[int, int] = (-1, 0)
+        candidates: list[_Texts] = []
+        for each in self._texts.values():
+            place = max(_place(each, prompt[each.question]) for prompt in prompts)
+            if place > best:
+                best, candidates = place, [each]
+            elif place == best and candidates:
+                candidates.append(each)
+        return _best_asked(candidates, strings)
+
+
+def normal(text: str) -> str:
+    """White space counts for nothing when texts are compared."""
+    return " ".join(text.split())
+
+
+def _without(string: str, question: str) -> str:
+    """The string with the question blanked where it is asked last, for a context may be a
+    word of the question; empty if it is not asked."""
+    if not question:
+        return string
+    before, asked, after = string.rpartition(question)
+    return before + " " * len(question) + after if asked else ""
+
+
+def _place(each: _Texts, prompt: str) -> tuple[int, int]:
+    """Where the context ends in the prompt, and its length; (-1, 0) if not all is there."""
+    if not prompt or any(part not in prompt for part in each.segments):
+        return (-1, 0)
+    return max(prompt.rfind(part) + len(part) for part in each.segments), len(each.context)
+
+
+def _best_asked(candidates: Collection[_Texts], strings: Collection[str]) -> int | None:
+    """The one whose question is asked last; None where that is two."""
+    asked: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for each in candidates:
+        if places := [s.rfind(each.question) for s in strings if each.question in s]:
+            asked[max(places) + len(each.question), len(each.question)].append(each.example_id)
+    last = asked[max(asked)] if asked else []
+    return last[0] if len(last) == 1 else None
