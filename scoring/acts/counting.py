@@ -1,0 +1,59 @@
+"""What an import met: how many records of each fate, why, and where for the first time."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+MOST_SHOWN = 20
+
+
+@dataclass
+class Counts:
+    """`duplicate` came again with the same answer; `refused` could not be used; `left_out`
+    was not asked for."""
+
+    matched: int = 0
+    unmatched: int = 0
+    missing: int = 0
+    duplicate: int = 0
+    refused: int = 0
+    left_out: int = 0
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def count(self, fate: str, reason: str, where: str = "") -> None:
+        setattr(self, fate, getattr(self, fate) + 1)
+        self.reasons[fate, reason := reason.rstrip(".")] += 1
+        self.first.setdefault((fate, reason), where)
+
+    def add(self, other: "Counts") -> None:
+        for name in FATES:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.reasons += other.reasons
+        self.first = other.first | self.first
+
+    def as_plain(self) -> dict[str, Any]:
+        reasons = [
+            {"fate": fate, "reason": reason, "count": count, "first": self.first[fate, reason]}
+            for (fate, reason), count in self.reasons.most_common(MOST_SHOWN)
+        ]
+        return {**{name: getattr(self, name) for name in FATES}, "reasons": reasons}
+
+    def in_words(self) -> str:
+        return ", ".join(
+            f"{getattr(self, name)} {name.replace('_', ' ')}"
+            for name in FATES
+            if name != "left_out" or self.left_out
+        )
+
+    def reasons_in_words(self) -> list[str]:
+        lines = [
+            f"{fate.replace('_', ' ')}, {count} ×: {reason}"
+            + (f" (first: {self.first[fate, reason]})" if self.first[fate, reason] else "")
+            for (fate, reason), count in self.reasons.most_common(MOST_SHOWN)
+        ]
+        more = len(self.reasons) - len(lines)
+        return [*lines, f"and {more} other reasons"] if more > 0 else lines
+
+
+FATES = ("matched", "unmatched", "missing", "duplicate", "refused", "left_out")

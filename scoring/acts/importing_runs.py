@@ -1,0 +1,191 @@
+"""Importing predictions: a file of any known format becomes complete runs.
+
+The file is read once, from top to bottom; predictions are stored a few thousand at a time, so
+that neither the memory nor a lock of the database has to hold them all. If the import stops,
+what it began is taken away again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.contrib.auth.models import AbstractBaseUser
+
+from annotation.errors import BadInput
+from annotation.models import Benchmark, ItemSet
+from scoring.acts.counting import Counts
+from scoring.acts.filling_runs import Filling, ImportedRun
+from scoring.acts.storing_runs import find_task, find_test_set, open_run
+from scoring.models import Run, RunState
+from scoring.runs.episodes import EpisodeIndex
+from scoring.runs.fields import over
+from scoring.runs.joining import ItemFinder, NoMatch
+from scoring.runs.records import (
+    LeftOut,
+    Reader,
+    ReadOptions,
+    ReadPrediction,
+    Refused,
+    RunFields,
+)
+
+MOST_PENDING = 2_000
+
+
+@dataclass
+class RunsReport:
+    file: str
+    format: str
+    runs: list[ImportedRun] = field(default_factory=list)
+    # What belongs to no run: lines that cannot be read, tasks that are not there.
+    counts: Counts = field(default_factory=Counts)
+
+    @property
+    def total(self) -> Counts:
+        total = Counts()
+        for counts in (self.counts, *(imported.counts for imported in self.runs)):
+            total.add(counts)
+        return total
+
+
+def choose_benchmark(name: str) -> Benchmark:
+    """The benchmark of this name, or the only one there is."""
+    if name:
+        found = Benchmark.objects.filter(name=name).first()
+        if found is None:
+            raise BadInput(
+                f"There is no benchmark “{name}”; import it first (manage.py import_benchmark)."
+            )
+        return found
+    names = list(Benchmark.objects.values_list("name", flat=True))
+    if len(names) != 1:
+        there = f"there are {', '.join(names)}" if names else "there is none yet"
+        raise BadInput(f"Name the benchmark by --benchmark; {there}.")
+    return Benchmark.objects.get()
+
+
+def import_predictions(
+    *,
+    reader: Reader,
+    path: Path,
+    benchmark: Benchmark,
+    options: ReadOptions,
+    owner: AbstractBaseUser | None = None,
+) -> RunsReport:
+    """Every run of one file. Raises BadInput if the file as a whole cannot be used, or if
+    nothing in it belongs to the benchmark."""
+    importer = _Importer(reader, path, benchmark, options, owner)
+    try:
+        report = importer.import_all()
+    except BaseException:
+        importer.take_away()
+        raise
+    if not report.runs:
+        raise BadInput(_why_nothing(report))
+    return report
+
+
+class _Importer:
+    def __init__(
+        self,
+        reader: Reader,
+        path: Path,
+        benchmark: Benchmark,
+        options: ReadOptions,
+        owner: AbstractBaseUser | None,
+    ) -> None:
+        self._reader = reader
+        self._path = path
+        self._benchmark = benchmark
+        self._options = options
+        self._owner = owner
+        self._report = RunsReport(path.name, reader.NAME)
+        # A refusal is kept as well: a million lines of one bad run ask for it once.
+        self._runs: dict[RunFields, Filling | str] = {}
+        self._items: dict[int, ItemFinder] = {}
+        self._episodes: EpisodeIndex | None = None
+        self._taken = 0
+
+    def import_all(self) -> RunsReport:
+        for record in self._reader.read(self._path, self._options):
+            if isinstance(record, LeftOut):
+                self._report.counts.count("left_out", record.reason)
+            elif isinstance(record, Refused):
+                self._report.counts.count("refused", record.reason, record.where)
+            else:
+                self._take(record)
+        for filling in self._fillings():
+            if imported := filling.finish():
+                self._report.runs.append(imported)
+            else:
+                self._report.counts.add(filling.counts)
+        return self._report
+
+    def take_away(self) -> None:
+        pks = [filling.run.pk for filling in self._fillings()]
+        Run.objects.filter(pk__in=pks, state=RunState.UPLOADING).delete()
+
+    def _fillings(self) -> Iterator[Filling]:
+        return (each for each in self._runs.values() if isinstance(each, Filling))
+
+    def _take(self, record: ReadPrediction) -> None:
+        try:
+            filling = self._filling_for(record)
+        except NoMatch as error:
+            self._report.counts.count("unmatched", str(error), record.where)
+        except BadInput as error:
+            self._report.counts.count("refused", str(error), record.where)
+        else:
+            filling.take(record)
+            self._taken += 1
+            if self._taken % MOST_PENDING == 0:
+                for each in self._fillings():
+                    each.flush()
+
+    def _filling_for(self, record: ReadPrediction) -> Filling:
+        fields = over(record.run, self._options.run)
+        if record.any_episode:
+            fields = self._episode_index().place(fields, record.source_id or "")
+        known = self._runs.get(fields)
+        if known is None:
+            known = self._runs[fields] = self._begin(fields)
+        if isinstance(known, str):
+            raise BadInput(known)
+        return known
+
+    def _begin(self, fields: RunFields) -> Filling | str:
+        try:
+            test_set = self._test_set(fields)
+            run = open_run(
+                test_set=test_set,
+                fields=fields,
+                source_format=self._reader.NAME,
+                source_name=self._path.name,
+                owner=self._owner,
+            )
+        except BadInput as error:
+            return str(error)
+        return Filling(run, self._items_of(test_set), self._options)
+
+    def _test_set(self, fields: RunFields) -> ItemSet:
+        if fields.benchmark not in ("", self._benchmark.name):
+            raise BadInput(f"the record is about the benchmark “{fields.benchmark}”")
+        return find_test_set(find_task(self._benchmark, fields.task), fields.episode)
+
+    def _items_of(self, test_set: ItemSet) -> ItemFinder:
+        if test_set.pk not in self._items:
+            self._items[test_set.pk] = ItemFinder(test_set)
+        return self._items[test_set.pk]
+
+    def _episode_index(self) -> EpisodeIndex:
+        if self._episodes is None:
+            self._episodes = EpisodeIndex(self._benchmark, self._options.run.task)
+        return self._episodes
+
+
+def _why_nothing(report: RunsReport) -> str:
+    counts = report.counts
+    reasons = "; ".join(counts.reasons_in_words()[:3])
+    if not reasons:
+        return f"{report.file} holds no predictions; nothing was imported."
+    return f"Nothing was imported from {report.file} ({report.format}): {reasons}."

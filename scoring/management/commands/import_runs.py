@@ -1,0 +1,139 @@
+"""Import predictions or reported scores, and print what joined and what did not."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import BadInput
+from scoring.acts.importing_runs import RunsReport, choose_benchmark, import_predictions
+from scoring.acts.importing_scores import ScoresReport, import_scores
+from scoring.models import Method, ProtocolTag
+from scoring.runs import reported
+from scoring.runs.detecting import find_sources
+from scoring.runs.fields import NAMES, run_fields
+from scoring.runs.json_files import read_opening
+from scoring.runs.records import ReadOptions
+
+FLAGS = {"yes": True, "no": False}
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports predictions as runs, or reported scores. Adds runs with their predictions, or "
+        "reported scores, and changes none that are there: the same file again changes nothing. "
+        "The format is found out; what matched, was unmatched, missing, duplicate or refused is "
+        "printed. Options about the run win over what the file says."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, help="a file, or a folder of files")
+        parser.add_argument("--benchmark", help="needed where there are several and none is named")
+        _add_run_arguments(parser)
+        parser.add_argument(
+            "--filter",
+            default="",
+            metavar="NAME",
+            help="which filter, scorer or evaluation counts, where a file has several",
+        )
+        parser.add_argument("--epoch", type=int, default=1, help="of an Inspect log (default: 1)")
+        parser.add_argument(
+            "--separator",
+            default="",
+            help="cuts free text into pieces (default: a JSON list, or one piece a line)",
+        )
+        parser.add_argument(
+            "--none", default="", metavar="WORD", help="the word that free text uses for no answer"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        failed = []
+        try:
+            read_options = _read_options(options)
+            sources = find_sources(options["path"])
+        except BadInput as error:
+            raise CommandError(str(error)) from error
+        for reader, path in sources.found:
+            try:
+                self._import(reader, path, read_options)
+            except BadInput as error:
+                failed.append(str(error))
+        for path in sources.skipped:
+            self.stderr.write(f"Not read, since it is in no format of predictions: {path}")
+        if failed:
+            raise CommandError("\n".join(failed))
+
+    def _import(self, reader: Any, path: Path, options: ReadOptions) -> None:
+        benchmark = choose_benchmark(options.run.benchmark or _named_benchmark(path))
+        if reader is reported:
+            lines = _score_lines(import_scores(path=path, benchmark=benchmark, options=options))
+        else:
+            lines = _run_lines(
+                import_predictions(reader=reader, path=path, benchmark=benchmark, options=options)
+            )
+        for line in lines:
+            self.stdout.write(line)
+
+
+def _add_run_arguments(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("about the run")
+    group.add_argument("--task", help="the task's slug, such as conll03")
+    group.add_argument("--system", help="such as BERT-Base")
+    group.add_argument("--method", choices=Method.values)
+    group.add_argument("--parameters", help="such as 110M")
+    group.add_argument("--shots", help="a number, or all for fully supervised")
+    group.add_argument("--split", help="a number")
+    group.add_argument("--episode", help="a number")
+    group.add_argument("--citation", help="how to cite the system")
+    group.add_argument("--url", help="where to read about the system")
+    group.add_argument("--uses-labelled", choices=FLAGS, help="labelled data from elsewhere")
+    group.add_argument("--uses-unlabelled", choices=FLAGS, help="unlabelled data from elsewhere")
+    group.add_argument(
+        "--protocol",
+        action="append",
+        choices=ProtocolTag.values,
+        help="may be given several times",
+    )
+
+
+def _read_options(options: Mapping[str, Any]) -> ReadOptions:
+    said = {name: options[name] for name in NAMES}
+    for name in ("uses_labelled", "uses_unlabelled"):
+        said[name] = FLAGS.get(said[name])
+    return ReadOptions(
+        run=run_fields(said),
+        choice=options["filter"],
+        epoch=options["epoch"],
+        # As a shell passes it on: \t and \n stand for tab and line break.
+        separator=options["separator"].replace("\\t", "\t").replace("\\n", "\n"),
+        none_word=options["none"],
+    )
+
+
+def _named_benchmark(path: Path) -> str:
+    named = read_opening(path).get("benchmark") if path.is_file() else None
+    return named if isinstance(named, str) else ""
+
+
+def _run_lines(report: RunsReport) -> Iterator[str]:
+    yield f"{report.file}: {report.format}"
+    for imported in report.runs:
+        state = "new" if imported.is_new else "there already, nothing changed"
+        yield f"  run {imported.run.pk}, {imported.run} ({state}): {imported.counts.in_words()}"
+        for line in (*imported.notes, *imported.counts.reasons_in_words()):
+            yield f"    {line}"
+    for line in report.counts.reasons_in_words():
+        yield f"  {line}"
+    added = sum(imported.is_new for imported in report.runs)
+    yield f"{added} new of {len(report.runs)} runs: {report.total.in_words()}"
+
+
+def _score_lines(report: ScoresReport) -> Iterator[str]:
+    yield f"{report.file}: {reported.NAME}"
+    for line in report.refused:
+        yield f"  refused: {line}"
+    if report.tasks_not_there:
+        yield f"  figures of tasks that are not imported: {', '.join(report.tasks_not_there)}"
+    yield (f"{report.added} new, {report.unchanged} there already, {len(report.refused)} refused")

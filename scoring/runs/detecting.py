@@ -1,0 +1,107 @@
+"""Which reader fits a file, and which files of a folder hold something to read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import BadInput
+from scoring.runs import (
+    every_eval_ever,
+    flex,
+    helm,
+    inspect_archive,
+    inspect_json,
+    lines,
+    lm_eval,
+    reported,
+)
+from scoring.runs.json_files import read_opening
+from scoring.runs.records import Reader
+
+READERS: tuple[Reader, ...] = (
+    helm,
+    inspect_archive,
+    inspect_json,
+    lm_eval,
+    every_eval_ever,
+    flex,
+    lines,
+)
+
+# Files that hold figures of other metrics, but no predictions: by members that they have.
+SUMMARIES = (
+    (
+        {"results", "n-shot"},
+        "a summary of lm-evaluation-harness; run it with --log_samples "
+        "and give its samples_….jsonl",
+    ),
+    (
+        {"evaluation_results", "eval_library"},
+        "a summary of Every Eval Ever; give the file of "
+        "samples that it names under detailed_evaluation_results",
+    ),
+    ({"scenario_spec", "adapter_spec"}, "a part of a HELM run; give the folder of the run"),
+    ({"adapter_spec", "request_states"}, "a part of a HELM run; give the folder of the run"),
+)
+KNOWN = (
+    "The project's own JSONL, samples of lm-evaluation-harness, Inspect logs (.json, .eval), "
+    "the folder of a HELM run, samples of Every Eval Ever, FLEX's predictions.json and reported "
+    "scores are read"
+)
+
+
+@dataclass
+class Sources:
+    found: list[tuple[Any, Path]] = field(default_factory=list)
+    skipped: list[Path] = field(default_factory=list)
+
+
+def find_sources(path: Path) -> Sources:
+    """What to read at a path, with the module that reads it. Raises BadInput if nothing fits."""
+    if not path.exists():
+        raise BadInput(f"{path} does not exist; name a file or a folder.")
+    sources = Sources()
+    for candidate in _candidates(path):
+        reader = _reader_for(candidate)
+        if reader is None:
+            sources.skipped.append(candidate)
+        else:
+            sources.found.append((reader, candidate))
+    if not sources.found:
+        raise BadInput(_why_none(path, sources.skipped))
+    return sources
+
+
+def _candidates(path: Path) -> Iterator[Path]:
+    """The path itself, or what a folder holds; the folder of a HELM run is one thing."""
+    if not path.is_dir() or helm.fits(path):
+        yield path
+        return
+    for child in sorted(path.iterdir()):
+        if child.name.startswith("."):
+            continue
+        if child.is_dir():
+            yield from _candidates(child)
+        else:
+            yield child
+
+
+def _reader_for(path: Path) -> Any | None:
+    try:
+        return next((reader for reader in (reported, *READERS) if reader.fits(path)), None)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _why_none(path: Path, skipped: list[Path]) -> str:
+    if path.is_dir():
+        return f"No file in {path} is in a format that is read. {KNOWN}."
+    opening = read_opening(path)
+    for members, what in SUMMARIES:
+        if members <= opening.keys():
+            return f"{path} is {what}."
+    if not opening:
+        return f"{path} does not begin with a JSON object. {KNOWN}."
+    first = ", ".join(list(opening)[:6])
+    return f"{path} is in no format that is read: it begins with the fields {first}. {KNOWN}."

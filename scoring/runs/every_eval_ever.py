@@ -1,0 +1,86 @@
+"""Samples of Every Eval Ever: one row for each sample and metric, `<uuid>_samples.jsonl`.
+
+The answer is the value extracted last (`answer_attribution`), else the first raw output.
+`sample_id` may be a number that a harness counted, so `input.raw` has to agree with it. Shots
+stand nowhere: the one who imports tells them.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import BadInput
+from scoring.models import Method
+from scoring.runs.choosing import chosen
+from scoring.runs.inspect_samples import answer_from
+from scoring.runs.json_files import read_lines, read_opening
+from scoring.runs.lines import as_id
+from scoring.runs.records import LeftOut, Read, ReadOptions, ReadPrediction, Refused, RunFields
+
+NAME = "Every Eval Ever"
+ROW = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation_name"}
+
+
+def fits(path: Path) -> bool:
+    return path.is_file() and read_opening(path).keys() >= ROW
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    wanted = _wanted(path, options)
+    for record in read_lines(path):
+        if isinstance(record, Refused):
+            yield record
+            continue
+        where, row = record
+        if wanted and row.get("evaluation_name") != wanted:
+            yield LeftOut(f"another evaluation than “{wanted}”")
+            continue
+        try:
+            yield _prediction(where, row)
+        except BadInput as error:
+            yield Refused(where, str(error))
+
+
+def _wanted(path: Path, options: ReadOptions) -> str:
+    """The evaluation to read; every one where each names its own task."""
+    if not options.choice and not options.run.task:
+        return ""
+    rows = (record for record in read_lines(path) if not isinstance(record, Refused))
+    names = {str(row.get("evaluation_name")) for _, row in rows}
+    return chosen(names, options.choice, what="evaluation", file=path.name)
+
+
+def _prediction(where: str, row: Mapping[str, Any]) -> ReadPrediction:
+    given = row.get("input")
+    if not isinstance(given, dict):
+        raise BadInput("the field “input” is missing")
+    if row.get("error"):
+        raise BadInput("the sample ended in an error")
+    return ReadPrediction(
+        where=where,
+        run=RunFields(
+            # A harness's filter stands behind the task's name.
+            task=str(row.get("evaluation_name", "")).partition("/")[0],
+            system=str(row.get("model_id", "")),
+            method=Method.ICL,
+        ),
+        answer=answer_from(_answer_text(row), given.get("choices") or ()),
+        source_id=as_id(row.get("sample_id")),
+        texts=tuple(text for text in (given.get("raw"),) if isinstance(text, str)),
+    )
+
+
+def _answer_text(row: Mapping[str, Any]) -> str:
+    extracted = [
+        each["extracted_value"]
+        for each in row.get("answer_attribution") or []
+        if isinstance(each, dict)
+        and each.get("is_terminal", True)
+        and isinstance(each.get("extracted_value"), str)
+    ]
+    if extracted:
+        return extracted[-1]
+    raw = (row.get("output") or {}).get("raw")
+    if isinstance(raw, list) and raw and isinstance(raw[0], str):
+        return raw[0]
+    raise BadInput("the sample has neither an extracted answer nor an output")

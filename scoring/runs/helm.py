@@ -1,0 +1,125 @@
+"""A HELM run: the folder with run_spec.json and scenario_state.json.
+
+`max_train_instances` are the shots; each `train_trial_index` is a split, counted from 1. The
+first completion counts, through `output_mapping` where there is one. Where the references were
+weighed one by one, `predicted_index` of per_instance_stats.json tells the answer.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import BadInput
+from scoring.models import Method
+from scoring.runs.fields import as_number
+from scoring.runs.json_files import read_json, read_members
+from scoring.runs.lines import as_id
+from scoring.runs.records import (
+    Answer,
+    FreeText,
+    LeftOut,
+    Read,
+    ReadOptions,
+    ReadPrediction,
+    Refused,
+    RunFields,
+)
+
+NAME = "HELM"
+SEPARATE = "multiple_choice_separate"
+
+
+@dataclass
+class _Scenario:
+    run: RunFields
+    separate: bool
+    # (instance, trial) → the reference that was chosen, where references were weighed apart.
+    predicted: dict[tuple[str, int], int] = field(default_factory=dict)
+
+
+def fits(path: Path) -> bool:
+    names = ("run_spec.json", "scenario_state.json")
+    return path.is_dir() and all((path / name).is_file() for name in names)
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    scenario = _scenario(path)
+    if options.run.shots is not None:
+        scenario.run = replace(scenario.run, shots=options.run.shots)
+    number = 0
+    for key, state in read_members(path / "scenario_state.json", arrays={"request_states"}):
+        if key != "request_states":
+            continue
+        number += 1
+        where = f"{path.name}, request {number}"
+        try:
+            yield _read_state(state, where, scenario)
+        except (BadInput, KeyError, TypeError, AttributeError) as error:
+            is_sentence = isinstance(error, BadInput)
+            yield Refused(where, str(error) if is_sentence else "a field of the request is missing")
+
+
+def _scenario(path: Path) -> _Scenario:
+    spec = read_json(path / "run_spec.json")
+    try:
+        adapter = spec["adapter_spec"]
+        run = RunFields(
+            # A run is named <scenario>:<arguments>.
+            task=str(spec["name"]).partition(":")[0],
+            system=str(adapter["model"]),
+            method=Method.ICL,
+            shots=as_number(adapter.get("max_train_instances")),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path / 'run_spec.json'} lacks its name or its adapter_spec.") from error
+    separate = str(adapter.get("method", "")).startswith(SEPARATE)
+    return _Scenario(run, separate, _predicted(path) if separate else {})
+
+
+def _predicted(path: Path) -> dict[tuple[str, int], int]:
+    file = path / "per_instance_stats.json"
+    if not file.is_file():
+        raise BadInput(
+            f"{path} weighed the choices one by one: per_instance_stats.json is needed beside it."
+        )
+    return {
+        (str(each["instance_id"]), each["train_trial_index"]): int(stat["mean"])
+        for each in read_json(file)
+        if not each.get("perturbation")
+        for stat in each["stats"]
+        if stat["name"]["name"] == "predicted_index" and stat.get("mean") is not None
+    }
+
+
+def _read_state(state: Mapping[str, Any], where: str, scenario: _Scenario) -> Read:
+    instance = state["instance"]
+    trial = state["train_trial_index"]
+    if instance.get("perturbation"):
+        return LeftOut("a perturbed copy of an instance")
+    if state.get("request_mode") == "calibration":
+        return LeftOut("a request that calibrates another")
+    if scenario.separate:
+        chosen = scenario.predicted.get((str(instance["id"]), trial))
+        if chosen is None:
+            raise BadInput("per_instance_stats.json does not tell which choice was predicted")
+        if chosen != state["reference_index"]:
+            return LeftOut("a choice that was weighed and not taken")
+    return ReadPrediction(
+        where=where,
+        run=replace(scenario.run, split=trial + 1) if scenario.run.shots else scenario.run,
+        answer=_answer(state, separate=scenario.separate),
+        source_id=as_id(instance["id"]),
+        texts=(instance["input"]["text"], str(state["request"]["prompt"])),
+    )
+
+
+def _answer(state: Mapping[str, Any], *, separate: bool) -> Answer:
+    if separate:
+        return (state["instance"]["references"][state["reference_index"]]["output"]["text"],)
+    completions = (state.get("result") or {}).get("completions")
+    if not completions:
+        raise BadInput("the request has no completion")
+    text = completions[0]["text"]
+    mapped = (state.get("output_mapping") or {}).get(text.strip())
+    return FreeText(text if mapped is None else mapped)

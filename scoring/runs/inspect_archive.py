@@ -1,0 +1,56 @@
+"""An Inspect log as an `.eval` archive: a zip with header.json and samples/<id>_epoch_<n>.json.
+
+Inspect compresses with Zstandard, which Python's own zipfile reads from 3.14 on.
+"""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from annotation.archives import UNREADABLE, check_entries
+from annotation.errors import BadInput
+from scoring.runs.inspect_samples import header_of, read_sample, run_of
+from scoring.runs.records import Read, ReadOptions
+
+NAME = "Inspect log (.eval)"
+ZSTANDARD = 93
+
+
+def fits(path: Path) -> bool:
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "header.json" in archive.namelist()
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        check_entries(entries)
+        _check_compression(entries, path)
+        run = run_of(header_of(_read(archive, "header.json", path), path.name))
+        for entry in entries:
+            if entry.filename.startswith("samples/") and entry.filename.endswith(".json"):
+                sample = _read(archive, entry.filename, path)
+                yield from read_sample(sample, path.name, run, options)
+
+
+def _check_compression(entries: list[zipfile.ZipInfo], path: Path) -> None:
+    readable = hasattr(zipfile, "ZIP_ZSTANDARD")
+    if not readable and any(entry.compress_type == ZSTANDARD for entry in entries):
+        raise BadInput(
+            f"{path} is compressed with Zstandard, which needs Python 3.14: convert it with "
+            "“inspect log convert --to json --output-dir DIR FILE”, and import the JSON."
+        )
+
+
+def _read(archive: zipfile.ZipFile, name: str, path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(archive.read(name))
+    except (*UNREADABLE, RecursionError) as error:
+        raise BadInput(f"{path}: {name} cannot be read as JSON.") from error
+    if not isinstance(value, dict):
+        raise BadInput(f"{path}: {name} must hold a JSON object.")
+    return value

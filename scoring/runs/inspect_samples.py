@@ -1,0 +1,134 @@
+"""Samples of an Inspect log, as they stand in its JSON and in its archive alike."""
+
+import string
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from annotation.errors import BadInput
+from scoring.models import Method
+from scoring.runs.choosing import chosen
+from scoring.runs.fields import as_number
+from scoring.runs.lines import as_id
+from scoring.runs.records import (
+    Answer,
+    FreeText,
+    LeftOut,
+    Read,
+    ReadOptions,
+    ReadPrediction,
+    Refused,
+    RunFields,
+)
+
+# What tasks call their number of demonstrations; Inspect itself has no name for it.
+SHOTS = ("fewshot", "num_fewshot", "shots")
+
+
+def run_of(header: Mapping[str, Any]) -> RunFields:
+    """The run that an `eval` section describes."""
+    arguments = header.get("task_args") or {}
+    shots = [as_number(arguments[name]) for name in SHOTS if name in arguments]
+    return RunFields(
+        # A package's task is written package/task.
+        task=str(header.get("task", "")).rpartition("/")[2],
+        system=str(header.get("model", "")),
+        method=Method.ICL,
+        shots=shots[0] if shots else None,
+    )
+
+
+def read_sample(
+    sample: Mapping[str, Any], file: str, run: RunFields, options: ReadOptions
+) -> Iterator[Read]:
+    where = f"{file}, sample {sample.get('id')}"
+    if sample.get("epoch", 1) != options.epoch:
+        yield LeftOut(f"another epoch than {options.epoch}")
+    elif sample.get("error"):
+        yield Refused(where, "the sample ended in an error")
+    else:
+        yield _prediction(sample, where, run, options)
+
+
+def _prediction(
+    sample: Mapping[str, Any], where: str, run: RunFields, options: ReadOptions
+) -> ReadPrediction | Refused:
+    choices = sample.get("choices") or ()
+    if choices or options.choice:
+        text = _scored_answer(sample, where, options.choice)
+    else:
+        # Scorers lower the case of what they note, so the text itself counts.
+        text = (sample.get("output") or {}).get("completion")
+    if not isinstance(text, str):
+        return Refused(where, "the sample has no answer")
+    return ReadPrediction(
+        where=where,
+        run=run,
+        answer=answer_from(text, choices),
+        source_id=as_id(sample.get("id")),
+        texts=tuple(_texts(sample)),
+    )
+
+
+def _scored_answer(sample: Mapping[str, Any], where: str, wanted: str) -> str | None:
+    """What a scorer took for the answer, such as the letters of a multiple choice."""
+    answers = {
+        name: score["answer"]
+        for name, score in (sample.get("scores") or {}).items()
+        if isinstance(score, dict) and isinstance(score.get("answer"), str)
+    }
+    if not wanted and len(set(answers.values())) == 1:
+        return next(iter(answers.values()))
+    return answers.get(chosen(answers, wanted, what="scorer", file=where))
+
+
+def answer_from(text: str, choices: Collection[object]) -> Answer:
+    """Letters become the choices that they stand for; anything else is free text."""
+    labels = list(choices)
+    tokens = [token.strip() for token in text.split(",")]
+    places = [_place(token) for token in tokens]
+    if text in labels or not labels or not all(0 <= place < len(labels) for place in places):
+        return FreeText(text)
+    return tuple(str(labels[place]) for place in places)
+
+
+def _place(token: str) -> int:
+    """A to Z, then 1, 2, …: the letters of Inspect's multiple choice; -1 for anything else."""
+    if len(token) == 1 and token in string.ascii_uppercase:
+        return string.ascii_uppercase.index(token)
+    number = as_number(token)
+    return len(string.ascii_uppercase) + number - 1 if number else -1
+
+
+def _texts(sample: Mapping[str, Any]) -> Iterator[str]:
+    """The prompt, or what a user's messages say in it, and the texts of the metadata."""
+    attachments = sample.get("attachments") or {}
+    for text in (*_input_texts(sample.get("input")), *_metadata_texts(sample.get("metadata"))):
+        # Long texts may stand apart from the place where they are used.
+        yield str(attachments.get(text.removeprefix("attachment://"), text))
+
+
+def _input_texts(given: object) -> Iterator[str]:
+    if isinstance(given, str):
+        yield given
+    for message in given if isinstance(given, list) else ():
+        if not isinstance(message, dict) or message.get("role") != "user":
+            continue
+        content = message.get("content")
+        parts = content if isinstance(content, list) else [{"text": content}]
+        yield "\n".join(part["text"] for part in parts if _has_text(part))
+
+
+def _has_text(part: object) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("text"), str)
+
+
+def _metadata_texts(metadata: object) -> Iterator[str]:
+    if isinstance(metadata, dict):
+        yield from (value for value in metadata.values() if isinstance(value, str))
+
+
+def header_of(log: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+    header = log.get("eval")
+    if not isinstance(header, dict):
+        raise BadInput(f"{file} has no “eval” section, which names the task and the model.")
+    return header

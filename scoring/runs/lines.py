@@ -1,0 +1,101 @@
+"""The project's own format: one JSON object a line.
+
+{"system": …, "method": …, "parameters": …, "task": …, "shots": 10, "split": 1,
+ "id": "883_1", "prediction": ["Belgrade"]}
+
+What all lines share may stand once, in a first line without `id` and `prediction`. `prediction`
+is a list of strings, or one string; where there is no `id`, `context` and `question` join.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import BadInput
+from scoring.runs.fields import over, run_fields
+from scoring.runs.json_files import read_lines, read_opening
+from scoring.runs.records import (
+    Answer,
+    FreeText,
+    Read,
+    ReadOptions,
+    ReadPrediction,
+    Refused,
+    RunFields,
+)
+
+NAME = "JSONL"
+HEADER = {"system", "method", "task", "shots"}
+
+
+def fits(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    opening = read_opening(path)
+    return "prediction" in opening or ("id" not in opening and len(HEADER & opening.keys()) >= 2)
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    header = RunFields()
+    for number, record in enumerate(read_lines(path)):
+        if isinstance(record, Refused):
+            yield record
+            continue
+        where, fields = record
+        if number == 0 and "id" not in fields and "prediction" not in fields:
+            header = _header(where, fields)
+            continue
+        try:
+            yield _prediction(where, fields, header, options)
+        except BadInput as error:
+            yield Refused(where, str(error))
+
+
+def _header(where: str, fields: Mapping[str, Any]) -> RunFields:
+    try:
+        return run_fields(fields)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from error
+
+
+def _prediction(
+    where: str, fields: Mapping[str, Any], header: RunFields, options: ReadOptions
+) -> ReadPrediction:
+    source_id, texts = example_of(fields)
+    return ReadPrediction(
+        where=where,
+        run=over(header, run_fields(fields)),
+        answer=_answer(fields, options),
+        source_id=source_id,
+        texts=texts,
+    )
+
+
+def example_of(fields: Mapping[str, Any]) -> tuple[str | None, tuple[str, ...]]:
+    """The id, and the texts to join by."""
+    texts = [fields[name] for name in ("context", "question") if name in fields]
+    flat = [text for each in texts for text in (each if isinstance(each, list) else [each])]
+    source_id = as_id(fields.get("id"))
+    if source_id is None and not flat:
+        raise BadInput("the field “id” is missing")
+    if not all(isinstance(text, str) for text in flat):
+        raise BadInput("“context” and “question” must be texts")
+    return source_id, tuple(flat)
+
+
+def as_id(value: object) -> str | None:
+    """Ids are compared as strings: files write 883 and "883" for the same example."""
+    is_id = isinstance(value, str | int) and not isinstance(value, bool)
+    return str(value) if is_id else None
+
+
+def _answer(fields: Mapping[str, Any], options: ReadOptions) -> Answer:
+    if "prediction" not in fields:
+        raise BadInput("the field “prediction” is missing")
+    prediction = fields["prediction"]
+    if isinstance(prediction, str):
+        # A string is one piece, as it stands, unless the one who imports has it cut.
+        return FreeText(prediction) if options.separator or options.none_word else (prediction,)
+    if isinstance(prediction, list) and all(isinstance(piece, str) for piece in prediction):
+        return tuple(prediction)
+    raise BadInput("“prediction” must be a list of strings, or one string")

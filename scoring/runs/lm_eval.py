@@ -1,0 +1,163 @@
+"""Samples of lm-evaluation-harness: `samples_<task>_<date>.jsonl`, written by --log_samples.
+
+The task's name stands in the file's name; system and shots stand in `results_<date>.json`
+beside it. There is one row for each document and filter. `doc_id` is not used: it counts rows
+of a selection. Where the choices were weighed one by one, the likeliest is the answer.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import BadInput
+from scoring.models import Method
+from scoring.runs.choosing import chosen
+from scoring.runs.fields import as_number
+from scoring.runs.json_files import read_json, read_lines, read_opening
+from scoring.runs.lines import as_id
+from scoring.runs.records import (
+    Answer,
+    FreeText,
+    LeftOut,
+    Read,
+    ReadOptions,
+    ReadPrediction,
+    Refused,
+    RunFields,
+)
+
+NAME = "lm-evaluation-harness"
+ROW = {"doc_id", "doc", "resps", "filtered_resps"}
+FILE_NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl")
+
+
+def fits(path: Path) -> bool:
+    return path.is_file() and read_opening(path).keys() >= ROW
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    run = _run(path)
+    wanted = chosen(_filters(path), options.choice, what="filter", file=path.name)
+    for record in read_lines(path):
+        if isinstance(record, Refused):
+            yield record
+            continue
+        where, row = record
+        if row.get("filter", "none") != wanted:
+            yield LeftOut(f"another filter than “{wanted}”")
+            continue
+        try:
+            yield _prediction(where, row, run)
+        except BadInput as error:
+            yield Refused(where, str(error))
+
+
+def _filters(path: Path) -> set[str]:
+    rows = (record for record in read_lines(path) if not isinstance(record, Refused))
+    return {str(row.get("filter", "none")) for _, row in rows}
+
+
+def _run(path: Path) -> RunFields:
+    name = FILE_NAME.fullmatch(path.name)
+    task = name["task"] if name else ""
+    results = _results(path, name["date"] if name else None)
+    config = results.get("config", {})
+    parameters = config.get("model_num_parameters")
+    return RunFields(
+        task=task,
+        system=str(results.get("model_name") or config.get("model") or ""),
+        method=Method.ICL,
+        parameters=_in_millions(parameters) if isinstance(parameters, int) else "",
+        shots=as_number(results.get("n-shot", {}).get(task)),
+    )
+
+
+def _results(path: Path, date: str | None) -> Mapping[str, Any]:
+    """The results file of the same date, or the only one beside the samples."""
+    same_date = path.with_name(f"results_{date}.json")
+    beside = sorted(path.parent.glob("results_*.json"))
+    if date and same_date.is_file():
+        found = read_json(same_date)
+    else:
+        found = read_json(beside[0]) if len(beside) == 1 else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _in_millions(parameters: int) -> str:
+    return f"{parameters / 1e6:.0f}M" if parameters > 0 else ""
+
+
+def _prediction(where: str, row: Mapping[str, Any], run: RunFields) -> ReadPrediction:
+    doc = row.get("doc")
+    requests = _requests(row)
+    prompt = requests[0][0] if requests else ""
+    return ReadPrediction(
+        where=where,
+        run=run,
+        answer=_answer(row, requests, doc),
+        source_id=as_id(doc.get("id")) if isinstance(doc, dict) else None,
+        texts=(*_strings(doc), prompt),
+    )
+
+
+def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(prompt, continuation) of each request, in order."""
+    arguments = row.get("arguments")
+    if not isinstance(arguments, dict):
+        return []
+    found = []
+    while isinstance(request := arguments.get(f"gen_args_{len(found)}"), dict):
+        found.append((str(request.get("arg_0", "")), str(request.get("arg_1", ""))))
+    return found
+
+
+def _answer(row: Mapping[str, Any], requests: Sequence[tuple[str, str]], doc: object) -> Answer:
+    responses = row.get("filtered_resps")
+    if not isinstance(responses, list) or not responses:
+        raise BadInput("the row has no filtered response")
+    if len(requests) > 1:
+        return (_likeliest(responses, requests, doc),)
+    first = responses[0]
+    # A filter that keeps several responses leaves them in a list.
+    return FreeText(str(first[0] if isinstance(first, list) and first else first))
+
+
+def _likeliest(
+    responses: Sequence[object], requests: Sequence[tuple[str, str]], doc: object
+) -> str:
+    """The choice with the greatest log-likelihood; of equal ones the first, as in the harness."""
+    # Requests without a prompt weigh the choice alone, for another metric.
+    weighed = [
+        (_log_likelihood(response), continuation.strip())
+        for response, (prompt, continuation) in zip(responses, requests, strict=False)
+        if prompt or not requests[0][0]
+    ]
+    place = max(range(len(weighed)), key=lambda number: weighed[number][0])
+    continuations = [continuation for _, continuation in weighed]
+    choices = doc.get("choices") if isinstance(doc, dict) else None
+    # Lettered choices: the document says what the letters stand for.
+    if isinstance(choices, list) and len(choices) == len(weighed):
+        return str(choices[place])
+    if len(set(continuations)) < len(continuations):
+        raise BadInput("the choices stand in the prompts, so that none can be told")
+    return continuations[place]
+
+
+def _log_likelihood(response: object) -> float:
+    try:
+        return float(response[0])  # type: ignore[index]
+    except (TypeError, ValueError, IndexError, KeyError) as error:
+        raise BadInput("a choice has no log-likelihood") from error
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Every string in a document, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)

@@ -1,0 +1,112 @@
+"""Figures known only as published: one JSON object with a list `scores`.
+
+{"benchmark": "clues", "scores": [{"kind": "model", "system": "GPT-3", "method": "ICL",
+ "parameters": "175B", "task": "sst2", "shots": 10, "mean": 85.9, "sd": 3.7, "n": 5,
+ "references": "unknown", "source": "CLUES Table 6"}, …]}
+
+`shots` may be "all" (fully supervised); figures are in percent; `references` is the policy
+behind the figure: set, any or unknown.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import BadInput
+from scoring.models import FULLY_SUPERVISED, References, ReportedKind
+from scoring.runs.fields import as_number, run_fields
+from scoring.runs.json_files import read_members, read_opening
+from scoring.runs.records import ReadOptions, Refused, RunFields
+
+NAME = "reported scores"
+
+
+@dataclass(frozen=True)
+class ReadScore:
+    where: str
+    run: RunFields
+    kind: str
+    mean: float
+    sd: float | None
+    n: int | None
+    references: str
+    source: str
+
+    @property
+    def shots(self) -> int | None:
+        return None if self.run.shots == FULLY_SUPERVISED else int(self.run.shots or 0)
+
+
+def fits(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    opening = read_opening(path)
+    return "scores" in opening and isinstance(opening["scores"], list | None)
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[ReadScore | Refused]:
+    benchmark = ""
+    number = 0
+    for key, value in read_members(path, arrays={"scores"}):
+        if key == "benchmark" and isinstance(value, str):
+            benchmark = value
+        if key != "scores":
+            continue
+        number += 1
+        where = f"{path.name}, score {number}"
+        try:
+            yield _score(where, value, benchmark)
+        except BadInput as error:
+            yield Refused(where, str(error))
+
+
+def _score(where: str, given: object, benchmark: str) -> ReadScore:
+    if not isinstance(given, Mapping):
+        raise BadInput("a score must be an object")
+    run = run_fields({"benchmark": benchmark, **given})
+    kind = _one_of(given, "kind", ReportedKind.values)
+    for name in ("task", "system", "shots"):
+        if getattr(run, name) in ("", None):
+            raise BadInput(f"the field “{name}” is missing")
+    return ReadScore(
+        where=where,
+        run=run,
+        kind=kind,
+        mean=_percent(given, "mean"),
+        sd=None if given.get("sd") is None else _percent(given, "sd"),
+        n=_count(given),
+        references=_one_of({"references": "unknown", **given}, "references", References.values),
+        source=_source(given),
+    )
+
+
+def _one_of(given: Mapping[str, Any], name: str, values: list[str]) -> str:
+    if given.get(name) not in values:
+        raise BadInput(f"“{name}” must be one of {', '.join(values)}, not {given.get(name)!r}")
+    return given[name]
+
+
+def _percent(given: Mapping[str, Any], name: str) -> float:
+    value = given.get(name)
+    is_figure = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if not is_figure or not 0 <= value <= 100:
+        raise BadInput(f"“{name}” must be a figure in percent, from 0 to 100, not {value!r}")
+    return float(value)
+
+
+def _count(given: Mapping[str, Any]) -> int | None:
+    if given.get("n") is None:
+        return None
+    number = as_number(given["n"])
+    if not number:
+        raise BadInput(f"“n” must be a number from 1, or null, not {given['n']!r}")
+    return number
+
+
+def _source(given: Mapping[str, Any]) -> str:
+    source = given.get("source")
+    if not isinstance(source, str) or not 0 < len(source.strip()) <= 300:
+        raise BadInput("“source” must say where the figure was published (1 to 300 characters)")
+    return source.strip()
