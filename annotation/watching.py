@@ -1,0 +1,139 @@
+"""How a study runs: the figures of each batch, for the pages that watch it.
+
+Read in a fixed number of queries, however many people take part. Simulated annotators are
+counted apart and are in no other figure.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from statistics import median
+
+from annotation.acts.paying import CENT
+from annotation.acts.qualifying import screen
+from annotation.models import Assignment, Batch, Outcome, Place, Study
+
+
+@dataclass(frozen=True)
+class BatchFigures:
+    batch: Batch
+    taken: int
+    kept: int
+    working: int
+    # In the order of Outcome, zeros included.
+    outcomes: dict[str, int]
+    excluded: int
+    simulated: int
+    # From consent to the end, of completed work, in minutes.
+    median_minutes: float | None
+    # What completed work paid for that time, by the hour; the median.
+    hourly_pay: Decimal | None
+    # Passed, but the rule would drop them given who finished since.
+    flagged: tuple[Assignment, ...]
+
+    @property
+    def wanted(self) -> int:
+        return self.batch.wanted
+
+
+@dataclass(frozen=True)
+class StudyFigures:
+    batches: tuple[BatchFigures, ...]
+
+    @property
+    def wanted(self) -> int:
+        return sum(figures.wanted for figures in self.batches)
+
+    @property
+    def taken(self) -> int:
+        return sum(figures.taken for figures in self.batches)
+
+    @property
+    def kept(self) -> int:
+        return sum(figures.kept for figures in self.batches)
+
+    @property
+    def flagged(self) -> list[Assignment]:
+        return [assignment for figures in self.batches for assignment in figures.flagged]
+
+
+def study_figures(study: Study, *, at: datetime) -> StudyFigures:
+    batches = study.batches.select_related("task__benchmark", "training_set", "test_set")
+    by_batch: dict[int, list[Assignment]] = defaultdict(list)
+    for assignment in _assignments(study):
+        by_batch[assignment.batch_id].append(assignment)
+    taken = _places(study, at)
+    flagged = _flagged(study, [a for group in by_batch.values() for a in group])
+    return StudyFigures(
+        tuple(
+            _figures(batch, by_batch[batch.pk], taken[batch.pk], flagged[batch.pk])
+            for batch in batches
+        )
+    )
+
+
+def _assignments(study: Study) -> Iterable[Assignment]:
+    return (
+        Assignment.objects.filter(study=study)
+        .select_related("annotator__channel", "batch__training_set", "exclusion")
+        .order_by("id")
+    )
+
+
+def _places(study: Study, at: datetime) -> dict[int, list[bool]]:
+    """For each batch, whether each taken place is kept."""
+    places: dict[int, list[bool]] = defaultdict(list)
+    taken = Place.objects.filter(batch__study=study, simulated=False).taken(at)
+    for batch_id, kept in taken.values_list("batch_id", "kept"):
+        places[batch_id].append(kept)
+    return places
+
+
+def _figures(
+    batch: Batch, everybody: Sequence[Assignment], places: Sequence[bool], flagged: list[Assignment]
+) -> BatchFigures:
+    people = [assignment for assignment in everybody if not assignment.is_simulated]
+    counts = Counter(assignment.outcome for assignment in people)
+    completed = [a for a in people if a.outcome == Outcome.COMPLETED and _hours(a) > 0]
+    return BatchFigures(
+        batch=batch,
+        taken=len(places),
+        kept=sum(places),
+        working=counts[""],
+        outcomes={outcome: counts[outcome] for outcome in Outcome.values},
+        excluded=sum(hasattr(assignment, "exclusion") for assignment in people),
+        simulated=len(everybody) - len(people),
+        median_minutes=median(60 * _hours(a) for a in completed) if completed else None,
+        hourly_pay=median(_hourly(a) for a in completed) if completed else None,
+        flagged=tuple(flagged),
+    )
+
+
+def _hours(assignment: Assignment) -> float:
+    """From consent to the end."""
+    if assignment.consented_at is None or assignment.finished_at is None:
+        return 0
+    return (assignment.finished_at - assignment.consented_at).total_seconds() / 3600
+
+
+def _hourly(assignment: Assignment) -> Decimal:
+    amount = assignment.amount or Decimal(0)
+    return (amount / Decimal(_hours(assignment))).quantize(CENT)
+
+
+def _flagged(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Assignment]]:
+    """By batch; the same question as `would_drop_now`, asked of everybody at once."""
+    cells: dict[tuple[int, int], list[Assignment]] = defaultdict(list)
+    for assignment in everybody:
+        if assignment.training_score is not None and not assignment.is_simulated:
+            cells[assignment.batch.task_id, assignment.batch.shots].append(assignment)
+    flagged: dict[int, list[Assignment]] = defaultdict(list)
+    for cell in cells.values():
+        for assignment in cell:
+            others = [other.training_score for other in cell if other is not assignment]
+            passed = assignment.screening.get("passed")
+            if passed and not screen(assignment.training_score, others, study).passed:
+                flagged[assignment.batch_id].append(assignment)
+    return flagged
