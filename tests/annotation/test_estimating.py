@@ -1,0 +1,59 @@
+from decimal import Decimal
+
+import pytest
+
+from annotation.estimating import ASSUMED_SECONDS, estimate, usual_seconds
+from annotation.models import Study, Task
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def task() -> Task:
+    return make.task(training=3, tests=7)
+
+
+@pytest.fixture
+def study(task: Task) -> Study:
+    return make.study(
+        task.benchmark, hourly_rate=12, item_cap_s=100, reading_cap_s=200, reveal_cap_s=10
+    )
+
+
+def test_multiplies_people_examples_and_seconds(study: Study, task: Task) -> None:
+    batches = [make.batch(study, task, wanted=4)]
+    found = estimate(study, batches, seconds=30)
+    assert (found.batches, found.places, found.judgements) == (1, 4, 40)
+    assert found.hours == pytest.approx(40 * 30 / 3600)
+    assert found.cost == Decimal("4.00")
+
+
+def test_says_what_it_costs_if_all_paid_time_is_used(study: Study, task: Task) -> None:
+    batches = [make.batch(study, task, wanted=2)]
+    seconds = 2 * (200 + 10 * 100 + 3 * 10)
+    assert estimate(study, batches, seconds=1).most == Decimal("8.20")
+    assert Decimal(seconds) / 3600 * 12 == pytest.approx(Decimal("8.20"))
+
+
+def test_counts_the_people_of_one_task_apart_and_of_two_together(study: Study, task: Task) -> None:
+    other = make.task(task.benchmark)
+    batches = [
+        make.batch(study, task, wanted=3),
+        make.batch(study, task, zero_shot=True, wanted=2),
+        make.batch(study, other, wanted=4),
+    ]
+    found = estimate(study, batches, seconds=1)
+    assert (found.places, found.people) == (9, 5)
+
+
+def test_is_zero_without_batches(study: Study) -> None:
+    found = estimate(study, [], seconds=20)
+    assert (found.places, found.people, found.cost) == (0, 0, Decimal(0))
+
+
+def test_takes_the_seconds_that_people_have_needed() -> None:
+    batch = make.running_batch(training=0, zero_shot=True, tests=3)
+    assert usual_seconds([batch.task]) == ASSUMED_SECONDS
+    make.worked_through(batch)  # ten seconds an answer
+    assert usual_seconds([batch.task]) == 10
