@@ -1,0 +1,34 @@
+"""Test drives: a researcher walks through a batch as an annotator would."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from annotation.acts.joining import identify, join
+from annotation.errors import NotReady
+from annotation.models import Assignment, Batch, Channel, Exclusion, Place, new_token
+
+
+@transaction.atomic
+def start_test_drive(batch: Batch, *, author: object, at: datetime) -> Assignment:
+    """A simulated annotator with a place of its own, excluded from the first moment.
+
+    So it takes nobody's place, is in no figure of people, and not in those of simulated
+    annotators either.
+    """
+    if not batch.study.is_open:
+        raise NotReady(_("A test drive needs a study that is open: start or resume it first."))
+    channel = Channel.objects.get(is_simulated=True)
+    driver, _first = identify(channel, f"test-drive:{new_token()}")
+    _add_place(batch)
+    assignment = join(study=batch.study, annotator=driver, batch=batch, at=at)
+    Exclusion.objects.create(assignment=assignment, reason="test drive", author=author)
+    return assignment
+
+
+def _add_place(batch: Batch) -> None:
+    """Beyond the places there are, so that a simulation still finds all of its own."""
+    last = batch.places.filter(simulated=True).aggregate(last=Max("number"))["last"] or 0
+    Place.objects.create(batch=batch, simulated=True, number=max(last, batch.wanted) + 1)
