@@ -1,6 +1,5 @@
 """`make run`, from the point where the requirements are there."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 from django.conf import settings
 
 from config.serve import answers
+from tests.config.environment import untouched
 
 
 @pytest.fixture
@@ -27,13 +27,10 @@ def free_port() -> int:
 
 
 def start(data: Path, port: int | str) -> subprocess.Popen[str]:
-    names = {"DEBUG", "SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "PUBLIC_URL"}
-    names |= {"DJANGO_SETTINGS_MODULE"}
-    environment = {name: value for name, value in os.environ.items() if name not in names}
     return subprocess.Popen(
         [sys.executable, "-m", "config.serve", "127.0.0.1", str(port)],
         cwd=settings.BASE_DIR,
-        env=environment | {"DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"},
+        env=untouched(DATA_DIR=str(data), PYTHONUNBUFFERED="1"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,5 +1,4 @@
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,18 +8,17 @@ from django.conf import settings
 from django.core.management import call_command
 from pytest_django import Settings
 
-STATES = {"DEBUG", "SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "ALLOWED_HOSTS", "PUBLIC_URL"}
-STATES |= {"BEHIND_PROXY"}
+from tests.config.environment import untouched
+
 READ = "import json, sys; from config import settings as s; "
 
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A Python that knows of the environment these variables alone."""
-    environment = {name: value for name, value in os.environ.items() if name not in STATES}
     return subprocess.run(
         [sys.executable, *command],
         cwd=settings.BASE_DIR,
-        env=environment | {"DJANGO_SETTINGS_MODULE": "config.settings"} | variables,
+        env=untouched(DJANGO_SETTINGS_MODULE="config.settings", **variables),
         capture_output=True,
         text=True,
         check=False,

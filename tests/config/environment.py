@@ -1,0 +1,23 @@
+"""The environment of a machine where nobody has set anything."""
+
+import os
+
+READ_BY_SETTINGS = {
+    "ALLOWED_HOSTS",
+    "BEHIND_PROXY",
+    "CELERY_BROKER_URL",
+    "CSRF_TRUSTED_ORIGINS",
+    "DATABASE_URL",
+    "DATA_DIR",
+    "DEBUG",
+    "DJANGO_SETTINGS_MODULE",
+    "PUBLIC_URL",
+    "QUEUE_DIR",
+    "SECRET_KEY",
+}
+
+
+def untouched(**variables: str) -> dict[str, str]:
+    """It, with these variables on top."""
+    rest = {name: value for name, value in os.environ.items() if name not in READ_BY_SETTINGS}
+    return rest | variables
