@@ -7,18 +7,21 @@ from django.utils import timezone
 
 from annotation.acts.demonstrating import SLUG, demonstration, load_demonstration
 from annotation.models import Assignment
+from scoring.acts.demonstrating_runs import load_demonstration_runs
 
 
 class Command(BaseCommand):
     help = (
-        "Loads the demonstration once: the benchmark “demo”, the study “demonstration” and its "
-        "simulated annotators; prints where to go. Touches nothing else."
+        "Loads the demonstration once: the benchmark “demo”, the study “demonstration”, "
+        "its simulated annotators and the runs of a small system; prints where to go. "
+        "Touches nothing else."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if demonstration() is None:
             self.stderr.write("Loading the demonstration study; this takes about half a minute.")
         study = load_demonstration(at=timezone.now())
+        load_demonstration_runs(study.benchmark)
         simulated = Assignment.objects.simulated().filter(study=study).count()
         join = reverse("annotation:join_study", args=[study.join_token])
         table = reverse("scoring:comparison", args=["study", SLUG])

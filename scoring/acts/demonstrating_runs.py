@@ -1,0 +1,46 @@
+"""The demonstration's system, run on every shot set: five splits beside the people."""
+
+from annotation.marking import gold_in_force
+from annotation.models import Benchmark, Example, ItemSet, Role, Task
+from scoring.acts.storing_runs import StoredAlready, add_predictions, finish_run, open_run
+from scoring.models import Method, Run
+from scoring.runs.records import RunFields
+from scoring.word_overlap import NAME, WordOverlap
+
+
+def load_demonstration_runs(benchmark: Benchmark) -> int:
+    """A run for each shot set that has none yet; returns how many were added."""
+    return sum(_run_on(shot_set) for task in benchmark.tasks.all() for shot_set in _missing(task))
+
+
+def _missing(task: Task) -> list[ItemSet]:
+    done = set(Run.objects.filter(task=task, system=NAME).values_list("shots", "split"))
+    shot_sets = task.item_sets.filter(role=Role.TRAINING)
+    return [each for each in shot_sets if (each.shots, each.split) not in done]
+
+
+def _run_on(shot_set: ItemSet) -> bool:
+    task = shot_set.task
+    system = _trained(task, shot_set)
+    test_set = task.item_sets.get(role=Role.TEST)
+    fields = RunFields(system=NAME, method=Method.OTHER, shots=shot_set.shots, split=shot_set.split)
+    run = open_run(test_set=test_set, fields=fields, source_format="demonstration")
+    examples = test_set.examples.all()
+    add_predictions(run, {each.pk: tuple(system.predict(each)) for each in examples})
+    try:
+        finish_run(run, report={})
+    except StoredAlready:
+        return False
+    return True
+
+
+def _trained(task: Task, shot_set: ItemSet) -> WordOverlap:
+    examples: list[Example] = list(shot_set.examples.order_by("items__position"))
+    version = task.latest_gold_version().number
+    golds = gold_in_force([each.pk for each in examples], task.pk, version)
+    return WordOverlap(
+        kind=task.kind,
+        max_spans=task.max_spans,
+        examples=examples,
+        golds={pk: gold.alternative_texts()[0] for pk, gold in golds.items()},
+    )
