@@ -43,6 +43,8 @@ class Choices:
             raise ValueError(f"The reference policy is {self.references!r}; it is set or any.")
         if self.estimand not in ESTIMANDS:
             raise ValueError(f"The estimand is {self.estimand!r}; it is one of {ESTIMANDS}.")
+        if unknown := [each for each in self.shots if each != "all" and not each.isdecimal()]:
+            raise ValueError(f"Shots are numbers or all, not {unknown[0]!r}.")
 
     def wants(self, shots: int | str | None) -> bool:
         return not self.shots or str(shots) in self.shots

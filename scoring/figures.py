@@ -5,15 +5,20 @@ Bytes are deterministic: the same rows give the same file.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
+from math import nan
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from scoring.analysis.floors import Bound, no_skill
 from scoring.rows import Row
 from scoring.tables.grid import is_people, task_order
+
+Plain = dict[str, Any]
 
 # Texts stay texts, ids do not change, and nobody's clock gets into a file.
 mpl.rcParams["svg.fonttype"] = "none"
@@ -34,23 +39,81 @@ INK = "#1d2429"
 GRID = "#80868b"
 
 
-def shots_figure(rows: Iterable[Row]) -> Figure:
+def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> Figure:
     """S1 against shots, one panel a task: people with their interval, systems as lines."""
     shown = [row for row in rows if not row.single and row.mean is not None and row.shots != "all"]
     tasks = task_order(shown)
-    across = min(3, max(1, len(tasks)))
-    down = -(-len(tasks) // across) or 1
-    figure = Figure(figsize=(3.3 * across + 0.3, 2.7 * down + 1.6), layout="constrained")
-    panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+    floors = no_skill(list(bounds))
     looks = _looks(shown)
+    figure, panels = _panels(len(tasks), "S1 (percent)")
     for panel, task in zip(panels, tasks, strict=False):
-        _panel(panel, task, [row for row in shown if row.task == task], looks)
-    for panel in panels[len(tasks) :]:
-        panel.set_axis_off()
-    for panel in panels[::across]:
-        panel.set_ylabel("S1 (percent)", color=INK)
+        _shots_panel(panel, task, [row for row in shown if row.task == task], looks)
+        if task in floors:
+            panel.axhline(floors[task], color=GRID, linewidth=3, alpha=0.5, label="no skill")
     _legend(figure, panels)
     return figure
+
+
+def differences_figure(tests: Sequence[Plain]) -> Figure:
+    """A forest: each difference with its interval, people less system; hollow where the
+    group is too small for more than exploring."""
+    shown = [test for test in tests if test["difference"] is not None]
+    figure = Figure(figsize=(7.5, 1.2 + 0.27 * max(1, len(shown))), layout="constrained")
+    panel = figure.subplots()
+    for place, test in enumerate(shown):
+        middle, low, high = test["difference"], test["low"], test["high"]
+        if low is not None:
+            panel.plot([low, high], [place, place], color=INK, linewidth=1.4)
+        filled = "none" if test["exploratory"] else INK
+        panel.plot([middle], [place], "o", color=INK, markerfacecolor=filled, markersize=5)
+    panel.axvline(0, color=GRID, linewidth=1, linestyle="--")
+    several = len({test["study"] for test in shown}) > 1
+    names = [
+        f"{test['study']}, " * several
+        + f"{test['task']}, {test['shots']} shots: {test['system']} {test['method']}"
+        for test in shown
+    ]
+    panel.set_yticks(range(len(shown)), names)
+    panel.invert_yaxis()
+    panel.set_xlabel("people less system, percent points, with 95 % interval", color=INK)
+    _dress(panel, "x")
+    return figure
+
+
+def curves_figure(curves: Sequence[Plain]) -> Figure:
+    """Learning over the training items, one panel a cell: each annotator pale, the group's
+    mean hollow, the adjusted mean filled with its SE."""
+    figure, panels = _panels(len(curves), "S1 (percent)")
+    for panel, curve in zip(panels, curves, strict=False):
+        points = curve["points"]
+        places = [(point["first"] + point["last"]) / 2 for point in points]
+        for means in curve["by_annotator"].values():
+            panel.plot(places, _gaps(means), color=GRID, linewidth=0.8, alpha=0.6)
+        means = _gaps(point["mean"] for point in points)
+        panel.plot(places, means, "o--", color=INK, markerfacecolor="none", label="mean")
+        panel.errorbar(
+            places,
+            _gaps(point["adjusted"] for point in points),
+            yerr=_gaps(point["se"] for point in points),
+            fmt="s-",
+            color=COLOURS[0],
+            markersize=4,
+            capsize=3,
+            label="adjusted for the item, ± SE",
+        )
+        panel.set_title(f"{curve['task']}, {curve['shots']} shots", fontsize=10, color=INK)
+        panel.set_xlabel("position in training", color=INK)
+        panel.set_ylim(0, 105)
+        _dress(panel, "y")
+    _legend(figure, panels)
+    return figure
+
+
+FIGURES: dict[str, tuple[Callable[..., Figure], str]] = {
+    "shots": (shots_figure, "Score against shots"),
+    "differences": (differences_figure, "Differences between people and systems"),
+    "curves": (curves_figure, "Learning over the training items"),
+}
 
 
 def rendered(figure: Figure, form: str) -> bytes:
@@ -74,7 +137,35 @@ def inline_svg(figure: Figure, title: str) -> str:
     return text.replace("<svg", f'<svg {name} stroke-linejoin="round"', 1)
 
 
-def _panel(panel: Axes, task: str, rows: Sequence[Row], looks: dict[str, tuple[str, str]]) -> None:
+def _panels(count: int, label: str) -> tuple[Figure, Sequence[Axes]]:
+    """Up to three panels in a row, on one scale."""
+    across = min(3, max(1, count))
+    down = -(-count // across) or 1
+    figure = Figure(figsize=(3.3 * across + 0.3, 2.7 * down + 1.6), layout="constrained")
+    panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+    for panel in panels[count:]:
+        panel.set_axis_off()
+    for panel in panels[::across]:
+        panel.set_ylabel(label, color=INK)
+    return figure, panels
+
+
+def _dress(panel: Axes, grid: str) -> None:
+    panel.tick_params(colors=INK, labelsize=8)
+    panel.grid(axis=grid, color=GRID, alpha=0.25, linewidth=0.6)
+    panel.set_facecolor("none")
+    for side, spine in panel.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(GRID)
+
+
+def _gaps(values: Iterable[float | None]) -> list[float]:
+    return [nan if value is None else value for value in values]
+
+
+def _shots_panel(
+    panel: Axes, task: str, rows: Sequence[Row], looks: dict[str, tuple[str, str]]
+) -> None:
     panel.set_title(task, fontsize=10, color=INK)
     for name, line in _lines([row for row in rows if not is_people(row)]).items():
         colour, marker = looks[line[0].system or ""]
@@ -94,12 +185,7 @@ def _panel(panel: Axes, task: str, rows: Sequence[Row], looks: dict[str, tuple[s
     panel.set_ylim(0, 100)
     panel.set_xticks(sorted({row.shots for row in rows}))
     panel.set_xlabel("shots", color=INK)
-    panel.tick_params(colors=INK, labelsize=8)
-    panel.grid(axis="y", color=GRID, alpha=0.25, linewidth=0.6)
-    panel.set_facecolor("none")
-    for side, spine in panel.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(GRID)
+    _dress(panel, "y")
 
 
 def _people(panel: Axes, name: str, line: Sequence[Row], number: int) -> None:

@@ -1,6 +1,7 @@
-from django.urls import path, register_converter
+from django.urls import URLPattern, include, path, register_converter
 
-from scoring import views
+from scoring.views import analysis, comparison
+from scoring.views.scope import View
 
 
 class ScopeConverter:
@@ -17,17 +18,24 @@ class ScopeConverter:
 
 register_converter(ScopeConverter, "scope")
 
+
+def of_comparison(rest: str, view: View, name: str) -> URLPattern:
+    return path(f"<scope:scope>/<slug:name>/comparison/{rest}", view, name=name)
+
+
 app_name = "scoring"
 urlpatterns = [
-    path("<scope:scope>/<slug:name>/comparison/", views.comparison, name="comparison"),
-    path(
-        "<scope:scope>/<slug:name>/comparison/export/<slug:form>/",
-        views.comparison_export,
-        name="comparison_export",
+    of_comparison("", comparison.comparison, "comparison"),
+    of_comparison("export/<slug:form>/", comparison.comparison_export, "comparison_export"),
+    of_comparison("shots/<slug:form>/", comparison.shots_figure, "shots_figure"),
+    of_comparison("analysis/", analysis.analysis, "analysis"),
+    of_comparison("analysis/order/", analysis.order, "order_analysis"),
+    of_comparison("analysis/stop/", analysis.stop, "stop_analysis"),
+    of_comparison(
+        "analysis/export/<slug:sheet>/<slug:form>/", analysis.analysis_export, "analysis_export"
     ),
-    path(
-        "<scope:scope>/<slug:name>/comparison/shots/<slug:form>/",
-        views.shots_figure,
-        name="shots_figure",
+    of_comparison(
+        "analysis/<slug:figure>/<slug:form>/", analysis.analysis_figure, "analysis_figure"
     ),
+    path("", include("scoring.api")),
 ]

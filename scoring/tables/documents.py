@@ -1,32 +1,49 @@
-"""A comparison as a document: one writer for each format, chosen by its name."""
+"""A comparison or its analysis as a document: one writer for each format, by its name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from scoring.acts.comparing import ComparisonTable
-from scoring.tables.latex import as_latex
-from scoring.tables.long import as_csv, as_json
-from scoring.tables.markdown import as_markdown
-from scoring.tables.xlsx import as_xlsx
+from scoring.tables.latex import as_latex, sheets_as_latex
+from scoring.tables.long import as_csv, as_json, sheet_as_csv, sheets_as_json
+from scoring.tables.markdown import as_markdown, sheets_as_markdown
+from scoring.tables.sheets import Sheet
+from scoring.tables.xlsx import as_xlsx, sheets_as_xlsx
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Format:
-    write: Callable[[ComparisonTable], bytes]
+class Format(Generic[T]):
+    write: Callable[[T], bytes]
     content_type: str
     extension: str
+    # Of an analysis: whether one document holds several tables.
+    several: bool = True
 
 
-def _encoded(write: Callable[[ComparisonTable], str]) -> Callable[[ComparisonTable], bytes]:
-    return lambda table: write(table).encode()
+def _encoded(write: Callable[[T], str]) -> Callable[[T], bytes]:
+    return lambda content: write(content).encode()
 
 
-FORMATS = {
-    "csv": Format(_encoded(as_csv), "text/csv; charset=utf-8", "csv"),
-    "json": Format(_encoded(as_json), "application/json", "json"),
-    "latex": Format(_encoded(as_latex), "application/x-tex; charset=utf-8", "tex"),
-    "markdown": Format(_encoded(as_markdown), "text/markdown; charset=utf-8", "md"),
-    "xlsx": Format(
-        as_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"
-    ),
+CSV = ("text/csv; charset=utf-8", "csv")
+JSON = ("application/json", "json")
+LATEX = ("application/x-tex; charset=utf-8", "tex")
+MARKDOWN = ("text/markdown; charset=utf-8", "md")
+XLSX = ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx")
+
+FORMATS: dict[str, Format[ComparisonTable]] = {
+    "csv": Format(_encoded(as_csv), *CSV),
+    "json": Format(_encoded(as_json), *JSON),
+    "latex": Format(_encoded(as_latex), *LATEX),
+    "markdown": Format(_encoded(as_markdown), *MARKDOWN),
+    "xlsx": Format(as_xlsx, *XLSX),
+}
+SHEET_FORMATS: dict[str, Format[Sequence[Sheet]]] = {
+    "csv": Format(_encoded(sheet_as_csv), *CSV, several=False),
+    "json": Format(_encoded(sheets_as_json), *JSON),
+    "latex": Format(_encoded(sheets_as_latex), *LATEX),
+    "markdown": Format(_encoded(sheets_as_markdown), *MARKDOWN),
+    "xlsx": Format(sheets_as_xlsx, *XLSX),
 }

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from scoring.analysis.floors import Bound
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.models import Method
 from scoring.rows import Row
@@ -84,9 +85,9 @@ class Grid:
 def people_grid(rows: Iterable[Row]) -> Grid:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     people = [row for row in rows if is_people(row) and not row.single]
-    lines = sorted({(_rank(row), _name(row), _shots_rank(row.shots)) for row in people})
+    lines = sorted({(_rank(row), _name(row), shots_order(row.shots)) for row in people})
     columns = [Column(task, "", _policy(people, task)) for task in task_order(people)]
-    by_place = {(_name(row), _shots_rank(row.shots), row.task): row for row in people}
+    by_place = {(_name(row), shots_order(row.shots), row.task): row for row in people}
     return Grid(
         title="People",
         columns=tuple(columns),
@@ -105,12 +106,18 @@ def people_grid(rows: Iterable[Row]) -> Grid:
     )
 
 
-def system_grids(rows: Sequence[Row], tasks_each: int = 2) -> list[Grid]:
-    """People first, then systems by method; columns are task × shots."""
+def system_grids(
+    rows: Sequence[Row], bounds: Sequence[Bound] = (), tasks_each: int = 2
+) -> list[Grid]:
+    """People first, then systems by method, then what no skill earns and the form allows;
+    columns are task × shots."""
     figures = [row for row in rows if not row.single]
     tasks = task_order(figures)
     groups = [tasks[start : start + tasks_each] for start in range(0, len(tasks), tasks_each)]
-    return [_system_grid([r for r in figures if r.task in group], group) for group in groups]
+    return [
+        _system_grid([row for row in figures if row.task in group], group, bounds)
+        for group in groups
+    ]
 
 
 def task_order(rows: Iterable[Row]) -> list[str]:
@@ -122,19 +129,39 @@ def task_order(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys([*published, *sorted(others)]))
 
 
-def _system_grid(rows: Sequence[Row], tasks: Sequence[str]) -> Grid:
+def _system_grid(rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bound]) -> Grid:
     columns = [
         Column(task, shots, _policy(rows, task), starts_task=number == 0)
         for task in tasks
         for number, (_, shots) in enumerate(
-            sorted({_shots_rank(row.shots) for row in rows if row.task == task})
+            sorted({shots_order(row.shots) for row in rows if row.task == task})
         )
     ]
     return Grid(
         title=", ".join(tasks),
         columns=tuple(columns),
-        lines=tuple(_system_line(rows, columns) for rows in _system_lines(rows)),
+        lines=(
+            *(_system_line(rows, columns) for rows in _system_lines(rows)),
+            *_bound_lines([bound for bound in bounds if bound.task in tasks], columns),
+        ),
     )
+
+
+def _bound_lines(bounds: Iterable[Bound], columns: Sequence[Column]) -> list[Line]:
+    by_label: dict[str, dict[str, Row]] = {}
+    for bound in bounds:
+        row = Row("bound", task=bound.task, mean=bound.score, references=bound.references)
+        by_label.setdefault(bound.label, {})[bound.task] = row
+    return [
+        Line(
+            name=label,
+            method="",
+            note="",
+            kind="bound",
+            cells=tuple(_cell(rows.get(column.task), column) for column in columns),
+        )
+        for label, rows in by_label.items()
+    ]
 
 
 def _system_lines(rows: Iterable[Row]) -> list[dict[tuple[str, str], Row]]:
@@ -222,5 +249,6 @@ def _name(row: Row) -> str:
     return f"{row.system}, {row.study}" if row.study else str(row.system)
 
 
-def _shots_rank(shots: int | str | None) -> tuple[float, str]:
+def shots_order(shots: int | str | None) -> tuple[float, str]:
+    """Fully supervised last."""
     return (float("inf") if shots == "all" else float(shots or 0), str(shots))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from scoring.acts.comparing import ComparisonTable
 from scoring.tables.grid import Grid, GridCell, people_grid, rounded, system_grids
+from scoring.tables.sheets import Sheet
 
 NEEDS = r"% Needs \usepackage{booktabs}, \usepackage{longtable} and \usepackage{textcomp}."
 SIGNS = {
@@ -25,11 +26,15 @@ SIGNS = {
     "¶": r"\textsuperscript{\textparagraph}",
     "‖": r"\textsuperscript{\textbardbl}",
     "–": "--",
+    "√": r"$\surd$",
+    "Σ": r"$\Sigma$",
+    "α": r"$\alpha$",
+    "²": r"\textsuperscript{2}",
 }
 
 
 def as_latex(table: ComparisonTable) -> str:
-    grids = [people_grid(table.rows), *system_grids(table.rows)]
+    grids = [people_grid(table.rows), *system_grids(table.rows, table.bounds)]
     parts = [NEEDS, *(_table(grid, table) for grid in grids if grid.lines)]
     if annotators := [row for row in table.rows if row.single]:
         head = ["Study", "Annotator", "Task", "Shots", "Split", "Mean", "SD", "Items"]
@@ -37,7 +42,18 @@ def as_latex(table: ComparisonTable) -> str:
             [r.study, r.system, r.task, r.shots, r.split, rounded(r.mean), rounded(r.sd), r.n]
             for r in annotators
         ]
-        parts.append(_long_table(head, lines))
+        caption = "Annotators: mean and SD of S1 over the items, in percent."
+        parts.append(_long_table(caption, "lllrrrrr", head, lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def sheets_as_latex(sheets: Sequence[Sheet]) -> str:
+    parts = [NEEDS]
+    for sheet in sheets:
+        letters = "".join("r" if column.is_number else "l" for column in sheet.columns)
+        heads = [column.heading for column in sheet.columns]
+        lines = [[text for _, text in line] for line in sheet.lines]
+        parts.append(_long_table(f"{sheet.title}. {sheet.note}", letters, heads, lines))
     return "\n\n".join(parts) + "\n"
 
 
@@ -85,16 +101,18 @@ def _cell(cell: GridCell | None) -> str:
     return escaped(cell.text) if cell else ""
 
 
-def _long_table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+def _long_table(
+    caption: str, letters: str, head: Sequence[str], lines: Iterable[Sequence[object]]
+) -> str:
     return "\n".join(
         [
-            r"\begin{longtable}{lllrrrrr}",
-            r"\caption{Annotators: mean and SD of S1 over the items, in percent.}\\",
+            rf"\begin{{longtable}}{{{letters}}}",
+            rf"\caption{{{escaped(caption)}}}\\",
             r"\toprule",
-            _line(head),
+            _line(map(escaped, head)),
             r"\midrule",
             r"\endhead",
-            *(_line([escaped(value) for value in line]) for line in lines),
+            *(_line(map(escaped, line)) for line in lines),
             r"\bottomrule",
             r"\end{longtable}",
         ]

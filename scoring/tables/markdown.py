@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from scoring.acts.comparing import ComparisonTable
 from scoring.tables.grid import Grid, people_grid, rounded, system_grids
+from scoring.tables.sheets import Sheet
 
 
 def as_markdown(table: ComparisonTable) -> str:
     parts = [f"# Comparison: {_safe(table.study or table.benchmark)}", _reading_line(table)]
-    for grid in [people_grid(table.rows), *system_grids(table.rows)]:
+    for grid in [people_grid(table.rows), *system_grids(table.rows, table.bounds)]:
         if grid.lines:
             parts += [f"## {_safe(grid.title)}", _grid(grid)]
             parts += [f"{mark} {note}" for mark, note in grid.notes.items()]
@@ -19,6 +20,15 @@ def as_markdown(table: ComparisonTable) -> str:
             for r in annotators
         ]
         parts += ["## Annotators", _lines(head, lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def sheets_as_markdown(sheets: Sequence[Sheet]) -> str:
+    parts: list[str] = []
+    for sheet in sheets:
+        heads = [column.heading for column in sheet.columns]
+        lines = [[text for _, text in line] for line in sheet.lines]
+        parts += [f"## {_safe(sheet.title)}", _safe(sheet.note), _lines(heads, lines)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,5 +1,6 @@
 """A workbook: the rows with numbers as numbers, and a sheet that explains the columns."""
 
+from collections.abc import Sequence
 from io import BytesIO
 
 from openpyxl import Workbook
@@ -10,6 +11,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from scoring.acts.comparing import ComparisonTable
 from scoring.rows import COLUMNS
 from scoring.tables.columns import COLUMN_MEANINGS
+from scoring.tables.sheets import Sheet
 
 
 def as_xlsx(table: ComparisonTable) -> bytes:
@@ -17,11 +19,35 @@ def as_xlsx(table: ComparisonTable) -> bytes:
     rows = book.active
     rows.title = "comparison"
     _fill(rows, [COLUMNS, *([getattr(row, name) for name in COLUMNS] for row in table.rows)])
-    columns = book.create_sheet("columns")
-    _fill(columns, [("column", "meaning"), *COLUMN_MEANINGS.items()])
-    columns.column_dimensions["B"].width = 110
-    for row in columns.iter_rows():
+    _explain(book, "columns", [("column", "meaning"), *COLUMN_MEANINGS.items()])
+    return _saved(book)
+
+
+def sheets_as_xlsx(sheets: Sequence[Sheet]) -> bytes:
+    """Each table on a sheet of its own, then what the tables and their columns are."""
+    book = Workbook()
+    book.remove(book.active)
+    meanings = [("table or column", "meaning")]
+    for sheet in sheets:
+        keys = [column.key for column in sheet.columns]
+        lines = [[row.get(key) for key in keys] for row in sheet.rows]
+        _fill(book.create_sheet(sheet.name), [keys, *lines])
+        meanings.append((sheet.name, f"{sheet.title}. {sheet.note}"))
+        meanings += [(f"{sheet.name}: {each.key}", each.heading) for each in sheet.columns]
+    _explain(book, "meanings", meanings)
+    return _saved(book)
+
+
+def _explain(book: Workbook, title: str, meanings: list) -> None:
+    sheet = book.create_sheet(title)
+    _fill(sheet, meanings)
+    sheet.column_dimensions["A"].width = 28
+    sheet.column_dimensions["B"].width = 110
+    for row in sheet.iter_rows():
         row[1].alignment = Alignment(wrap_text=True, vertical="top")
+
+
+def _saved(book: Workbook) -> bytes:
     out = BytesIO()
     book.save(out)
     return out.getvalue()

@@ -1,0 +1,324 @@
+"""The parts of an analysis as tables: how each is read on a page, and exported."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Plain = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """key is the exported name; a page shows `digits` decimals (None: as it is)."""
+
+    key: str
+    heading: str
+    digits: int | None = None
+    is_number: bool = True
+
+    def shown(self, row: Plain) -> str:
+        value = row.get(self.key)
+        if value is None or value == "":
+            return "–" if self.is_number else ""
+        if self.key.startswith("p_") or self.key in ("p", "sign_flip_p"):
+            return "< 0.001" if value < 0.001 else f"{value:.3f}"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if self.digits is None or isinstance(value, str | int):
+            return str(value)
+        return f"{value:.{self.digits}f}"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One table of an analysis."""
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[Column, ...]
+    rows: tuple[Plain, ...]
+    # Long and seldom read: a page folds it.
+    folded: bool = False
+
+    @property
+    def lines(self) -> list[list[tuple[Column, str]]]:
+        return [[(column, column.shown(row)) for column in self.columns] for row in self.rows]
+
+
+def _text(key: str, heading: str) -> Column:
+    return Column(key, heading, is_number=False)
+
+
+def _points(key: str, heading: str) -> Column:
+    return Column(key, heading, digits=1)
+
+
+WHERE = (_text("study", "Study"), _text("task", "Task"), Column("shots", "Shots"))
+UNDER = (_text("references", "References"), Column("gold_version", "Gold version"))
+POSITIONS = (Column("first", "From position"), Column("last", "To position"))
+DIFFERENCE = (
+    _points("difference", "Difference"),
+    _points("low", "95 % low"),
+    _points("high", "95 % high"),
+    _points("se", "SE"),
+    Column("df", "df", digits=1),
+    Column("p", "p"),
+    Column("p_holm", "p, Holm"),
+    Column("p_bh", "p, BH"),
+    Column("sign_flip_p", "p, sign flips"),
+    Column("n", "n"),
+    Column("r", "r"),
+    Column("m", "m"),
+    Column("left_out", "Items left out"),
+    _text("notes", "Notes"),
+)
+
+
+def analysis_sheets(result: Plain) -> list[Sheet]:
+    """Every table of a kept analysis; those without rows are left out."""
+    made = [sheet(result) for sheet in SHEETS.values()]
+    return [sheet for sheet in made if sheet.rows]
+
+
+def tests_sheet(result: Plain) -> Sheet:
+    return Sheet(
+        "tests",
+        "People against systems, on the same items",
+        "Percent points, people less system. Holm's p holds over all tests of this table; "
+        "Benjamini and Hochberg's is for exploring. n and r count annotators and runs, or splits "
+        "where several share one. The sign-flip test over item clusters speaks of these people and "
+        "these runs alone. SD bars that do not overlap are no test.",
+        (
+            *WHERE,
+            _text("system", "System"),
+            _text("method", "Method"),
+            _points("mean", "People"),
+            _points("other_mean", "System's mean"),
+            *DIFFERENCE,
+            *UNDER,
+        ),
+        tuple(map(_with_notes, result["tests"])),
+    )
+
+
+def changes_sheet(result: Plain) -> Sheet:
+    return Sheet(
+        "changes",
+        "Change between shots",
+        "Percent points, more shots less fewer, on the same items and with other people. The p "
+        "values are adjusted over this table.",
+        (
+            *WHERE,
+            Column("other_shots", "Against shots"),
+            _points("mean", "More"),
+            _points("other_mean", "Fewer"),
+            *DIFFERENCE,
+            *UNDER,
+        ),
+        tuple(map(_with_notes, result["changes"])),
+    )
+
+
+def uncertainty_sheet(result: Plain) -> Sheet:
+    return Sheet(
+        "uncertainty",
+        "What is not known about each cell",
+        "New items: how other people would do on other items like these; these items: on exactly "
+        "this test set. The guard band stands beside the interval for n below 5. Components are "
+        "variances of scores in [0, 1]; they feed the planner.",
+        (
+            *WHERE,
+            _points("mean", "Mean"),
+            _points("sd", "SD"),
+            _points("sd_ddof0", "SD (ddof 0)"),
+            Column("n", "n"),
+            Column("m", "m"),
+            _points("new_items_low", "New items, low"),
+            _points("new_items_high", "New items, high"),
+            Column("new_items_df", "df", digits=1),
+            _text("new_items_method", "Method"),
+            _points("guard_low", "Guard band, low"),
+            _points("guard_high", "Guard band, high"),
+            _points("these_items_low", "These items, low"),
+            _points("these_items_high", "These items, high"),
+            Column("annotator_var", "Annotator variance", digits=4),
+            Column("item_var", "Item variance", digits=4),
+            Column("residual_var", "Residual variance", digits=4),
+            Column("splits", "Splits"),
+            Column("split_var", "Variance between splits", digits=4),
+            Column("within_split_var", "Variance within splits", digits=4),
+            *UNDER,
+        ),
+        tuple(_flat_cell(cell) for cell in result["cells"]),
+    )
+
+
+def agreement_sheet(result: Plain) -> Sheet:
+    return Sheet(
+        "agreement",
+        "Consensus and agreement",
+        "Consensus holds what more than half of the annotators chose; it is a figure of its own, "
+        "not the mean annotator's. α is Krippendorff's; intervals by bootstrap over contexts.",
+        (
+            *WHERE,
+            _points("consensus", "Consensus S1, %"),
+            Column("items", "Items"),
+            *_agreement_columns("masi", "α, MASI"),
+            *_agreement_columns("pairwise_s1", "S1 of pairs"),
+            *_agreement_columns("empty", "α, empty or not"),
+            *UNDER,
+        ),
+        tuple(_flat_accord(cell) for cell in result["cells"] if cell["accord"]),
+    )
+
+
+def curves_sheet(result: Plain) -> Sheet:
+    return Sheet(
+        "curves",
+        "Learning over the training items",
+        "S1 in percent by position in the shot set, over everybody who finished the training, "
+        "screened out or not. Adjusted: which items happened to stand there is taken out, since "
+        "orders differ.",
+        (
+            *WHERE,
+            Column("annotators", "Annotators"),
+            *POSITIONS,
+            Column("answers", "Answers"),
+            _points("mean", "Mean"),
+            _points("adjusted", "Adjusted"),
+            _points("se", "SE of adjusted"),
+        ),
+        tuple(
+            {**_curve_place(curve), "annotators": curve["annotators"], **point}
+            for curve in result["curves"]
+            for point in curve["points"]
+        ),
+    )
+
+
+def annotator_curves_sheet(result: Plain) -> Sheet:
+    return Sheet(
+        "annotator-curves",
+        "Learning of each annotator",
+        "Mean S1 in percent over the same positions, not adjusted.",
+        (*WHERE, _text("annotator", "Annotator"), *POSITIONS, _points("mean", "Mean")),
+        tuple(
+            {
+                **_curve_place(curve),
+                "annotator": name,
+                "first": point["first"],
+                "last": point["last"],
+                "mean": mean,
+            }
+            for curve in result["curves"]
+            for name, means in curve["by_annotator"].items()
+            for point, mean in zip(curve["points"], means, strict=True)
+        ),
+        folded=True,
+    )
+
+
+def aggregates_sheet(result: Plain) -> Sheet:
+    return Sheet(
+        "aggregates",
+        "Over all tasks",
+        "The mean of the task means, only of who has all of them. SD is that of this mean, "
+        "√(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead.",
+        (
+            _text("kind", "Kind"),
+            _text("study", "Study"),
+            _text("system", "System"),
+            _text("method", "Method"),
+            Column("shots", "Shots"),
+            _points("mean", "Mean"),
+            _points("sd", "SD of the mean"),
+            _points("clues_sd", "SD as CLUES prints it"),
+            _text("tasks", "Tasks"),
+            _text("source", "Source"),
+        ),
+        tuple({**row, "tasks": ", ".join(row["tasks"])} for row in result["aggregates"]),
+    )
+
+
+def excluded_sheet(result: Plain) -> Sheet:
+    return Sheet(
+        "excluded",
+        "Without and with excluded annotators",
+        "Cells that hold excluded annotators, side by side.",
+        (
+            *WHERE,
+            *(
+                _points(f"{side}_{key}", f"{heading} {side}")
+                for side in ("without", "with")
+                for key, heading in (
+                    ("mean", "Mean"),
+                    ("sd", "SD"),
+                    ("n", "n"),
+                    ("ci_low", "95 % low"),
+                    ("ci_high", "95 % high"),
+                )
+            ),
+        ),
+        tuple(_flat_sides(row) for row in result["excluded"]),
+    )
+
+
+SHEETS: dict[str, Callable[[Plain], Sheet]] = {
+    "tests": tests_sheet,
+    "changes": changes_sheet,
+    "uncertainty": uncertainty_sheet,
+    "agreement": agreement_sheet,
+    "curves": curves_sheet,
+    "annotator-curves": annotator_curves_sheet,
+    "aggregates": aggregates_sheet,
+    "excluded": excluded_sheet,
+}
+
+
+def _with_notes(row: Plain) -> Plain:
+    return {**row, "notes": " ".join(row["notes"])}
+
+
+def _agreement_columns(key: str, heading: str) -> Sequence[Column]:
+    return (
+        Column(key, heading, digits=2),
+        Column(f"{key}_low", "95 % low", digits=2),
+        Column(f"{key}_high", "95 % high", digits=2),
+    )
+
+
+def _place(cell: Plain) -> Plain:
+    return {key: cell[key] for key in ("study", "task", "shots", "references", "gold_version")}
+
+
+def _flat_cell(cell: Plain) -> Plain:
+    found = dict(cell["uncertainty"])
+    flat = _place(cell)
+    for name in ("new_items", "these_items", "guard"):
+        flat |= {f"{name}_{key}": value for key, value in (found.pop(name) or {}).items()}
+    return {**flat, **found}
+
+
+def _flat_accord(cell: Plain) -> Plain:
+    found = cell["accord"]
+    flat = {**_place(cell), "consensus": found["consensus"]["mean"]}
+    flat["items"] = found["consensus"]["items"]
+    for name in ("masi", "pairwise_s1", "empty"):
+        flat |= {
+            name: found[name]["value"],
+            f"{name}_low": found[name]["low"],
+            f"{name}_high": found[name]["high"],
+        }
+    return flat
+
+
+def _curve_place(curve: Plain) -> Plain:
+    return {key: curve[key] for key in ("study", "task", "shots")}
+
+
+def _flat_sides(row: Plain) -> Plain:
+    flat = {key: row[key] for key in ("study", "task", "shots")}
+    for side in ("without", "with"):
+        flat |= {f"{side}_{key}": value for key, value in (row.get(side) or {}).items()}
+    return flat

@@ -1,0 +1,56 @@
+"""What every page of a comparison needs: who may see it, what it is of, what was chosen."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404
+
+from annotation.models import Benchmark, Study
+from scoring.acts.analysing import Scope
+from scoring.cells import Choices
+
+View = Callable[..., HttpResponse]
+
+
+def for_researchers(view: View) -> View:
+    """Pages that show answers and scores are for staff; who is not signed in signs in."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_staff:
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def found_scope(scope: str, name: str) -> Scope:
+    if scope == "benchmark":
+        return Scope(get_object_or_404(Benchmark, name=name))
+    study = get_object_or_404(Study.objects.select_related("benchmark"), slug=name)
+    return Scope(study.benchmark, study)
+
+
+def chosen(given: QueryDict) -> Choices:
+    """The reader's choices, as the address carries them."""
+    try:
+        return Choices(
+            references=given.get("references") or None,
+            estimand=given.get("estimand") or "new_items",
+            shots=tuple(given.getlist("shots")),
+            simulated="simulated" in given,
+            with_excluded="with_excluded" in given,
+        )
+    except ValueError as error:
+        raise Http404(str(error)) from error
+
+
+def download(document: bytes, content_type: str, name: str) -> HttpResponse:
+    return HttpResponse(
+        document,
+        content_type=content_type,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
