@@ -77,7 +77,7 @@ class Run(models.Model):
     episode = models.PositiveIntegerField(null=True, blank=True)
 
     citation = models.TextField(blank=True)
-    url = models.URLField(max_length=500, blank=True)
+    url = models.CharField(max_length=500, blank=True)
     uses_labelled = models.BooleanField(
         null=True, blank=True, help_text=_("Labelled data from elsewhere; empty: not told.")
     )
@@ -173,6 +173,8 @@ _FIGURE = [
     "source",
 ]
 
+_STORED_ALREADY = _("This figure is stored already: delete the stored one to correct it.")
+
 
 class ReportedScore(models.Model):
     """A figure known only as published. In percent, as published.
@@ -206,12 +208,17 @@ class ReportedScore(models.Model):
     class Meta:
         ordering = ["benchmark", "task", "kind", "system", "method", "shots", "id"]
         constraints = [
-            models.UniqueConstraint(fields=[*_FIGURE, "shots"], name="reported_score_once"),
+            models.UniqueConstraint(
+                fields=[*_FIGURE, "shots"],
+                name="reported_score_once",
+                violation_error_message=_STORED_ALREADY,
+            ),
             # The first passes over rows whose shots are null.
             models.UniqueConstraint(
                 fields=_FIGURE,
                 condition=Q(shots__isnull=True),
                 name="reported_score_supervised_once",
+                violation_error_message=_STORED_ALREADY,
             ),
             models.CheckConstraint(
                 condition=Q(kind__in=ReportedKind.values), name="reported_score_kind_known"

@@ -1,7 +1,9 @@
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from annotation.errors import BadInput, Frozen, NotReady
 from annotation.models import Example, ItemSet
@@ -156,6 +158,27 @@ def test_stores_all_of_a_piece_or_nothing_where_asked() -> None:
         add_predictions(run, {first: (), second: ("Anna",)}, all_or_none=True)
     assert refused.value.example_ids == [first]
     assert run.predictions.count() == 1
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_stores_a_piece_once_that_comes_twice_at_the_same_time() -> None:
+    tests = names_test_set()
+    run = opened(tests)
+    answers = {example.pk: ("Anna",) for example in examples(tests)}
+    start = Barrier(4)
+
+    def send(_: int) -> tuple[int, int]:
+        try:
+            start.wait()
+            added = add_predictions(run, answers)
+            return added.stored, added.repeated
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(send, range(4))) == [(0, 4), (0, 4), (0, 4), (4, 0)]
+    assert run.predictions.count() == 4
 
 
 @pytest.mark.both_databases
