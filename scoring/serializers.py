@@ -1,0 +1,151 @@
+"""Runs as the API takes and shows them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotation.errors import BadInput
+from scoring.models import Method, ProtocolTag, Run, shots_label
+from scoring.runs.fields import as_shots, run_fields
+from scoring.runs.records import RunFields
+
+MOST_IN_PIECE = 5_000
+
+
+@extend_schema_field(
+    {"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string", "enum": ["all"]}]}
+)
+class ShotsField(serializers.Field):
+    """A number, or "all" for fully supervised."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        # Null in the database is a value here, not the absence of one.
+        super().__init__(**{"source": "*", **kwargs})
+
+    def to_representation(self, value: Run) -> int | str:
+        return shots_label(value.shots)
+
+    def to_internal_value(self, data: object) -> dict[str, int | str]:
+        try:
+            return {"shots": as_shots(data)}
+        except BadInput as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+@extend_schema_field(
+    {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}
+)
+class AnswerField(serializers.Field):
+    """A list of strings, or one string."""
+
+    def to_representation(self, value: tuple[str, ...]) -> list[str]:
+        return list(value)
+
+    def to_internal_value(self, data: object) -> tuple[str, ...]:
+        pieces = [data] if isinstance(data, str) else data
+        if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
+            raise serializers.ValidationError(
+                "The prediction must be a list of strings, or one string."
+            )
+        return tuple(pieces)
+
+
+class RunSerializer(serializers.ModelSerializer):
+    benchmark = serializers.SlugField(source="task.benchmark.name", read_only=True)
+    task = serializers.SlugField(source="task.slug", read_only=True)
+    test_set = serializers.SlugField(source="test_set.name", read_only=True)
+    shots = ShotsField(read_only=True)
+    owner = serializers.CharField(source="owner.username", default=None, read_only=True)
+    protocol = serializers.ListField(child=serializers.CharField(), read_only=True)
+    coverage = serializers.FloatField(read_only=True, allow_null=True)
+    report = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "benchmark",
+            "task",
+            "test_set",
+            "system",
+            "method",
+            "parameters",
+            "shots",
+            "split",
+            "episode",
+            "citation",
+            "url",
+            "uses_labelled",
+            "uses_unlabelled",
+            "protocol",
+            "source_format",
+            "source_name",
+            "state",
+            "checksum",
+            "owner",
+            "created_at",
+            "coverage",
+            "report",
+        ]
+        read_only_fields = fields
+
+
+class NewRunSerializer(serializers.Serializer):
+    """What a run is; the predictions follow in pieces."""
+
+    benchmark = serializers.SlugField(required=False, help_text="Needed where there are several.")
+    task = serializers.SlugField()
+    system = serializers.CharField()
+    method = serializers.ChoiceField(choices=Method.choices)
+    parameters = serializers.CharField(required=False, allow_blank=True)
+    shots = ShotsField()
+    split = serializers.IntegerField(required=False, allow_null=True)
+    episode = serializers.IntegerField(required=False, allow_null=True)
+    citation = serializers.CharField(required=False, allow_blank=True)
+    url = serializers.CharField(required=False, allow_blank=True)
+    uses_labelled = serializers.BooleanField(required=False, allow_null=True)
+    uses_unlabelled = serializers.BooleanField(required=False, allow_null=True)
+    protocol = serializers.ListField(
+        child=serializers.ChoiceField(choices=ProtocolTag.choices), required=False
+    )
+
+    def validate(self, attrs: Mapping[str, Any]) -> RunFields:
+        try:
+            return run_fields(attrs)
+        except BadInput as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+class PredictionSerializer(serializers.Serializer):
+    id = serializers.CharField(help_text="The id of the test example; numbers count as strings.")
+    prediction = AnswerField()
+
+
+class PieceSerializer(serializers.Serializer):
+    predictions = PredictionSerializer(many=True, allow_empty=False, max_length=MOST_IN_PIECE)
+
+
+class PieceAnswerSerializer(serializers.Serializer):
+    """What became of a piece, and how far the run is."""
+
+    stored = serializers.IntegerField()
+    repeated = serializers.IntegerField(help_text="Predictions that were there already.")
+    answered = serializers.IntegerField(help_text="Items with a prediction by now.")
+    items = serializers.IntegerField(help_text="Items of the test set.")
+
+
+class RunScoreSerializer(serializers.Serializer):
+    references = serializers.CharField()
+    gold_version = serializers.IntegerField()
+    scorer_version = serializers.IntegerField()
+    mean = serializers.FloatField(help_text="S1 in percent, over the answered items alone.")
+    answered = serializers.IntegerField()
+    items = serializers.IntegerField()
+    coverage = serializers.FloatField()
+    is_partial = serializers.BooleanField()
+
+
+class RefusalSerializer(serializers.Serializer):
+    detail = serializers.CharField()
