@@ -18,7 +18,16 @@ from annotation.acts.places import open_places
 from annotation.errors import Refusal
 from annotation.frozen import batch_content
 from annotation.marking import gold_in_force
-from annotation.models import Annotator, Assignment, Batch, Channel, Place, Study, WorkState
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Batch,
+    Channel,
+    Gold,
+    Place,
+    Study,
+    WorkState,
+)
 from annotation.simulation import SimulatedPerson
 
 READING_S = 25
@@ -71,19 +80,23 @@ def _play(batch: Batch, person: SimulatedPerson, at: datetime) -> Assignment:
     give_consent(assignment, at=at)
     now = at + timedelta(seconds=READING_S)
     begin(assignment, at=now)
+    content = batch_content(batch.pk)
+    examples = [example.pk for example in (*content.training, *content.test)]
+    golds = gold_in_force(examples, content.task_id, content.gold_version)
     while not assignment.is_finished:
-        now = _play_step(assignment, person, now)
+        now = _play_step(assignment, person, golds, now)
     return assignment
 
 
-def _play_step(assignment: Assignment, person: SimulatedPerson, now: datetime) -> datetime:
+def _play_step(
+    assignment: Assignment, person: SimulatedPerson, golds: dict[int, Gold], now: datetime
+) -> datetime:
     step = assignment.step
     example = current_example(assignment)
     content = batch_content(assignment.batch_id)
-    gold = gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
     raw, seconds = person.answer(
         example,
-        gold.alternative_texts()[0],
+        golds[example.pk].alternative_texts()[0],
         max_spans=content.max_spans,
         examples_seen=min(step, len(content.training)),
     )
