@@ -31,6 +31,8 @@ class ItemFinder:
         rows = Item.objects.filter(item_set=item_set).values_list("source_id", "example_id")
         self.by_id = {str(source_id): example_id for source_id, example_id in rows}
         self.example_ids = frozenset(self.by_id.values())
+        # Of equal examples, which one a record's id was given to.
+        self._given: dict[int, dict[object, int]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self.example_ids)
@@ -43,13 +45,11 @@ class ItemFinder:
         """
         strings = {normal(text) for text in texts} - {""}
         known = self.by_id.get(source_id or "")
-        if known is not None and (not strings or self._texts[known].context in strings):
-            return known
         if not strings:
-            raise NoMatch("the test set does not have this id")
+            return self._believed(known)
         found = self._with_context_equal(strings) or self._with_context_inside(strings)
-        if found is not None:
-            return found
+        if found and known not in found:
+            return self._in_turn(found, source_id)
         if known is not None and self._holds_context(strings, known):
             return known
         raise NoMatch("no example of the test set has its context and question")
@@ -70,11 +70,23 @@ class ItemFinder:
                 found[key].append(each)
         return found
 
+    @staticmethod
+    def _believed(known: int | None) -> int:
+        if known is None:
+            raise NoMatch("the test set does not have this id")
+        return known
+
     def _holds_context(self, strings: Collection[str], example_id: int) -> bool:
         segments = self._texts[example_id].segments
         return all(any(part in string for string in strings) for part in segments)
 
-    def _with_context_equal(self, strings: Collection[str]) -> int | None:
+    def _in_turn(self, equal: Sequence[int], source_id: str | None) -> int:
+        """One of equal examples: records of another id, or of none, get them one by one."""
+        given = self._given[equal[0]]
+        key = source_id if source_id is not None else len(given)
+        return given.setdefault(key, equal[len(given) % len(equal)])
+
+    def _with_context_equal(self, strings: Collection[str]) -> list[int]:
         """One of the strings is the context; the longest counts, since a document's label may
         be a context too, and the question decides between several."""
         found = {
@@ -86,10 +98,10 @@ class ItemFinder:
         longest = max((len(each.context) for each in found.values()), default=0)
         candidates = [each for each in found.values() if len(each.context) == longest]
         if len(candidates) > 1:
-            return _best_asked(candidates, strings)
-        return candidates[0].example_id if candidates else None
+            return _asked_last(candidates, strings)
+        return [each.example_id for each in candidates]
 
-    def _with_context_inside(self, strings: Collection[str]) -> int | None:
+    def _with_context_inside(self, strings: Collection[str]) -> list[int]:
         """A prompt holds context and question. Demonstrations stand before what is asked, so
         the context that ends last counts, and of those that end together the longest."""
         questions = {each.question for each in self._texts.values()}
@@ -102,7 +114,7 @@ class ItemFinder:
                 best, candidates = place, [each]
             elif place == best and candidates:
                 candidates.append(each)
-        return _best_asked(candidates, strings)
+        return _asked_last(candidates, strings)
 
 
 def normal(text: str) -> str:
@@ -126,11 +138,12 @@ def _place(each: _Texts, prompt: str) -> tuple[int, int]:
     return max(prompt.rfind(part) + len(part) for part in each.segments), len(each.context)
 
 
-def _best_asked(candidates: Collection[_Texts], strings: Collection[str]) -> int | None:
-    """The one whose question is asked last; None where that is two."""
-    asked: dict[tuple[int, int], list[int]] = defaultdict(list)
+def _asked_last(candidates: Collection[_Texts], strings: Collection[str]) -> list[int]:
+    """Those whose question is asked last; none if they are not equal, so that it is a guess."""
+    asked: dict[tuple[int, int], list[_Texts]] = defaultdict(list)
     for each in candidates:
         if places := [s.rfind(each.question) for s in strings if each.question in s]:
-            asked[max(places) + len(each.question), len(each.question)].append(each.example_id)
+            asked[max(places) + len(each.question), len(each.question)].append(each)
     last = asked[max(asked)] if asked else []
-    return last[0] if len(last) == 1 else None
+    is_guess = len({(each.segments, each.question) for each in last}) > 1
+    return [] if is_guess else sorted(each.example_id for each in last)

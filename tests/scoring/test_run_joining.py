@@ -45,6 +45,8 @@ def test_prefers_the_text_to_an_id_that_means_something_else() -> None:
     assert found.find("0", ["the film is long"]) == keys[1]
     with pytest.raises(NoMatch, match="no example"):
         found.find("0", ["a book"])
+    found, keys = items(PEOPLE, PLACES)
+    assert found.find("0", ["In Belgrade :", "List the places"]) == keys[1]
 
 
 def test_tells_examples_of_one_context_by_their_question() -> None:
@@ -74,8 +76,8 @@ def test_does_not_take_a_word_of_the_question_for_a_context() -> None:
 
 
 def test_asks_the_id_where_the_texts_leave_a_doubt() -> None:
-    found, keys = items(FILM, FILM)
-    assert found.find("1", ["Read: the film. What do you say?"]) == keys[1]
+    found, keys = items(PEOPLE, PLACES)
+    assert found.find("1", ["Read: In Belgrade : What do you say?"]) == keys[1]
 
 
 def test_does_not_join_a_prompt_that_asks_something_else() -> None:
@@ -90,7 +92,16 @@ def test_joins_contexts_of_several_segments() -> None:
     assert found.find(None, ["A man sleeps. A man dreams. Does it follow?"]) == keys[1]
 
 
-def test_does_not_guess_between_equal_examples() -> None:
-    found, _ = items(FILM, FILM)
+def test_gives_equal_examples_to_records_one_by_one() -> None:
+    found, keys = items(FILM, FILM, LONG)
+    texts = ["the film", "good or bad?"]
+    assert [found.find(None, texts) for _ in range(3)] == [keys[0], keys[1], keys[0]]
+    again, keys = items(FILM, FILM, LONG)
+    prompt = ["the film\ngood or bad?"]
+    assert [again.find(name, prompt) for name in "xxyy"] == [keys[0], keys[0], keys[1], keys[1]]
+
+
+def test_does_not_guess_between_different_examples() -> None:
+    found, _ = items(FILM, (["the book"], "good or bad?"))
     with pytest.raises(NoMatch):
-        found.find(None, ["the film", "good or bad?"])
+        found.find(None, ["the film", "the book", "good or bad?"])
