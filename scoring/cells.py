@@ -123,14 +123,6 @@ class Cell:
         answered = sum(int((~np.isnan(vector.scores)).sum()) for vector in self.vectors)
         return answered / sum(len(vector.items) for vector in self.vectors)
 
-    @property
-    def item_means(self) -> dict[int, float]:
-        """By example, the mean over the members who answered it."""
-        seen = ~np.isnan(self.matrix)
-        sums, counts = np.where(seen, self.matrix, 0).sum(axis=0), seen.sum(axis=0)
-        rows = zip(self.example_ids, sums, counts, strict=True)
-        return {pk: float(total / count) for pk, total, count in rows if count}
-
 
 class CellReader:
     """Reads cells at the latest gold; the items of a test set are read once for all of them."""
@@ -140,9 +132,14 @@ class CellReader:
         self._items: dict[int, ScoredItems] = {}
         self._versions: dict[int, int] = {}
 
-    def people(self, study: Study, *, simulated: bool = False) -> list[Cell]:
-        """A study's cells by task and shots, over the annotators that count."""
+    def people(
+        self, study: Study, *, simulated: bool = False, task: Task | None = None
+    ) -> list[Cell]:
+        """A study's cells by task and shots (or those of one task), over the annotators that
+        count."""
         assignments = Assignment.objects.filter(study=study).order_by("pk")
+        if task is not None:
+            assignments = assignments.filter(batch__task=task)
         assignments = assignments.select_related(
             "annotator", "batch__task", "batch__training_set", "batch__test_set"
         )

@@ -5,6 +5,7 @@ Bytes are deterministic: the same rows give the same file.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from math import nan
@@ -15,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scoring.analysis.floors import Bound, no_skill
+from scoring.analysis.items import ItemFigures
 from scoring.rows import Row
 from scoring.tables.grid import is_people, task_order
 
@@ -109,10 +111,41 @@ def curves_figure(curves: Sequence[Plain]) -> Figure:
     return figure
 
 
+def items_figure(task: str, items: Sequence[ItemFigures]) -> Figure:
+    """Each item's mean for people against that for systems; a larger circle holds more
+    items. Above the diagonal systems do better, below it people."""
+    places = Counter(
+        (round(item.people, 1), round(item.systems, 1))
+        for item in items
+        if item.people is not None and item.systems is not None
+    )
+    figure = Figure(figsize=(5.2, 5.4), layout="constrained")
+    panel = figure.subplots()
+    panel.plot([0, 100], [0, 100], color=GRID, linewidth=1, linestyle="--")
+    panel.scatter(
+        [people for people, _ in places],
+        [systems for _, systems in places],
+        [14 * count for count in places.values()],
+        facecolor=COLOURS[0],
+        edgecolor=INK,
+        linewidth=0.6,
+        alpha=0.55,
+    )
+    panel.set_title(f"{task}: {places.total()} items", fontsize=10, color=INK)
+    panel.set_xlabel("people's mean S1 (percent)", color=INK)
+    panel.set_ylabel("systems' mean S1 (percent)", color=INK)
+    panel.set_xlim(-4, 104)
+    panel.set_ylim(-4, 104)
+    panel.set_aspect("equal")
+    _dress(panel, "both")
+    return figure
+
+
 FIGURES: dict[str, tuple[Callable[..., Figure], str]] = {
     "shots": (shots_figure, "Score against shots"),
     "differences": (differences_figure, "Differences between people and systems"),
     "curves": (curves_figure, "Learning over the training items"),
+    "items": (items_figure, "Each item for people and for systems"),
 }
 
 

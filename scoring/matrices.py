@@ -77,7 +77,7 @@ def run_scores(runs: Iterable[Run], items: ScoredItems, references: str) -> dict
     """One vector for each run; what it did not answer is NaN."""
     # A complete run is final, as a judgement is: only the items can make its vector stale.
     marks = {run.pk: items.fingerprint for run in runs}
-    return _kept_scores("run_id", marks, items, references, _predicted_answers)
+    return _kept_scores("run_id", marks, items, references, predicted_answers)
 
 
 def score_answers(
@@ -146,19 +146,23 @@ def _kept_scores(
     return fresh | scored
 
 
-def judged_answers(owners: Collection[int]) -> Mapping[int, Answers]:
+def judged_answers(owners: Collection[int], example: int | None = None) -> dict[int, Answers]:
+    """Test answers by assignment; of all examples or of one."""
     rows = Judgement.objects.of_test().filter(assignment_id__in=owners)
+    rows = rows if example is None else rows.filter(example_id=example)
     return _by_owner(owners, rows.values_list("assignment_id", "example_id", "answer"))
 
 
-def _predicted_answers(owners: Collection[int]) -> Mapping[int, Answers]:
+def predicted_answers(owners: Collection[int], example: int | None = None) -> dict[int, Answers]:
+    """Answers by run; of all examples or of one."""
     rows = Prediction.objects.filter(run_id__in=owners)
+    rows = rows if example is None else rows.filter(example_id=example)
     return _by_owner(owners, rows.values_list("run_id", "example_id", "answer"))
 
 
 def _by_owner(
     owners: Collection[int], rows: Iterable[tuple[int, int, list[str]]]
-) -> Mapping[int, Answers]:
+) -> dict[int, Answers]:
     answers: dict[int, dict[int, list[str]]] = defaultdict(dict)
     for pk in owners:
         answers[pk] = {}

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, include, path, register_converter
 
-from scoring.views import analysis, comparison
+from scoring.views import analysis, comparison, items
 from scoring.views.scope import View
 
 
@@ -37,5 +37,8 @@ urlpatterns = [
     of_comparison(
         "analysis/<slug:figure>/<slug:form>/", analysis.analysis_figure, "analysis_figure"
     ),
+    of_comparison("items/", items.items, "items"),
+    of_comparison("items/figure/<slug:form>/", items.items_figure, "items_figure"),
+    of_comparison("items/<int:example_id>/", items.item, "item"),
     path("", include("scoring.api")),
 ]

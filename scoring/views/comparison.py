@@ -28,6 +28,8 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "annotators": [row for row in table.rows if row.single],
         "formats": list(FORMATS),
         "shots_offered": _shots_offered(table),
+        # Published figures may stand for tasks whose items are not here.
+        "item_tasks": {row.task for row in table.rows if row.kind != "reported"},
     }
     return render(request, "scoring/comparison.html", context)
 

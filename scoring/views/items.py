@@ -1,0 +1,129 @@
+"""Item by item: a list to sort and filter, and what everybody answered to one."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from annotation.models import Example, Task
+from scoring.acts.analysing import Scope
+from scoring.acts.comparing import compared_studies, compared_tasks
+from scoring.analysis.items import ItemFigures, given_answers, item_figures, task_cells
+from scoring.cells import CellReader
+from scoring.views.comparison import figure_response
+from scoring.views.scope import chosen, for_researchers, found_scope
+
+PAGE = 50
+HIGHEST = float("inf")
+# By name: the heading, and what to sort by; what is not known comes last.
+ORDERS: dict[str, tuple[Any, Callable[[ItemFigures], float]]] = {
+    "gap": (_("people and systems differ most"), lambda item: -abs(item.gap or 0)),
+    "people": (_("hardest for people"), lambda item: _first_low(item.people)),
+    "systems": (_("hardest for systems"), lambda item: _first_low(item.systems)),
+    "people_ahead": (_("people most ahead"), lambda item: -_or_lowest(item.gap)),
+    "systems_ahead": (_("systems most ahead"), lambda item: _first_low(item.gap)),
+    "position": (_("order of the test set"), lambda item: item.position),
+}
+GOLDS = {"empty": _("nothing to find"), "filled": _("something to find")}
+
+
+@for_researchers
+@require_safe
+def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+    found = found_scope(scope, name)
+    tasks = compared_tasks(found.benchmark, found.study)
+    task = _chosen_task(tasks, request.GET)
+    order = request.GET.get("order", "gap")
+    if order not in ORDERS:
+        raise Http404
+    figures = _figures(found, task, request) if task else []
+    shown = sorted(_filtered(figures, request.GET), key=ORDERS[order][1])
+    context = {
+        "scope": scope,
+        "name": name,
+        "tab": "items",
+        "choices": chosen(request.GET),
+        "tasks": tasks,
+        "task": task,
+        "orders": {key: heading for key, (heading, _) in ORDERS.items()},
+        "order": order,
+        "golds": GOLDS,
+        "all_count": len(figures),
+        "page": Paginator(shown, PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "scoring/items.html", context)
+
+
+@for_researchers
+@require_safe
+def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpResponse:
+    """What every annotator and every run answered to one item."""
+    found = found_scope(scope, name)
+    tasks = compared_tasks(found.benchmark, found.study)
+    example = get_object_or_404(
+        Example.objects.select_related("task"), pk=example_id, task__in=tasks
+    )
+    people, systems = _cells(found, example.task, request)
+    figures = {each.example_id: each for each in item_figures(example.task, people, systems)}
+    if example.pk not in figures:
+        raise Http404
+    context = {
+        "scope": scope,
+        "name": name,
+        "tab": "items",
+        "choices": chosen(request.GET),
+        "example": example,
+        "figures": figures[example.pk],
+        "answers": given_answers(example, people, systems),
+    }
+    return render(request, "scoring/item.html", context)
+
+
+@for_researchers
+@require_safe
+def items_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
+    found = found_scope(scope, name)
+    task = _chosen_task(compared_tasks(found.benchmark, found.study), request.GET)
+    if task is None:
+        raise Http404
+    return figure_response("items", form, name, task.slug, _figures(found, task, request))
+
+
+def _figures(found: Scope, task: Task, request: HttpRequest) -> list[ItemFigures]:
+    return item_figures(task, *_cells(found, task, request))
+
+
+def _cells(found: Scope, task: Task, request: HttpRequest) -> tuple[list, list]:
+    studies = compared_studies(found.benchmark, found.study)
+    return task_cells(task, studies, CellReader(chosen(request.GET)))
+
+
+def _chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:
+    """The task of the address, else the first one; 404 for one that is not compared."""
+    if "task" not in given:
+        return tasks[0] if tasks else None
+    for task in tasks:
+        if task.slug == given["task"]:
+            return task
+    raise Http404
+
+
+def _filtered(figures: Sequence[ItemFigures], given: QueryDict) -> list[ItemFigures]:
+    text, gold = given.get("q", "").strip().lower(), given.get("gold", "")
+    return [
+        item
+        for item in figures
+        if text in item.text and (gold not in GOLDS or item.has_empty_gold == (gold == "empty"))
+    ]
+
+
+def _first_low(score: float | None) -> float:
+    return HIGHEST if score is None else score
+
+
+def _or_lowest(score: float | None) -> float:
+    return -HIGHEST if score is None else score
