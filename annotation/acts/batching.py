@@ -33,6 +33,17 @@ class Candidate:
     def key(self) -> tuple[int | None, int]:
         return (self.training_set.pk if self.training_set else None, self.test_set.pk)
 
+    def batch(self, study: Study, wanted: int) -> Batch:
+        """As it would be stored."""
+        return Batch(
+            study=study,
+            task=self.task,
+            training_set=self.training_set,
+            test_set=self.test_set,
+            chain=self.chain,
+            wanted=wanted,
+        )
+
 
 def candidates(task: Task) -> list[Candidate]:
     """Every batch that the item sets of a task allow: zero-shot, each shot set with the
@@ -41,11 +52,14 @@ def candidates(task: Task) -> list[Candidate]:
 
 
 def select_shots(
-    among: Iterable[Candidate], shots: Collection[int], chains: Collection[int] | None = None
+    among: Iterable[Candidate],
+    shots: Collection[int],
+    chains: Collection[int | None] | None = None,
 ) -> list[Candidate]:
     """Those with one of these numbers of shots, of these chains where a choice is made.
 
-    A zero-shot batch and an episode are of no chain, and are chosen by their shots alone.
+    A zero-shot batch and an episode are of no chain, and are chosen by their shots alone;
+    among the chains, None stands for the shot sets that nest in none.
     """
     return [
         candidate
@@ -83,24 +97,23 @@ def add_batches(study: Study, chosen: Sequence[Candidate], *, wanted: int) -> li
     started."""
     _check(study, chosen, wanted)
     with transaction.atomic():
-        _hold_draft(study)
-        return Batch.objects.bulk_create(
-            Batch(
-                study=study,
-                task=candidate.task,
-                training_set=candidate.training_set,
-                test_set=candidate.test_set,
-                chain=candidate.chain,
-                wanted=wanted,
-            )
-            for candidate in missing(study, chosen)
-        )
+        hold_draft(study)
+        new = missing(study, chosen)
+        return Batch.objects.bulk_create(candidate.batch(study, wanted) for candidate in new)
 
 
 def missing(study: Study, chosen: Iterable[Candidate]) -> list[Candidate]:
     """Those that the study does not have yet."""
     present = set(study.batches.values_list("training_set_id", "test_set_id"))
     return [candidate for candidate in chosen if candidate.key not in present]
+
+
+def hold_draft(study: Study) -> None:
+    """Keep the study from being started until this transaction ends: a start would freeze
+    the batches that it finds, and this row is the one that it updates."""
+    draft = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT)
+    if not draft.update(state=StudyState.DRAFT):
+        raise Frozen(_("This study has been started and is frozen: copy it to change it."))
 
 
 def _check(study: Study, chosen: Sequence[Candidate], wanted: int) -> None:
@@ -116,14 +129,6 @@ def _check(study: Study, chosen: Sequence[Candidate], wanted: int) -> None:
                 _("The task %(task)s belongs to another benchmark than the study: leave it out.")
                 % {"task": task.slug}
             )
-
-
-def _hold_draft(study: Study) -> None:
-    """Keep the study from being started until this transaction ends: a start would freeze
-    the batches that it finds, and this row is the one that it updates."""
-    draft = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT)
-    if not draft.update(state=StudyState.DRAFT):
-        raise Frozen(_("This study has been started: copy it to add other batches."))
 
 
 def _of_shot_sets(task: Task) -> list[Candidate]:
