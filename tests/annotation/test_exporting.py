@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
 
 from annotation.acts.excluding import exclude
 from annotation.acts.exporting import COLUMNS, export_judgements
@@ -141,7 +141,7 @@ def test_writes_a_heading_alone_for_a_study_without_judgements(batch: Batch) -> 
 
 
 def test_needs_no_more_queries_for_more_judgements(
-    batch: Batch, completed: Assignment, django_assert_num_queries: CaptureQueriesContext
+    batch: Batch, completed: Assignment, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     make.worked_through(batch, who=make.annotator("prolific", "second"))
     with django_assert_num_queries(3):  # the judgements, and the ids of two item sets

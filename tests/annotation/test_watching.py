@@ -2,7 +2,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
 
 from annotation.acts.driving import start_test_drive
 from annotation.acts.excluding import exclude
@@ -99,7 +99,7 @@ def test_adds_up_the_batches() -> None:
 
 
 def test_needs_no_more_queries_for_more_people(
-    django_assert_num_queries: CaptureQueriesContext,
+    django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     batch = make.running_batch(wanted=6, max_drop=1, drop_unit="sds", drop_group_size=2)
     for _ in range(6):
