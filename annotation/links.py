@@ -1,0 +1,42 @@
+"""The links that bring people into a study, as a researcher gives them out."""
+
+from collections.abc import Sequence
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from annotation.models import Batch, Channel, Invitation, Study
+
+
+def study_link(request: HttpRequest, study: Study) -> str:
+    path = reverse("annotation:join_study", args=[study.join_token])
+    return request.build_absolute_uri(path) + parameters(study.channel)
+
+
+def batch_link(request: HttpRequest, batch: Batch) -> str:
+    path = reverse("annotation:join_batch", args=[batch.join_token])
+    return request.build_absolute_uri(path) + parameters(batch.study.channel)
+
+
+def invitation_link(request: HttpRequest, invitation: Invitation) -> str:
+    path = reverse("annotation:accept_invitation", args=[invitation.token])
+    return request.build_absolute_uri(path)
+
+
+def parameters(channel: Channel) -> str:
+    """What a platform fills in: Prolific has placeholders for it, the others add the
+    parameters to the link themselves."""
+    names = parameter_names(channel)
+    if "prolific" not in channel.slug or not names:
+        return ""
+    return "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in names)
+
+
+def parameter_names(channel: Channel) -> Sequence[str]:
+    names = (
+        channel.person_param,
+        channel.study_param,
+        channel.submission_param,
+        channel.signature_param,
+    )
+    return [name for name in names if name]

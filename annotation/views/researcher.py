@@ -1,0 +1,105 @@
+"""The researcher's pages beside the admin: watching a study, driving it, taking it home."""
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import access
+from annotation.acts.driving import start_test_drive
+from annotation.acts.exporting import FORMATS, export_judgements
+from annotation.acts.inviting import links_csv
+from annotation.errors import Refusal
+from annotation.links import invitation_link
+from annotation.models import Batch, Outcome, Study
+from annotation.watching import study_figures
+
+View = Callable[..., HttpResponseBase]
+WATCH = "annotation/researcher/watch.html"
+CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+
+
+def for_researchers(permission: str) -> Callable[[View], View]:
+    """Strangers find nothing here; staff without the permission are told so."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def checked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+            if not (request.user.is_active and request.user.is_staff):
+                raise Http404
+            if not request.user.has_perm(permission):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        return never_cache(checked)
+
+    return decorate
+
+
+@for_researchers("annotation.view_study")
+@require_safe
+def watch(request: HttpRequest, slug: str) -> HttpResponse:
+    study = _study(slug)
+    context = {
+        "study": study,
+        "figures": study_figures(study, at=timezone.now()),
+        "outcomes": Outcome.choices,
+        "now": timezone.now(),
+    }
+    template = f"{WATCH}#figures" if request.htmx else WATCH  # type: ignore[attr-defined]
+    return render(request, template, context)
+
+
+@for_researchers("annotation.change_study")
+@require_POST
+def test_drive(request: HttpRequest, batch_id: int) -> HttpResponse:
+    batch = get_object_or_404(Batch.objects.select_related("study", "task"), pk=batch_id)
+    try:
+        assignment = start_test_drive(batch, author=request.user, at=timezone.now())
+    except Refusal as refusal:
+        context = {"study": batch.study, "sentence": str(refusal)}
+        return render(request, "annotation/researcher/refused.html", context, status=409)
+    response = redirect("annotation:work")
+    access.sign_in(request, response, assignment)
+    return response
+
+
+@for_researchers("annotation.view_judgement")
+@require_safe
+def judgements(request: HttpRequest, slug: str, file_format: str) -> HttpResponseBase:
+    if file_format not in FORMATS:
+        raise Http404
+    study = _study(slug)
+    lines = export_judgements(study, file_format)
+    return _download(lines, f"{slug}-judgements.{file_format}", CONTENT_TYPES[file_format])
+
+
+@for_researchers("annotation.view_invitation")
+@require_safe
+def invitation_links(request: HttpRequest, slug: str) -> HttpResponseBase:
+    lines = links_csv(_study(slug), lambda invitation: invitation_link(request, invitation))
+    return _download(lines, f"{slug}-invitations.csv", CONTENT_TYPES["csv"])
+
+
+def _study(slug: str) -> Study:
+    return get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
+
+
+def _download(lines: Iterator[str], name: str, content_type: str) -> HttpResponseBase:
+    response = StreamingHttpResponse(lines, content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+researcher_urlpatterns = [
+    path("studies/<slug:slug>/watch/", watch, name="watch"),
+    path("studies/<slug:slug>/judgements.<str:file_format>", judgements, name="export_judgements"),
+    path("studies/<slug:slug>/invitations.csv", invitation_links, name="invitation_links"),
+    path("batches/<int:batch_id>/test-drive/", test_drive, name="test_drive"),
+]

@@ -1,0 +1,162 @@
+import csv
+import json
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.acts.inviting import invite
+from annotation.acts.running import close_study, pause_study
+from annotation.models import Assignment, Batch
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def batch() -> Batch:
+    make.channel("simulated")
+    return make.running_batch(via="prolific", wanted=2, training=1, tests=1)
+
+
+@pytest.fixture
+def researcher(admin_client: Client) -> Client:
+    return admin_client
+
+
+def watch_url(batch: Batch) -> str:
+    return reverse("annotation:watch", args=[batch.study.slug])
+
+
+def test_shows_how_a_study_runs(researcher: Client, batch: Batch) -> None:
+    make.worked_through(batch)
+    page = researcher.get(watch_url(batch))
+    assert page.status_code == 200
+    text = page.content.decode()
+    assert "1 of 2 places finished, 1 taken" in text
+    assert str(batch) in text
+    assert "no-store" in page["Cache-Control"]
+
+
+def test_polls_while_the_study_runs_and_stops_when_it_is_closed(
+    researcher: Client, batch: Batch
+) -> None:
+    assert "hx-trigger" in researcher.get(watch_url(batch)).content.decode()
+    close_study(batch.study, at=make.NOON)
+    assert "hx-trigger" not in researcher.get(watch_url(batch)).content.decode()
+
+
+def test_gives_htmx_the_figures_alone(researcher: Client, batch: Batch) -> None:
+    fragment = researcher.get(watch_url(batch), headers={"HX-Request": "true"}).content.decode()
+    assert fragment.strip().startswith('<div id="figures"')
+    assert "<html" not in fragment
+
+
+def test_names_who_lies_below_the_rule_by_now(researcher: Client) -> None:
+    batch = make.running_batch(wanted=3, training=10, max_drop=20, drop_group_size=2)
+    weak = make.worked_through(batch, wrong=4)
+    make.worked_through(batch)
+    make.worked_through(batch)
+    page = researcher.get(watch_url(batch)).content.decode()
+    assert reverse("admin:annotation_assignment_change", args=[weak.pk]) in page
+
+
+def test_names_nobody_by_their_external_id(researcher: Client, batch: Batch) -> None:
+    make.worked_through(batch, who=make.annotator("prolific", "PERSON-7"))
+    assert "PERSON-7" not in researcher.get(watch_url(batch)).content.decode()
+
+
+def test_downloads_judgements(researcher: Client, batch: Batch) -> None:
+    make.worked_through(batch)
+    url = reverse("annotation:export_judgements", args=[batch.study.slug, "jsonl"])
+    response = researcher.get(url)
+    lines = b"".join(response.streaming_content).decode().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [0, 1]
+    assert f'filename="{batch.study.slug}-judgements.jsonl"' in response["Content-Disposition"]
+
+
+def test_knows_no_other_format(researcher: Client, batch: Batch) -> None:
+    url = reverse("annotation:export_judgements", args=[batch.study.slug, "exe"])
+    assert researcher.get(url).status_code == 404
+
+
+def test_downloads_links_that_let_people_in(researcher: Client, batch: Batch) -> None:
+    invite(batch.study, ["ann"])
+    url = reverse("annotation:invitation_links", args=[batch.study.slug])
+    text = b"".join(researcher.get(url).streaming_content).decode()
+    (row,) = csv.DictReader(text.splitlines())
+    assert row["id"] == "ann"
+    path = row["link"].removeprefix("http://testserver")
+    assert Client().get(path, follow=True).redirect_chain == [(reverse("annotation:work"), 302)]
+
+
+def test_drives_a_batch(researcher: Client, batch: Batch) -> None:
+    url = reverse("annotation:test_drive", args=[batch.pk])
+    page = researcher.post(url, follow=True)
+    assert page.redirect_chain == [(reverse("annotation:work"), 302)]
+    assert Assignment.objects.get().is_simulated
+
+
+def test_says_why_a_batch_cannot_be_driven(researcher: Client, batch: Batch) -> None:
+    pause_study(batch.study)
+    page = researcher.post(reverse("annotation:test_drive", args=[batch.pk]))
+    assert page.status_code == 409
+    assert "start or resume" in page.content.decode()
+
+
+def test_drives_by_post_alone(researcher: Client, batch: Batch) -> None:
+    assert researcher.get(reverse("annotation:test_drive", args=[batch.pk])).status_code == 405
+
+
+# Method, page, the permission for it, and how it answers who has that.
+PAGES = [
+    ("get", "watch", "view_study", 200),
+    ("get", "export_judgements", "view_judgement", 200),
+    ("get", "invitation_links", "view_invitation", 200),
+    ("post", "test_drive", "change_study", 302),
+]
+
+
+def address(batch: Batch, name: str) -> str:
+    arguments = {
+        "watch": [batch.study.slug],
+        "export_judgements": [batch.study.slug, "csv"],
+        "invitation_links": [batch.study.slug],
+        "test_drive": [batch.pk],
+    }
+    return reverse(f"annotation:{name}", args=arguments[name])
+
+
+@pytest.mark.parametrize(("method", "name", "permission", "status"), PAGES)
+@pytest.mark.parametrize("actor", ["stranger", "assistant", "member"])
+def test_lets_in_who_may(
+    batch: Batch, method: str, name: str, permission: str, status: int, actor: str
+) -> None:
+    user = User.objects.create_user(actor, is_staff=actor != "stranger")
+    if actor == "member":
+        user.user_permissions.add(Permission.objects.get(codename=permission))
+    client = Client()
+    client.force_login(user)
+    expected = {"stranger": 404, "assistant": 403, "member": status}[actor]
+    assert getattr(client, method)(address(batch, name)).status_code == expected
+
+
+@pytest.mark.parametrize(("method", "name", "permission", "status"), PAGES)
+def test_asks_the_anonymous_to_sign_in(
+    batch: Batch, method: str, name: str, permission: str, status: int
+) -> None:
+    response = getattr(Client(), method)(address(batch, name))
+    assert response.status_code == 302
+    assert response["Location"].startswith(reverse("admin:login"))
+
+
+def test_needs_no_more_queries_for_more_people(
+    researcher: Client, batch: Batch, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    make.worked_through(batch)
+    researcher.get(watch_url(batch))
+    make.worked_through(batch)
+    with django_assert_max_num_queries(6):  # who asks: 2; the study; its figures: 3
+        researcher.get(watch_url(batch))
