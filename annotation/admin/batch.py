@@ -1,0 +1,112 @@
+"""Batches one at a time: added and changed in a draft, given more places later."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import ForeignKey
+from django.forms import ModelChoiceField
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.acts.batching import hold_draft
+from annotation.acts.running import want_more
+from annotation.admin.pages import Page, PagedAdmin, attempt, row_url, show_page, to_row
+from annotation.errors import Frozen
+from annotation.forms_admin import BatchForm, MorePlacesForm
+from annotation.models import Batch, Study, StudyState
+
+
+def more_places(model_admin: admin.ModelAdmin, request: HttpRequest, batch: Batch) -> HttpResponse:
+    form = MorePlacesForm(request.POST or None, batch=batch)
+    if request.method == "POST" and form.is_valid():
+        wanted = form.cleaned_data["wanted"]
+        done = ngettext(
+            "%(batch)s wants %(n)d person now.", "%(batch)s wants %(n)d people now.", wanted
+        )
+        done %= {"batch": batch, "n": wanted}
+        attempt(model_admin, request, batch, lambda: want_more(batch, wanted), done=done)
+        return to_row(batch.study)
+    return show_page(
+        model_admin,
+        request,
+        "admin/annotation/confirm.html",
+        original=batch,
+        title=_("More places in %(batch)s") % {"batch": batch},
+        sentences=[_("Places can be added at any time while the study runs, never taken away.")],
+        form=form,
+        button=_("Save"),
+        back=row_url(batch.study),
+    )
+
+
+@admin.register(Batch)
+class BatchAdmin(PagedAdmin):
+    form = BatchForm
+    pages = [Page("more-places", more_places, "annotation.change_batch")]
+    change_form_template = "admin/annotation/batch_form.html"
+    list_display = ("__str__", "study", "study_state", "wanted")
+    list_filter = ("study", "task")
+    list_select_related = ("study", "task__benchmark", "training_set", "test_set")
+    search_fields = ("study__title", "task__slug")
+    autocomplete_fields = ("training_set", "test_set")
+    actions = None
+    fields = ("study", "task", "training_set", "test_set", "wanted")
+
+    @admin.display(description=gettext_lazy("State"))
+    def study_state(self, batch: Batch) -> str:
+        return batch.study.get_state_display()
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Batch | None = None) -> list[str]:
+        return ["study"] if obj else []
+
+    def has_change_permission(self, request: HttpRequest, obj: Batch | None = None) -> bool:
+        return not _is_frozen(obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Batch | None = None) -> bool:
+        return not _is_frozen(obj) and super().has_delete_permission(request, obj)
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField | None:
+        if db_field.name == "study":
+            kwargs["queryset"] = Study.objects.filter(state=StudyState.DRAFT)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except Frozen as refusal:
+            messages.error(request, str(refusal))
+            return HttpResponseRedirect(request.path)
+
+    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().delete_view(request, *args, **kwargs)
+        except Frozen as refusal:
+            messages.error(request, str(refusal))
+            return HttpResponseRedirect("../change/")
+
+    def save_model(self, request: HttpRequest, obj: Batch, form: BatchForm, change: bool) -> None:
+        hold_draft(obj.study)
+        obj.save(update_fields=form.changed_data if change else None)
+
+    @transaction.atomic
+    def delete_model(self, request: HttpRequest, obj: Batch) -> None:
+        hold_draft(obj.study)
+        obj.delete()
+
+    def response_add(
+        self, request: HttpRequest, obj: Batch, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        messages.success(request, _("%(batch)s was added.") % {"batch": obj})
+        return to_row(obj.study)
+
+    def response_change(self, request: HttpRequest, obj: Batch) -> HttpResponse:
+        messages.success(request, _("%(batch)s was changed.") % {"batch": obj})
+        return to_row(obj.study)
+
+
+def _is_frozen(batch: Batch | None) -> bool:
+    return batch is not None and batch.study.is_frozen

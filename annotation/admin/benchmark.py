@@ -1,0 +1,180 @@
+"""Benchmarks and their tasks: what was imported, what the audit found, what can be changed."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.admin.pages import PagedAdmin, ViewOnlyAdmin, show_page, to_row
+from annotation.chains import chains
+from annotation.forms_admin import ImportForm
+from annotation.jobs import enqueue
+from annotation.models import Batch, Benchmark, ItemSet, Job, StudyState, Task, Upload
+
+# A batch copies its task's description when it starts; these it reads from the task.
+READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
+
+
+@admin.register(Benchmark)
+class BenchmarkAdmin(PagedAdmin):
+    change_list_template = "admin/annotation/benchmark_list.html"
+    change_form_template = "admin/annotation/benchmark_form.html"
+    list_display = ("name", "title", "task_count", "study_count", "created_at")
+    search_fields = ("name", "title")
+    actions = None
+    fields = ("name", "title", "source")
+    readonly_fields = ("name",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """A benchmark comes by import alone."""
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.import_page)
+        return [path("import/", view, name="annotation_benchmark_import"), *super().get_urls()]
+
+    def import_page(self, request: HttpRequest) -> HttpResponse:
+        """A zip file in, a job out."""
+        if not request.user.has_perm("annotation.add_benchmark"):
+            raise PermissionDenied
+        initial = {"name": request.GET.get("name", "")}
+        form = ImportForm(request.POST or None, request.FILES or None, initial=initial)
+        if request.method == "POST" and form.is_valid():
+            return to_row(_enqueue_import(form, request.user))
+        title = _("Import a benchmark")
+        return show_page(self, request, "admin/annotation/import.html", title=title, form=form)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        counts = {
+            "task_count": Count("tasks", distinct=True),
+            "study_count": Count("studies", distinct=True),
+        }
+        return super().get_queryset(request).annotate(**counts)
+
+    @admin.display(description=gettext_lazy("Tasks"), ordering="task_count")
+    def task_count(self, benchmark: Any) -> int:
+        return benchmark.task_count
+
+    @admin.display(description=gettext_lazy("Studies"), ordering="study_count")
+    def study_count(self, benchmark: Any) -> int:
+        return benchmark.study_count
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict | None = None
+    ) -> HttpResponse:
+        benchmark = self.get_object(request, object_id)
+        if benchmark is not None and benchmark.tasks.exists():
+            messages.error(
+                request,
+                _(
+                    "A benchmark is kept with its tasks: studies, judgements and model runs may "
+                    "refer to them."
+                ),
+            )
+            return to_row(benchmark)
+        return super().delete_view(request, object_id, extra_context)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        benchmark = context.get("original")
+        if benchmark is not None:
+            tasks = benchmark.tasks.annotate(set_count=Count("item_sets"))
+            context |= {
+                "tasks": [(task, _warnings(task)) for task in tasks],
+                "studies": benchmark.studies.all(),
+                "show_delete": not tasks,
+            }
+        return super().render_change_form(request, context, *args, **kwargs)
+
+
+@admin.register(Task)
+class TaskAdmin(PagedAdmin):
+    change_form_template = "admin/annotation/task_form.html"
+    list_display = ("slug", "title", "benchmark", "kind", "language", "warning_count")
+    list_filter = ("benchmark", "kind")
+    list_select_related = ("benchmark",)
+    search_fields = ("slug", "title")
+    actions = None
+    fieldsets = [
+        (None, {"fields": ["description"]}),
+        (
+            gettext_lazy("About the task"),
+            {"fields": ["title", ("language", "direction"), "reference_policy"]},
+        ),
+        (
+            gettext_lazy("From the files"),
+            {"fields": ["benchmark", "slug", "kind", "max_spans", "transfer"]},
+        ),
+    ]
+    readonly_fields = ("benchmark", "slug", "kind", "max_spans", "transfer")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Task | None = None) -> bool:
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Task | None = None) -> list[str]:
+        held = READ_BY_BATCHES if obj is not None and _is_held(obj) else ()
+        return [*self.readonly_fields, *held]
+
+    @admin.display(description=gettext_lazy("Warnings"))
+    def warning_count(self, task: Task) -> int:
+        return _warnings(task)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        task = context.get("original")
+        if task is not None:
+            context |= {
+                "is_held": _is_held(task),
+                "item_sets": task.item_sets.annotate(size=Count("items")),
+                "chains": chains(task),
+                "findings": task.audit,
+                "gold_versions": task.gold_versions.select_related("author"),
+            }
+        return super().render_change_form(request, context, *args, **kwargs)
+
+
+@admin.register(ItemSet)
+class ItemSetAdmin(ViewOnlyAdmin):
+    change_form_template = "admin/annotation/item_set_form.html"
+    list_display = ("__str__", "role", "shots", "split", "episode")
+    list_select_related = ("task__benchmark",)
+    search_fields = ("task__slug", "name")
+    fields = ("task", "name", "role", "shots", "split", "episode", "choices", "source_file")
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Reached from its task."""
+        return False
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        item_set = context["original"]
+        context["items"] = item_set.items.select_related("example").order_by("position")
+        return super().render_change_form(request, context, *args, **kwargs)
+
+
+@transaction.atomic
+def _enqueue_import(form: ImportForm, author: Any) -> Job:
+    file, name = form.cleaned_data["file"], form.cleaned_data["name"]
+    upload = Upload.objects.create(name=file.name[:300], data=file.read())
+    return enqueue("import_benchmark", {"name": name}, upload=upload, author=author)
+
+
+def _warnings(task: Task) -> int:
+    return sum(finding.get("severity") == "warning" for finding in task.audit)
+
+
+def _is_held(task: Task) -> bool:
+    """Whether a study that has started reads this task."""
+    return Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT).exists()

@@ -1,0 +1,70 @@
+"""Recruitment channels: data, so that a new platform needs no code."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from annotation.admin.pages import PagedAdmin
+from annotation.models import Channel
+
+
+class ChannelForm(forms.ModelForm):
+    class Meta:
+        model = Channel
+        fields = (
+            "name",
+            "slug",
+            "invited_only",
+            "person_param",
+            "study_param",
+            "submission_param",
+            "signature_param",
+            "signature_secret",
+            "completion_url",
+        )
+        widgets = {"signature_secret": forms.PasswordInput(attrs={"autocomplete": "new-password"})}
+        help_texts = {"signature_secret": _("Not shown again. Empty keeps the one there is.")}
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        # The secret is never sent to a browser, so an empty field says nothing about it.
+        if not data.get("signature_secret") and data.get("signature_param"):
+            data["signature_secret"] = self.instance.signature_secret
+        return data
+
+
+@admin.register(Channel)
+class ChannelAdmin(PagedAdmin):
+    form = ChannelForm
+    list_display = ("name", "person_param", "completion_url", "invited_only", "is_simulated")
+    search_fields = ("name",)
+    actions = None
+    fieldsets = [
+        (None, {"fields": ["name", "slug", "invited_only"]}),
+        (
+            _("What the platform adds to a link"),
+            {"fields": ["person_param", "study_param", "submission_param"]},
+        ),
+        (_("Signed links"), {"fields": ["signature_param", "signature_secret"]}),
+        (_("Where annotators go at the end"), {"fields": ["completion_url"]}),
+    ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Channel | None = None) -> list[str]:
+        # People are recognised by a hash over the short name: another one would forget them.
+        return ["slug"] if obj else []
+
+    def get_prepopulated_fields(
+        self, request: HttpRequest, obj: Channel | None = None
+    ) -> dict[str, list[str]]:
+        return {} if obj else {"slug": ["name"]}
+
+    def has_change_permission(self, request: HttpRequest, obj: Channel | None = None) -> bool:
+        simulated = obj is not None and obj.is_simulated
+        return not simulated and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Channel | None = None) -> bool:
+        simulated = obj is not None and obj.is_simulated
+        return not simulated and super().has_delete_permission(request, obj)

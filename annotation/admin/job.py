@@ -1,0 +1,62 @@
+"""Jobs: how long work stands, and a way to stop it."""
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.admin.pages import Page, ViewOnlyAdmin, show_page, to_row
+from annotation.models import Benchmark, Job
+
+
+def kind_in_words(job: Job) -> str:
+    return job.kind.replace("_", " ")
+
+
+def progress(model_admin: admin.ModelAdmin, request: HttpRequest, job: Job) -> HttpResponse:
+    """The job's page; asked by htmx, only what changes in it."""
+    template = "admin/annotation/job.html"
+    if request.htmx:  # type: ignore[attr-defined]
+        template += "#progress"
+    title = _("Job %(number)d: %(kind)s") % {"number": job.pk, "kind": kind_in_words(job)}
+    imported = Benchmark.objects.filter(name=job.result.get("benchmark", "")).first()
+    return show_page(
+        model_admin, request, template, original=job, title=title, job=job, imported=imported
+    )
+
+
+def cancel(model_admin: admin.ModelAdmin, request: HttpRequest, job: Job) -> HttpResponse:
+    if request.method == "POST":
+        if Job.objects.filter(pk=job.pk, finished_at=None).update(cancel_requested=True):
+            model_admin.log_change(request, job, "cancelled")
+            messages.success(request, _("The job will stop at its next step."))
+        else:
+            messages.error(request, _("The job is over: there is nothing left to stop."))
+    return to_row(job)
+
+
+@admin.register(Job)
+class JobAdmin(ViewOnlyAdmin):
+    pages = [
+        Page("progress", progress, "annotation.view_job"),
+        Page("cancel", cancel, "annotation.change_job"),
+    ]
+    list_display = ("id", "kind", "state", "percent", "message", "author", "created_at")
+    list_filter = ("state", "kind")
+    list_select_related = ("author",)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict | None = None,
+    ) -> HttpResponse:
+        job = self.get_object(request, object_id)
+        if request.method != "GET" or job is None or not self.has_view_permission(request, job):
+            return super().change_view(request, object_id, form_url, extra_context)
+        return progress(self, request, job)
+
+    @admin.display(description=gettext_lazy("Progress"))
+    def percent(self, job: Job) -> str:
+        return f"{100 * job.progress // job.total} %" if job.total else "–"

@@ -1,0 +1,234 @@
+"""Studies: their form, their rules, and the way to everything else about them."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotation.acts.batching import hold_draft
+from annotation.acts.coding import add_missing_codes
+from annotation.acts.running import what_is_missing
+from annotation.admin.pages import PagedAdmin, to_row
+from annotation.admin.study_pages import PAGES
+from annotation.advice import farthest_below, study_advice
+from annotation.errors import Frozen
+from annotation.forms_admin import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
+from annotation.links import batch_link, parameter_names, study_link
+from annotation.models import Batch, OutcomeRule, Place, Study
+from annotation.watching import study_figures
+
+# What stays open to change once a study has started.
+NEVER_FROZEN = frozenset({"contact"})
+
+
+class OutcomeRuleInline(admin.TabularInline):
+    model = OutcomeRule
+    form = OutcomeRuleForm
+    formset = OutcomeRuleFormSet
+    fields = ("outcome", "code", "pays_time", "minimum")
+    readonly_fields = ("outcome",)
+    verbose_name_plural = _("Outcomes: completion codes and what they pay")
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Study | None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
+        frozen = obj is not None and obj.is_frozen
+        return not frozen and super().has_change_permission(request, obj)
+
+
+@admin.register(Study)
+class StudyAdmin(PagedAdmin):
+    form = StudyForm
+    pages = PAGES
+    inlines = [OutcomeRuleInline]
+    change_form_template = "admin/annotation/study_form.html"
+    list_display = ("title", "state", "benchmark", "channel", "kept_of_wanted", "created_at")
+    list_display_links = ("title",)
+    list_filter = ("state", "benchmark", "channel")
+    list_select_related = ("benchmark", "channel")
+    search_fields = ("title", "slug")
+    actions = None
+    save_on_top = False
+    fieldsets = [
+        (_("What"), {"fields": ["title", "slug", "benchmark"]}),
+        (_("Who"), {"fields": ["channel", "contact"]}),
+        (_("Consent"), {"fields": ["consent_text"]}),
+        (
+            _("Pay and time"),
+            {
+                "fields": [
+                    ("hourly_rate", "currency"),
+                    ("reading_cap_s", "item_cap_s", "reveal_cap_s"),
+                    ("lease_minutes", "expire_hours", "idle_after_s"),
+                ],
+                "description": _(
+                    "Time is paid by the server's clock, up to a cap for each page, so that a "
+                    "break is not paid. Who failed the training is paid like everybody else."
+                ),
+            },
+        ),
+        (
+            _("Screening at the end of the training"),
+            {
+                "fields": [
+                    "min_training_score",
+                    ("max_drop", "drop_unit"),
+                    "drop_group_size",
+                ],
+                "description": _(
+                    "Both parts may be empty: then everybody goes on to the test. The group is "
+                    "everybody else who finished the training at the same shots. Mind small "
+                    "groups: among three people nobody can lie more than %(three).3f standard "
+                    "deviations below the mean of the three, among n people (n − 1)/√n."
+                )
+                % {"three": farthest_below(3)},
+            },
+        ),
+        (
+            _("To repeat it"),
+            {
+                "fields": ["seed"],
+                "classes": ["collapse"],
+                "description": _("Decides between batches that are equally full."),
+            },
+        ),
+    ]
+
+    class Media:
+        js = ["js/researcher.js"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        kept = Place.objects.filter(batch__study=OuterRef("pk"), kept=True, simulated=False)
+        wanted = Batch.objects.filter(study=OuterRef("pk"))
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                kept=_total(kept, "batch__study", Count("pk")),
+                wanted=_total(wanted, "study", Sum("wanted")),
+            )
+        )
+
+    @admin.display(description=_("Places finished"))
+    def kept_of_wanted(self, study: Study) -> str:
+        return _("%(kept)d of %(wanted)d") % {"kept": study.kept, "wanted": study.wanted}
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> list[str]:
+        if obj is None or not obj.is_frozen:
+            return []
+        return [field for field in _form_fields(self) if field not in NEVER_FROZEN]
+
+    def get_prepopulated_fields(
+        self, request: HttpRequest, obj: Study | None = None
+    ) -> dict[str, list[str]]:
+        return {} if obj else {"slug": ["title"]}
+
+    def get_inlines(self, request: HttpRequest, obj: Study | None) -> list[Any]:
+        # Codes are generated when the study is first stored.
+        return self.inlines if obj else []
+
+    # Storing: only what was changed, and only while the study is what the form took it for.
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except Frozen as refusal:
+            messages.error(request, str(refusal))
+            return HttpResponseRedirect(request.path)
+
+    def save_model(self, request: HttpRequest, obj: Study, form: StudyForm, change: bool) -> None:
+        if not change:
+            obj.owner = request.user
+            obj.save()
+            add_missing_codes(obj)
+            return
+        if not obj.is_frozen:
+            hold_draft(obj)
+        obj.save(update_fields=form.changed_data)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        study = form.instance
+        if not study.is_frozen:
+            add_missing_codes(study)
+            for sentence in study_advice(study):
+                messages.warning(request, sentence)
+
+    def response_add(
+        self, request: HttpRequest, obj: Study, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        messages.success(
+            request, _("The study is a draft. Next: look at its codes, then add batches.")
+        )
+        return to_row(obj)
+
+    # Deleting: a draft alone.
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict | None = None
+    ) -> HttpResponse:
+        study = self.get_object(request, object_id)
+        if study is not None and study.is_frozen:
+            messages.error(
+                request,
+                _("A study that has started is kept, with its judgements: close it instead."),
+            )
+            return to_row(study)
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except Frozen as refusal:
+            messages.error(request, str(refusal))
+            return to_row(study)
+
+    @transaction.atomic
+    def delete_model(self, request: HttpRequest, obj: Study) -> None:
+        hold_draft(obj)
+        obj.delete()
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        study = context.get("original")
+        context["show_save_and_add_another"] = False
+        if study is not None:
+            context |= _about(request, study)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+
+def _about(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """What the page shows around the form."""
+    figures = study_figures(study, at=timezone.now())
+    for row in figures.batches:
+        row.batch.study = study  # not one query for each link
+    return {
+        "missing": [] if study.is_frozen else what_is_missing(study),
+        "advice": [] if study.is_frozen else study_advice(study),
+        "figures": figures,
+        "rows": [(row, batch_link(request, row.batch)) for row in figures.batches],
+        "study_link": "" if study.channel.invited_only else study_link(request, study),
+        "parameter_names": parameter_names(study.channel),
+        "invited": study.invitations.count(),
+        "show_delete": not study.is_frozen,
+    }
+
+
+def _total(rows: QuerySet, study: str, figure: Aggregate) -> Coalesce:
+    """A figure over the rows of each study, in a subquery of its own."""
+    totals = rows.order_by().values(study).annotate(total=figure).values("total")
+    return Coalesce(Subquery(totals), 0)
+
+
+def _form_fields(model_admin: admin.ModelAdmin) -> list[str]:
+    names: list[str] = []
+    for _title, options in model_admin.fieldsets:
+        for field in options["fields"]:
+            names += [field] if isinstance(field, str) else field
+    return names

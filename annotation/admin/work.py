@@ -1,0 +1,289 @@
+"""What people did: shown, marked, erased on request; never changed."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.acts.erasing import erase_annotator
+from annotation.acts.excluding import exclude, lift_exclusion
+from annotation.admin.pages import Page, ViewOnlyAdmin, attempt, show_page, to_row
+from annotation.forms_admin import ReasonForm
+from annotation.models import Annotator, Assignment, Judgement
+
+CONFIRM = "admin/annotation/confirm.html"
+
+
+def exclude_page(
+    model_admin: admin.ModelAdmin, request: HttpRequest, assignment: Assignment
+) -> HttpResponse:
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        reason = form.cleaned_data["reason"]
+        attempt(
+            model_admin,
+            request,
+            assignment,
+            lambda: exclude(assignment, reason=reason, author=request.user),
+            done=_("The assignment of %(who)s is excluded.") % {"who": assignment.annotator},
+        )
+        return to_row(assignment)
+    return show_page(
+        model_admin,
+        request,
+        CONFIRM,
+        original=assignment,
+        title=_("Exclude the assignment of %(who)s") % {"who": assignment.annotator},
+        sentences=[
+            _("Its answers then count in the tables “with excluded” alone."),
+            _("Outcome, completion code and pay stay as they are."),
+            _("While the study is not closed, its place opens for somebody else."),
+        ],
+        form=form,
+        button=_("Exclude"),
+    )
+
+
+def lift_page(
+    model_admin: admin.ModelAdmin, request: HttpRequest, assignment: Assignment
+) -> HttpResponse:
+    if request.method == "POST":
+        attempt(
+            model_admin,
+            request,
+            assignment,
+            lambda: lift_exclusion(assignment),
+            done=_("The exclusion of %(who)s is lifted.") % {"who": assignment.annotator},
+        )
+        return to_row(assignment)
+    return show_page(
+        model_admin,
+        request,
+        CONFIRM,
+        original=assignment,
+        title=_("Lift the exclusion of %(who)s") % {"who": assignment.annotator},
+        sentences=[_("Its answers count again. It needs a place: its old one, or an empty one.")],
+        button=_("Lift the exclusion"),
+    )
+
+
+def erase_page(
+    model_admin: admin.ModelAdmin, request: HttpRequest, annotator: Annotator
+) -> HttpResponse:
+    if request.method == "POST":
+        attempt(
+            model_admin,
+            request,
+            annotator,
+            lambda: erase_annotator(annotator, at=timezone.now()),
+            done=_("Who %(who)s is has been erased.") % {"who": annotator},
+        )
+        return to_row(annotator)
+    return show_page(
+        model_admin,
+        request,
+        CONFIRM,
+        original=annotator,
+        title=_("Erase who %(who)s is") % {"who": annotator},
+        sentences=[
+            _("The external id, the ids of submissions and the invitations go, for good."),
+            _("Pay first: afterwards nobody can tell whom an amount belongs to."),
+            _("Unfinished work ends as withdrawn. Answers stay under the pseudonym."),
+            _("A keyed hash stays, so that the same person never works on a task twice."),
+        ],
+        button=_("Erase"),
+    )
+
+
+@admin.register(Annotator)
+class AnnotatorAdmin(ViewOnlyAdmin):
+    pages = [Page("erase", erase_page, "annotation.change_annotator")]
+    change_form_template = "admin/annotation/annotator_form.html"
+    list_display = ("pseudonym", "channel", "external_id", "assignment_count", "erased_at")
+    list_filter = ("channel", ("erased_at", admin.EmptyFieldListFilter))
+    list_select_related = ("channel",)
+    search_fields = ("pseudonym", "external_id")
+    fields = ("pseudonym", "channel", "external_id", "created_at", "erased_at", "assignment_link")
+    readonly_fields = ("assignment_link",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).annotate(assignment_count=Count("assignments"))
+
+    @admin.display(description=gettext_lazy("Assignments"), ordering="assignment_count")
+    def assignment_count(self, annotator: Any) -> int:
+        return annotator.assignment_count
+
+    @admin.display(description=gettext_lazy("Assignments"))
+    def assignment_link(self, annotator: Annotator) -> str:
+        address = reverse("admin:annotation_assignment_changelist")
+        count = annotator.assignments.count()
+        return format_html('<a href="{}?annotator={}">{}</a>', address, annotator.pk, count)
+
+
+class ExcludedFilter(admin.SimpleListFilter):
+    title = gettext_lazy("excluded")
+    parameter_name = "excluded"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", _("Yes")), ("no", _("No"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        if self.value() not in ("yes", "no"):
+            return queryset
+        return queryset.filter(exclusion__isnull=self.value() == "no")
+
+
+class OutcomeFilter(admin.SimpleListFilter):
+    title = gettext_lazy("outcome")
+    parameter_name = "outcome"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        choices = Assignment._meta.get_field("outcome").choices or []
+        return [("none", _("still at work")), *((v, label) for v, label in choices if v)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        if not self.value():
+            return queryset
+        return queryset.filter(outcome="" if self.value() == "none" else self.value())
+
+
+@admin.register(Assignment)
+class AssignmentAdmin(ViewOnlyAdmin):
+    pages = [
+        Page("exclude", exclude_page, "annotation.add_exclusion"),
+        Page("lift", lift_page, "annotation.delete_exclusion"),
+    ]
+    change_form_template = "admin/annotation/assignment_form.html"
+    list_display = (
+        "annotator",
+        "batch_label",
+        "stands",
+        "training",
+        "amount",
+        "joined_at",
+        "is_excluded",
+    )
+    list_filter = ("study", OutcomeFilter, ExcludedFilter, "annotator__channel")
+    list_select_related = (
+        "annotator",
+        "batch__task__benchmark",
+        "batch__training_set",
+        "batch__test_set",
+        "exclusion",
+    )
+    search_fields = ("annotator__pseudonym", "annotator__external_id", "submission_id")
+    ordering = ("-id",)
+    fieldsets = [
+        (None, {"fields": ["annotator", "study", "batch", "submission_id", "order_seed"]}),
+        (gettext_lazy("Where it stands"), {"fields": ["state", "step", "outcome", "excluded_as"]}),
+        (
+            gettext_lazy("Training"),
+            {"fields": ["training", "decision"]},
+        ),
+        (
+            gettext_lazy("Time and pay"),
+            {
+                "fields": [
+                    ("joined_at", "consented_at"),
+                    ("training_ended_at", "finished_at"),
+                    ("paid_minutes", "reveal_minutes"),
+                    "amount",
+                ]
+            },
+        ),
+        (gettext_lazy("Answers"), {"fields": ["judgement_link"]}),
+    ]
+    readonly_fields = (
+        "training",
+        "decision",
+        "excluded_as",
+        "paid_minutes",
+        "reveal_minutes",
+        "judgement_link",
+    )
+
+    @admin.display(description=gettext_lazy("Batch"))
+    def batch_label(self, assignment: Assignment) -> str:
+        return str(assignment.batch)
+
+    @admin.display(description=gettext_lazy("Stands"), ordering="outcome")
+    def stands(self, assignment: Assignment) -> str:
+        return assignment.get_outcome_display() or assignment.get_state_display()
+
+    @admin.display(description=gettext_lazy("Training S1"), ordering="training_score")
+    def training(self, assignment: Assignment) -> str:
+        score = assignment.training_score
+        return "–" if score is None else f"{score:.1f} %"
+
+    @admin.display(description=gettext_lazy("Excluded"), boolean=True)
+    def is_excluded(self, assignment: Assignment) -> bool:
+        return hasattr(assignment, "exclusion")
+
+    @admin.display(description=gettext_lazy("Exclusion"))
+    def excluded_as(self, assignment: Assignment) -> str:
+        exclusion = getattr(assignment, "exclusion", None)
+        return exclusion.reason if exclusion else _("not excluded")
+
+    @admin.display(description=gettext_lazy("Decision"))
+    def decision(self, assignment: Assignment) -> str:
+        return decision_sentence(assignment.screening)
+
+    @admin.display(description=gettext_lazy("Paid time"))
+    def paid_minutes(self, assignment: Assignment) -> str:
+        return _("%(minutes).1f minutes") % {"minutes": assignment.paid_ms / 60_000}
+
+    @admin.display(description=gettext_lazy("of it reading gold"))
+    def reveal_minutes(self, assignment: Assignment) -> str:
+        return _("%(minutes).1f minutes") % {"minutes": assignment.reveal_ms / 60_000}
+
+    @admin.display(description=gettext_lazy("Judgements"))
+    def judgement_link(self, assignment: Assignment) -> str:
+        address = reverse("admin:annotation_judgement_changelist")
+        count = assignment.judgements.count()
+        return format_html('<a href="{}?assignment={}">{}</a>', address, assignment.pk, count)
+
+
+def decision_sentence(screening: dict[str, Any]) -> str:
+    """The stored basis of a screening, in words."""
+    if not screening:
+        return _("not decided")
+    score = _("%(score).1f %%") % {"score": screening["score"]}
+    parts = [_("passed with") if screening["passed"] else _("screened out with"), score]
+    if screening["floor"] is not None:
+        parts.append(_("(floor %(floor)g %%)") % {"floor": screening["floor"]})
+    if screening["lowest_allowed"] is not None:
+        parts.append(
+            _("(lowest allowed %(lowest).1f %%, group of %(size)d with mean %(mean).1f %%)")
+            % {
+                "lowest": screening["lowest_allowed"],
+                "size": screening["group_size"],
+                "mean": screening["group_mean"],
+            }
+        )
+    return " ".join(parts)
+
+
+@admin.register(Judgement)
+class JudgementAdmin(ViewOnlyAdmin):
+    list_display = ("assignment", "role", "step", "answer_text", "seconds", "submitted_at")
+    list_filter = ("role",)
+    list_select_related = ("assignment__annotator",)
+    search_fields = ("assignment__annotator__pseudonym", "example__identity")
+    ordering = ("assignment", "step")
+    # Counting a large table twice for a heading is not worth the wait.
+    show_full_result_count = False
+
+    @admin.display(description=gettext_lazy("Answer"))
+    def answer_text(self, judgement: Judgement) -> str:
+        return ", ".join(judgement.answer) or _("none")
+
+    @admin.display(description=gettext_lazy("Seconds"))
+    def seconds(self, judgement: Judgement) -> str:
+        elapsed = judgement.submitted_at - judgement.shown_at
+        return f"{elapsed.total_seconds():.1f}"

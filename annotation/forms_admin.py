@@ -1,0 +1,268 @@
+"""The forms of the researcher's admin: each refuses with a sentence what cannot be used."""
+
+import zipfile
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
+
+# Who did the training is paid for it, whatever came out.
+ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
+LEAST = {
+    "lease_minutes": (1, _("Keep a place for at least 1 minute.")),
+    "expire_hours": (1, _("Wait at least 1 hour before work is over.")),
+    "idle_after_s": (5, _("Wait at least 5 seconds before time counts as idle.")),
+    "item_cap_s": (1, _("Pay at least 1 second for an example.")),
+}
+
+
+class StudyForm(forms.ModelForm):
+    """Its fields are those of the admin's fieldsets; read-only fields take its labels too."""
+
+    class Meta:
+        labels = {
+            "slug": _("Short name"),
+            "hourly_rate": _("Pay for an hour"),
+            "reading_cap_s": _("Seconds for the task description"),
+            "item_cap_s": _("Seconds for one example"),
+            "reveal_cap_s": _("Seconds for one gold answer"),
+            "lease_minutes": _("Minutes that a place is kept"),
+            "expire_hours": _("Hours until work is over"),
+            "idle_after_s": _("Seconds until time is idle"),
+            "min_training_score": _("Floor, in percent"),
+            "max_drop": _("Drop below the group's mean"),
+            "drop_unit": _("in"),
+            "drop_group_size": _("Size of the group"),
+        }
+        help_texts = {"slug": _("Used in commands and addresses.")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "drop_group_size" in self.fields:
+            self.fields["drop_group_size"].required = False
+        if "channel" in self.fields:
+            self.fields["channel"].queryset = Channel.objects.filter(is_simulated=False)
+
+    def clean_benchmark(self) -> Any:
+        benchmark = self.cleaned_data["benchmark"]
+        others = Batch.objects.filter(study=self.instance.pk).exclude(task__benchmark=benchmark)
+        if self.instance.pk and others.exists():
+            raise ValidationError(
+                _("The study has batches of another benchmark: delete them first, or copy it.")
+            )
+        return benchmark
+
+    def clean_hourly_rate(self) -> Decimal:
+        return self._above_zero("hourly_rate", _("The hourly rate must be more than 0."))
+
+    def clean_currency(self) -> str:
+        currency = self.cleaned_data["currency"].upper()
+        if not (len(currency) == 3 and currency.isalpha() and currency.isascii()):
+            raise ValidationError(_("Write the currency as three letters, such as USD or EUR."))
+        return currency
+
+    def clean_min_training_score(self) -> float | None:
+        floor = self.cleaned_data["min_training_score"]
+        if floor is not None and not 0 <= floor <= 100:
+            raise ValidationError(_("The floor is a training S1 in percent: between 0 and 100."))
+        return floor
+
+    def clean_max_drop(self) -> float | None:
+        return self._above_zero("max_drop", _("A drop must be more than 0; empty means no drop."))
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        self._check_times(data)
+        if "drop_group_size" in self.fields and "drop_group_size" not in self.errors:
+            self._check_group(data)
+        if data.get("drop_unit") == DropUnit.POINTS and (data.get("max_drop") or 0) > 100:
+            self.add_error("max_drop", _("A drop in points is at most 100: scores are in percent."))
+        return data
+
+    def _above_zero(self, field: str, sentence: Any) -> Any:
+        value = self.cleaned_data[field]
+        if value is not None and not value > 0:
+            raise ValidationError(sentence)
+        return value
+
+    def _check_times(self, data: dict[str, Any]) -> None:
+        for field, (least, sentence) in LEAST.items():
+            if data.get(field) is not None and data[field] < least:
+                self.add_error(field, sentence)
+
+    def _check_group(self, data: dict[str, Any]) -> None:
+        size = data.get("drop_group_size")
+        if size is None and data.get("max_drop") is not None:
+            sentence = _("A drop needs the size of the group from which it counts: 2 or more.")
+            self.add_error("drop_group_size", sentence)
+        elif size is None:
+            data["drop_group_size"] = Study._meta.get_field("drop_group_size").default
+        elif size < 2:
+            self.add_error(
+                "drop_group_size", _("A group is at least 2 others: one score has no spread.")
+            )
+
+
+class OutcomeRuleForm(forms.ModelForm):
+    class Meta:
+        model = OutcomeRule
+        fields = ("code", "pays_time", "minimum")
+        labels = {"pays_time": _("Pays the time"), "minimum": _("At least")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "code" in self.fields:
+            self.fields["code"].error_messages["required"] = _("Every outcome needs a code.")
+
+    def clean_pays_time(self) -> bool:
+        pays_time = self.cleaned_data["pays_time"]
+        if self.instance.outcome in ALWAYS_PAID and not pays_time:
+            raise ValidationError(_("Who did the training is paid for the time, passed or not."))
+        return pays_time
+
+    def clean_minimum(self) -> Decimal:
+        minimum = self.cleaned_data["minimum"]
+        if minimum < 0:
+            raise ValidationError(_("The least that an outcome pays cannot be below 0."))
+        return minimum
+
+
+class OutcomeRuleFormSet(forms.BaseInlineFormSet):
+    """All outcomes of a study at once: no two may share a code."""
+
+    def clean(self) -> None:
+        super().clean()
+        seen: dict[str, str] = {}
+        names = dict([*Outcome.choices, *JoinAnswer.choices])
+        for form in self.forms:
+            code = form.cleaned_data.get("code") if hasattr(form, "cleaned_data") else None
+            if not code:
+                continue
+            name = names.get(form.instance.outcome, "")
+            if code in seen:
+                sentence = _("“%(one)s” and “%(other)s” have the same code: give each its own.")
+                raise ValidationError(sentence % {"one": seen[code], "other": name})
+            seen[code] = name
+
+    def validate_unique(self) -> None:
+        """`clean` says it in a sentence that names the outcomes."""
+
+    def save_existing_objects(self, commit: bool = True) -> list[OutcomeRule]:
+        """Codes may have been swapped, so each lets go of its old one first."""
+        for form in self.initial_forms:
+            if commit and "code" in form.changed_data:
+                rule = OutcomeRule.objects.filter(pk=form.instance.pk)
+                rule.update(code=f"being changed {form.instance.pk}")
+        return super().save_existing_objects(commit)
+
+
+class BatchForm(forms.ModelForm):
+    """Its fields are those that the admin names; the sets are checked by the model."""
+
+    def clean_wanted(self) -> int:
+        wanted = self.cleaned_data["wanted"]
+        if wanted < 1:
+            raise ValidationError(_("A batch needs at least one annotator: ask for 1 or more."))
+        return wanted
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        study, task = data.get("study") or getattr(self.instance, "study", None), data.get("task")
+        if study and study.is_frozen:
+            raise ValidationError(_("This study has been started: copy it to add other batches."))
+        if study and task and task.benchmark_id != study.benchmark_id:
+            self.add_error("task", _("This task belongs to another benchmark than the study."))
+        return data
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        label=_("Reason"),
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Kept with the mark, and shown beside it. Name nobody."),
+        error_messages={"required": _("An exclusion needs a reason: write one.")},
+    )
+
+
+class CopyForm(forms.Form):
+    title = forms.CharField(label=_("Title"), max_length=200)
+    slug = forms.SlugField(
+        label=_("Short name"), max_length=80, help_text=_("Used in commands and addresses.")
+    )
+
+
+class InviteForm(forms.Form):
+    people = forms.CharField(
+        label=_("People"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text=_("One person a line: an id or an e-mail address."),
+    )
+    file = forms.FileField(
+        label=_("or a CSV file"), required=False, help_text=_("The id stands in the first column.")
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if bool(data.get("people", "").strip()) == bool(data.get("file")):
+            raise ValidationError(_("Paste the people or choose a file, one of the two."))
+        if data.get("file"):
+            try:
+                data["people"] = data["file"].read().decode("utf-8")
+            except UnicodeDecodeError:
+                raise ValidationError(
+                    _("The file is not UTF-8 text: save it as CSV in UTF-8.")
+                ) from None
+        return data
+
+
+class ImportForm(forms.Form):
+    name = forms.SlugField(
+        label=_("Name"),
+        max_length=80,
+        help_text=_(
+            "Such as clues. A name that is there already: its tasks are updated, others added."
+        ),
+    )
+    file = forms.FileField(
+        label=_("Zip file"),
+        help_text=_(
+            "In CLUES layout: for every task a folder with <stem>_test.jsonl and "
+            "<stem>_train_<shots>_<split>.jsonl."
+        ),
+        widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        most = settings.BENCHMARK_UPLOAD_MAX_BYTES
+        if file.size > most:
+            sentence = _("The file is larger than %(most)d MB: leave tasks out of it.")
+            raise ValidationError(sentence % {"most": most // 1_000_000})
+        if not zipfile.is_zipfile(file):
+            raise ValidationError(_("This is not a zip file: pack the tasks' folders into one."))
+        file.seek(0)
+        return file
+
+
+class MorePlacesForm(forms.Form):
+    wanted = forms.IntegerField(label=_("Number of annotators"))
+
+    def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
+        super().__init__(*args, initial={"wanted": batch.wanted}, **kwargs)
+        self._batch = batch
+
+    def clean_wanted(self) -> int:
+        wanted = self.cleaned_data["wanted"]
+        if wanted < self._batch.wanted:
+            raise ValidationError(
+                _("A batch that has started can be given more places, not fewer.")
+            )
+        if wanted > 10_000:
+            raise ValidationError(_("No more than 10,000 people can be wanted in one batch."))
+        return wanted

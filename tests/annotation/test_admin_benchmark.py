@@ -1,0 +1,158 @@
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pytest
+from django.contrib.messages import get_messages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from annotation.models import Benchmark, Job, Task, Upload
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+IMPORT = "admin:annotation_benchmark_import"
+LINE = {"id": "1", "context": "Good film.", "question": "good or bad?", "answer": ["good"]}
+
+
+def archive(rows: int = 2) -> bytes:
+    """A benchmark of one task in CLUES layout."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as files:
+        for name in ("sst2_test", "sst2_train_2_1"):
+            lines = [
+                json.dumps(LINE | {"id": f"{name}{n}", "context": f"Film {name} {n}."})
+                for n in range(rows)
+            ]
+            files.writestr(f"SST-2/{name}.jsonl", "\n".join(lines))
+    return packed.getvalue()
+
+
+def upload(data: bytes) -> SimpleUploadedFile:
+    return SimpleUploadedFile("clues.zip", data, content_type="application/zip")
+
+
+def address(row: object, page: str = "change") -> str:
+    return reverse(f"admin:annotation_{type(row).__name__.lower()}_{page}", args=[row.pk])
+
+
+def test_imports_a_zip_file_as_a_job(
+    admin_client: Client,
+    django_capture_on_commit_callbacks: Callable[..., AbstractContextManager],
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        data = {"name": "clues", "file": upload(archive())}
+        response = admin_client.post(reverse(IMPORT), data)
+    job = Job.objects.get()
+    assert response["Location"] == address(job)
+    assert (job.kind, job.state, job.author.username) == ("import_benchmark", "done", "admin")
+    assert Task.objects.get().slug == "sst2"
+    page = admin_client.get(address(job)).content.decode()
+    assert address(Benchmark.objects.get()) in page
+
+
+def test_shows_why_an_import_failed(
+    admin_client: Client,
+    django_capture_on_commit_callbacks: Callable[..., AbstractContextManager],
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        data = {"name": "clues", "file": upload(archive(rows=1))}
+        admin_client.post(reverse(IMPORT), data)
+    job = Job.objects.get()
+    assert job.state == "failed"
+    assert not Benchmark.objects.exists()
+    assert "sst2_train_2_1.jsonl" in admin_client.get(address(job)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "sentence"),
+    [
+        ("clues", b"no zip", "not a zip file"),
+        ("clues", b"", "empty"),
+        ("", archive(), "required"),
+        ("no name", archive(), "letters, numbers, underscores or hyphens"),
+    ],
+)
+def test_refuses_an_upload_with_a_sentence(
+    admin_client: Client, name: str, data: bytes, sentence: str
+) -> None:
+    page = admin_client.post(reverse(IMPORT), {"name": name, "file": upload(data)})
+    assert sentence in page.content.decode()
+    assert not Job.objects.exists()
+    assert not Upload.objects.exists()
+
+
+@override_settings(BENCHMARK_UPLOAD_MAX_BYTES=100)
+def test_refuses_a_file_that_is_too_large(admin_client: Client) -> None:
+    data = {"name": "clues", "file": upload(archive())}
+    assert "larger than" in admin_client.post(reverse(IMPORT), data).content.decode()
+
+
+def test_shows_the_audit_of_a_task(admin_client: Client) -> None:
+    finding = {
+        "code": "gold_not_in_context",
+        "severity": "warning",
+        "message": "Gold spans that nobody can select: 2.",
+        "examples": ["test 7: “Anna”"],
+        "figures": {"count": 2},
+    }
+    task = make.task(audit=[finding])
+    page = admin_client.get(address(task)).content.decode()
+    assert finding["message"] in page
+    assert finding["examples"][0] in page
+    assert "1 warning" in admin_client.get(address(task.benchmark)).content.decode()
+
+
+def test_changes_the_description_and_leaves_started_studies_theirs(admin_client: Client) -> None:
+    batch = make.running_batch()
+    response = admin_client.post(
+        address(batch.task), {"description": "New words.", "reference_policy": "set", "title": "T"}
+    )
+    assert response.status_code == 302
+    batch.refresh_from_db()
+    assert (batch.task.description, batch.description) == (
+        "New words.",
+        "Read the text and answer.",
+    )
+    assert (batch.task.reference_policy, batch.task.title) == ("any", "")
+
+
+def test_changes_what_no_started_study_reads(admin_client: Client) -> None:
+    task = make.task()
+    data = {"description": "D", "title": "T", "language": "ar", "direction": "rtl"}
+    admin_client.post(address(task), data | {"reference_policy": "set"})
+    task.refresh_from_db()
+    assert (task.title, task.direction, task.reference_policy) == ("T", "rtl", "set")
+
+
+def test_keeps_a_benchmark_with_its_tasks(admin_client: Client) -> None:
+    assignment = make.worked_through(make.running_batch())
+    benchmark = assignment.study.benchmark
+    response = admin_client.post(address(benchmark, "delete"), {"post": "yes"})
+    assert response["Location"] == address(benchmark)
+    assert "is kept with its tasks" in str(next(iter(get_messages(response.wsgi_request))))
+    assert Benchmark.objects.filter(pk=benchmark.pk).exists()
+
+
+def test_deletes_a_benchmark_without_tasks(admin_client: Client) -> None:
+    benchmark = make.benchmark()
+    admin_client.post(address(benchmark, "delete"), {"post": "yes"})
+    assert not Benchmark.objects.exists()
+
+
+@pytest.mark.parametrize("page", ["change", "delete"])
+def test_never_changes_items(admin_client: Client, page: str) -> None:
+    task = make.task()
+    for row in (task.item_sets.first(), task.examples.first()):
+        assert admin_client.post(address(row, page), {"post": "yes"}).status_code == 403
+
+
+def test_lists_the_items_of_a_set(admin_client: Client) -> None:
+    item_set = make.task().item_sets.get(role="test")
+    page = admin_client.get(address(item_set)).content.decode()
+    for item in item_set.items.all():
+        assert address(item.example) in page
