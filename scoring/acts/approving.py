@@ -1,0 +1,62 @@
+"""Approving: whose figures stand on a benchmark's leaderboard.
+
+A researcher's decision holds. Without one, a complete run stands if a researcher stored it (by
+a command, or as a member of staff), and waits if anybody else submitted it; the people of a
+study stand once the study is closed.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from annotation.errors import Refusal
+from annotation.models import Benchmark, Study, StudyState
+from scoring.models import BoardDecision, Run
+
+BY_RESEARCHERS = Q(owner__isnull=True) | Q(owner__is_staff=True)
+UNDECIDED = Q(board_decision__isnull=True)
+APPROVED = Q(board_decision__stands=True)
+
+
+class NotComplete(Refusal):
+    """A run that still takes predictions is not what would be approved."""
+
+
+def standing_runs(benchmark: Benchmark) -> QuerySet[Run]:
+    stands = APPROVED | UNDECIDED & BY_RESEARCHERS
+    return Run.objects.complete().of_benchmark(benchmark).filter(stands)
+
+
+def waiting_runs(benchmark: Benchmark) -> QuerySet[Run]:
+    """Submissions that nobody has decided about."""
+    return Run.objects.complete().of_benchmark(benchmark).filter(UNDECIDED).exclude(BY_RESEARCHERS)
+
+
+def standing_studies(benchmark: Benchmark) -> QuerySet[Study]:
+    stands = APPROVED | UNDECIDED & Q(state=StudyState.CLOSED)
+    return benchmark.studies.filter(stands).order_by("created_at", "pk")
+
+
+def running_studies(benchmark: Benchmark) -> QuerySet[Study]:
+    """Those whose people will stand once they are closed."""
+    running = UNDECIDED & Q(state__in=[StudyState.OPEN, StudyState.PAUSED])
+    return benchmark.studies.filter(running).order_by("created_at", "pk")
+
+
+def decide_runs(runs: Iterable[Run], *, stands: bool, author: User, at: datetime) -> int:
+    """Approve these runs, or keep them off; all of them or none. The latest decision holds."""
+    chosen = list(runs)
+    if any(not run.is_complete for run in chosen):
+        raise NotComplete(
+            _("A run that is still being uploaded cannot be decided about: choose complete ones.")
+        )
+    with transaction.atomic():
+        for run in chosen:
+            BoardDecision.objects.update_or_create(
+                run=run, defaults={"stands": stands, "author": author, "decided_at": at}
+            )
+    return len(chosen)

@@ -1,0 +1,44 @@
+"""What researchers decided about the leaderboard: whose figures stand on it."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Study
+from scoring.models.run import Run
+
+
+class BoardDecision(models.Model):
+    """Whether one run, or the people of one study, stand on the leaderboard.
+
+    A decision is about what it names and nothing that comes later: a run is final once it is
+    complete, and a submitter's next run waits for a decision of its own. What holds without a
+    decision is told in scoring/acts/approving.py.
+    """
+
+    run = models.OneToOneField(
+        Run, on_delete=models.CASCADE, null=True, blank=True, related_name="board_decision"
+    )
+    study = models.OneToOneField(
+        Study, on_delete=models.CASCADE, null=True, blank=True, related_name="board_decision"
+    )
+    stands = models.BooleanField(_("stands on the leaderboard"))
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, editable=False
+    )
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-decided_at", "-id"]
+        verbose_name = _("leaderboard decision")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(run__isnull=False, study__isnull=True)
+                | Q(run__isnull=True, study__isnull=False),
+                name="board_decision_of_one",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run or self.study}: {'stands' if self.stands else 'kept off'}"
