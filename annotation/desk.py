@@ -3,19 +3,33 @@
 Gold enters here in one state alone, `revealed`, whose judgement is committed.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from annotation.acts.judging import current_example, judgement_at
 from annotation.acts.paying import earned
 from annotation.frozen import BatchContent, FrozenExample, batch_content
 from annotation.marking import gold_in_force, mark
-from annotation.models import Assignment, Gold, Judgement, Kind, Outcome, Role, WorkState
+from annotation.models import (
+    Assignment,
+    Gold,
+    Judgement,
+    Kind,
+    Outcome,
+    OutcomeRule,
+    ReferencePolicy,
+    Role,
+    WorkState,
+)
+from scoring.core.s1 import s1_score
 
 
 @dataclass(frozen=True)
@@ -24,16 +38,40 @@ class Progress:
     number: int
     total: int
     has_training: bool
+    tests: int
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a segment, and what is marked there."""
+    """A stretch of a segment, and what is marked there: a candidate's mention while it is
+    asked for, and how the own answer compares once it is locked."""
 
     text: str
     mention: bool = False
-    own: bool = False
-    gold: bool = False
+    right: bool = False
+    missed: bool = False
+    extra: bool = False
+
+    @property
+    def marks(self) -> str:
+        names = ("mention", "right", "missed", "extra")
+        return " ".join(name for name in names if getattr(self, name))
+
+    @property
+    def html(self) -> SafeString:
+        """Escaped, carriage returns too: a browser drops bare ones, and every place behind
+        them would be off by one."""
+        return mark_safe(escape(self.text).replace("\r", "&#13;"))
+
+
+@dataclass(frozen=True)
+class Segment:
+    pieces: list[Piece]
+
+    @property
+    def length(self) -> int:
+        """In code points: by it the browser knows that it shows the text unchanged."""
+        return sum(len(piece.text) for piece in self.pieces)
 
 
 @dataclass(frozen=True)
@@ -44,6 +82,13 @@ class Verdict:
     own: bool
     gold: bool
 
+    @property
+    def mark(self) -> str:
+        """`right`, `missed` or `extra`; empty for an option that is neither's."""
+        if self.own:
+            return "right" if self.gold else "extra"
+        return "missed" if self.gold else ""
+
 
 @dataclass(frozen=True)
 class Reveal:
@@ -52,13 +97,28 @@ class Reveal:
     other_alternatives: list[list[str]]
     explanation: str
 
+    def count(self, mark: str) -> int:
+        return sum(verdict.mark == mark for verdict in self.verdicts)
+
+    @property
+    def right_count(self) -> int:
+        return self.count("right")
+
+    @property
+    def missed_count(self) -> int:
+        return self.count("missed")
+
+    @property
+    def extra_count(self) -> int:
+        return self.count("extra")
+
     @property
     def nothing_to_find(self) -> bool:
-        return bool(self.verdicts) and not any(verdict.gold for verdict in self.verdicts)
+        return not any(verdict.gold for verdict in self.verdicts)
 
     @property
     def found_nothing(self) -> bool:
-        return bool(self.verdicts) and not any(verdict.own for verdict in self.verdicts)
+        return not any(verdict.own for verdict in self.verdicts)
 
     @property
     def is_right(self) -> bool:
@@ -77,6 +137,8 @@ def desk_context(assignment: Assignment) -> dict[str, Any]:
         "rules": rules,
         "earned": earned(assignment.paid_ms, rules.hourly_rate),
         "minutes": assignment.paid_ms // 60_000,
+        # Asked for by whole pages alone, and only then looked up.
+        "withdrawal": lambda: _rule(assignment, Outcome.WITHDRAWN),
         **_PANELS[assignment.state](assignment),
     }
 
@@ -104,7 +166,7 @@ def _answering(assignment: Assignment) -> dict[str, Any]:
     content = batch_content(assignment.batch_id)
     example = current_example(assignment)
     return {
-        "panel": f"annotation/annotator/_answer_{content.kind}.html",
+        "panel": "annotation/annotator/_answer.html",
         "content": content,
         "example": example,
         "segments": _plain_segments(example, content),
@@ -127,12 +189,13 @@ def _revealed(assignment: Assignment) -> dict[str, Any]:
         "example": example,
         "segments": _compared_segments(example, content, judgement, reveal),
         "reveal": reveal,
+        "options": _compared_options(example, reveal),
         "progress": progress(assignment, content),
     }
 
 
 def _finished(assignment: Assignment) -> dict[str, Any]:
-    rule = assignment.study.outcome_rules.filter(outcome=assignment.outcome).first()
+    rule = _rule(assignment, assignment.outcome)
     code = rule.code if rule else ""
     return {
         "panel": "annotation/annotator/_finished.html",
@@ -162,6 +225,10 @@ _HEADINGS: dict[str, Callable[[], str]] = {
 }
 
 
+def _rule(assignment: Assignment, outcome: str) -> OutcomeRule | None:
+    return assignment.study.outcome_rules.filter(outcome=outcome).first()
+
+
 def completion_link(template: str, code: str) -> str:
     return template.replace("{code}", code) if template and code else ""
 
@@ -174,73 +241,89 @@ def progress(assignment: Assignment, content: BatchContent) -> Progress:
         number=assignment.step + 1 - (0 if in_training else trained),
         total=trained if in_training else len(content.test),
         has_training=bool(trained),
+        tests=len(content.test),
     )
 
 
 def compare(judgement: Judgement, gold: Gold, policy: str) -> Reveal:
-    """The own answer beside the gold; of several alternatives, beside the nearest."""
-    alternatives = gold.alternative_texts()
+    """The own answer beside what it was scored against: by the policy `set` the union of the
+    alternatives, else the nearest of them."""
+    alternatives = gold.alternative_texts() or [[]]
     own = list(judgement.answer)
-    nearest = max(alternatives, key=lambda texts: mark(own, _only(gold, texts), policy))
-    right = [text for text in nearest if text]
-    texts = dict.fromkeys([*own, *right])
+    if policy == ReferencePolicy.SET:
+        expected, others = [text for texts in alternatives for text in texts], []
+    else:
+        expected = max(alternatives, key=lambda texts: s1_score(own, texts))
+        others = [texts for texts in alternatives if texts != expected]
+    gold_texts = [text for text in expected if text]
     return Reveal(
         score=mark(own, gold, policy),
-        verdicts=[Verdict(text, own=text in own, gold=text in right) for text in texts],
-        other_alternatives=[texts for texts in alternatives if texts != nearest],
+        verdicts=[
+            Verdict(text, own=text in own, gold=text in gold_texts)
+            for text in dict.fromkeys([*own, *gold_texts])
+        ],
+        other_alternatives=others,
         explanation=gold.explanation,
     )
 
 
-def _only(gold: Gold, texts: Sequence[str]) -> Gold:
-    return Gold(example_id=gold.example_id, alternatives=[[{"text": text} for text in texts]])
+def _compared_options(example: FrozenExample, reveal: Reveal) -> list[Verdict]:
+    """Every option at the place where it was offered, with what became of it."""
+    verdicts = {verdict.text: verdict for verdict in reveal.verdicts}
+    return [
+        verdicts.get(option, Verdict(option, own=False, gold=False)) for option in example.options
+    ]
 
 
 Range = tuple[int, int, int, str]
 
 
-def _plain_segments(example: FrozenExample, content: BatchContent) -> list[list[Piece]]:
+def _plain_segments(example: FrozenExample, content: BatchContent) -> list[Segment]:
     mentions: list[Range] = [(s, a, b, "mention") for s, a, b in example.candidates]
     return _marked(example.context, mentions if content.kind == Kind.CANDIDATE else [])
 
 
 def _compared_segments(
     example: FrozenExample, content: BatchContent, judgement: Judgement, reveal: Reveal
-) -> list[list[Piece]]:
+) -> list[Segment]:
+    marks = {verdict.text: verdict.mark for verdict in reveal.verdicts}
     if content.kind == Kind.CHOICE:
         return _marked(example.context, [])
-    gold_texts = {verdict.text for verdict in reveal.verdicts if verdict.gold}
     if content.kind == Kind.CANDIDATE:
-        return _marked(
-            example.context, _candidate_ranges(example, set(judgement.answer), gold_texts)
-        )
-    own: list[Range] = [(s, a, b, "own") for s, a, b in judgement.spans]
-    return _marked(example.context, [*own, *_occurrences(example.context, gold_texts)])
+        return _marked(example.context, _candidate_ranges(example, marks))
+    # A text that was found counts once, wherever it stands: only its own place is marked.
+    own = [(s, a, b, marks[example.context[s][a:b]]) for s, a, b in judgement.spans]
+    missed = [text for text, found in marks.items() if found == "missed"]
+    return _marked(example.context, [*own, *_occurrences(example.context, missed)])
 
 
-def _candidate_ranges(example: FrozenExample, own: set[str], gold: set[str]) -> Iterable[Range]:
+def _candidate_ranges(example: FrozenExample, marks: dict[str, str]) -> Iterable[Range]:
     for segment, start, end in example.candidates:
-        text = example.context[segment][start:end]
         yield (segment, start, end, "mention")
-        if text in own:
-            yield (segment, start, end, "own")
-        if text in gold:
-            yield (segment, start, end, "gold")
+        if found := marks.get(example.context[segment][start:end]):
+            yield (segment, start, end, found)
 
 
 def _occurrences(context: Sequence[str], texts: Iterable[str]) -> Iterable[Range]:
-    for segment, whole in enumerate(context):
-        for text in texts:
-            start = whole.find(text)
-            while start >= 0:
-                yield (segment, start, start + len(text), "gold")
-                start = whole.find(text, start + len(text))
+    """Where missed texts stand: as whole words if they do so anywhere, else within words."""
+    for text in texts:
+        places = _places(context, rf"(?<!\w){re.escape(text)}(?!\w)")
+        for segment, start, end in places or _places(context, re.escape(text)):
+            yield (segment, start, end, "missed")
 
 
-def _marked(context: Sequence[str], ranges: Iterable[Range]) -> list[list[Piece]]:
+def _places(context: Sequence[str], pattern: str) -> list[tuple[int, int, int]]:
+    return [
+        (segment, *match.span())
+        for segment, text in enumerate(context)
+        for match in re.finditer(pattern, text)
+    ]
+
+
+def _marked(context: Sequence[str], ranges: Iterable[Range]) -> list[Segment]:
     kept = list(ranges)
     return [
-        _pieces(text, [(a, b, what) for s, a, b, what in kept if s == segment])
+        Segment(_pieces(text, [(a, b, what) for s, a, b, what in kept if s == segment]))
         for segment, text in enumerate(context)
     ]
 

@@ -5,22 +5,23 @@
 
   const RETRY_MS = [1000, 2000, 4000, 8000];
   const TICK_MS = 500;
-  const SHORTCUTS_KEY = "shortcuts-off";
-  const DRAFT_PREFIX = "draft:";
+  // Whoever clicks twice meant one click: the second must not hit what came in its place.
+  const DOUBLE_CLICK_MS = 350;
+  const KEYS_OFF = "keys-off";
+  const DRAFT = "draft:";
 
   const desk = document.querySelector("[data-desk]");
+  const keys = document.querySelector("[data-keys]");
   const announcer = document.getElementById("announcer");
   const saveState = document.getElementById("save-state");
   const idleAfterMs = 1000 * Number(desk.dataset.idleAfterS || 30);
 
   let form = null;
   let draft = null;
-  let lastAction = 0;
-  let lastTick = 0;
-  let retries = 0;
-  let retryTimer = 0;
+  let restoring = false;
 
   // Storage may be forbidden or full; the page then works without a draft.
+
   const store = {
     read(key) {
       try {
@@ -47,43 +48,34 @@
     },
   };
 
-  // The draft
+  // The draft of this step's answer; the next step's page clears it
 
-  const draftKey = () => DRAFT_PREFIX + form.dataset.draftKey;
+  const draftKey = () => DRAFT + form.dataset.draftKey;
 
-  function openForm() {
+  function openStep() {
     form = desk.querySelector("[data-answer-form]");
-    if (!form) {
-      draft = null;
-      store.clear(DRAFT_PREFIX);
-      return;
-    }
-    store.clear(DRAFT_PREFIX, draftKey());
-    draft = store.read(draftKey()) || { browser: 0, first: null, active: 0, answer: null };
-    lastTick = performance.now();
-    lastAction = lastTick;
-    if (draft.answer) restoreAnswer(draft.answer);
+    store.clear(DRAFT, form ? draftKey() : "");
+    draft = form && (store.read(draftKey()) || { browser: 0, first: null, active: 0, answer: null });
+    lastTick = lastAction = performance.now();
+    restoring = true;
+    if (draft?.answer) restoreAnswer(draft.answer);
+    restoring = false;
+    form?.addEventListener("submit", checkAnswer, true);
+    markMentions();
   }
 
   function readAnswer() {
     const data = new FormData(form);
-    return {
-      option: data.get("option"),
-      spans: data.get("spans"),
-      none: data.get("none"),
-      typed: data.get("typed"),
-    };
+    const fields = ["option", "spans", "none", "typed"];
+    return Object.fromEntries(fields.map((name) => [name, data.get(name)]));
   }
 
   function restoreAnswer(answer) {
     const option = form.querySelector(`[name=option][value="${CSS.escape(answer.option ?? "")}"]`);
     if (option) option.checked = true;
-    const typed = form.querySelector("[name=typed]");
-    if (typed && answer.typed) typed.value = answer.typed;
     const picker = form.querySelector("[data-span-picker]");
-    if (!picker) return;
     const detail = { spans: JSON.parse(answer.spans || "[]"), none: Boolean(answer.none) };
-    picker.dispatchEvent(new CustomEvent("answerrestore", { detail }));
+    picker?.dispatchEvent(new CustomEvent("answerrestore", { detail }));
   }
 
   function keepDraft() {
@@ -92,109 +84,197 @@
     store.write(draftKey(), draft);
   }
 
-  // Time: seconds in sight, and of these the seconds not idle
+  function isAnswered() {
+    const { option, spans, none } = readAnswer();
+    return Boolean(option || none || (spans && spans !== "[]"));
+  }
+
+  /* The mentions of the chosen candidate stand out in the text. */
+  function markMentions() {
+    const chosen = form?.querySelector("[name=option]:checked")?.closest(".option");
+    const text = chosen?.querySelector(".option-text").textContent;
+    for (const mention of desk.querySelectorAll("[data-answer-form] mark.mention")) {
+      mention.classList.toggle("is-chosen", mention.textContent === text);
+    }
+  }
+
+  for (const kind of ["change", "input", "answerchange"]) {
+    desk.addEventListener(kind, (event) => {
+      if (restoring || !form || event.target.closest("form") !== form) return;
+      form.querySelector("[data-form-error]").hidden = true;
+      lastSendClick = -Infinity;
+      keepDraft();
+      markMentions();
+    });
+  }
+
+  // Time: milliseconds in sight, and of these the milliseconds not idle
+
+  let lastAction = 0;
+  let lastTick = 0;
+  let wasHidden = document.hidden;
 
   function tick() {
     const now = performance.now();
-    const passed = now - lastTick;
+    const passed = Math.max(0, now - lastTick);
+    const inSight = draft && !wasHidden;
     lastTick = now;
-    if (!draft || document.hidden) return;
+    wasHidden = document.hidden;
+    if (!inSight) return;
     draft.browser += passed;
     if (now - lastAction <= idleAfterMs) draft.active += passed;
   }
 
+  function alive() {
+    lastAction = performance.now();
+  }
+
   function act() {
     tick();
-    lastAction = performance.now();
+    alive();
     if (draft && draft.first === null) draft.first = draft.browser;
   }
 
-  function fillTimes() {
+  function timesTaken() {
     tick();
-    for (const input of form.querySelectorAll("[data-time]")) {
+    const times = [...form.querySelectorAll("[data-time]")].map((input) => {
       const value = draft[input.dataset.time];
-      input.value = value === null ? "" : Math.round(value);
-    }
+      return [input.name, value === null ? "" : String(Math.round(value))];
+    });
+    return Object.fromEntries(times);
   }
 
-  // Sending, and sending again
+  for (const [kind, heard] of Object.entries({
+    pointerdown: act, keydown: act, pointermove: alive, scroll: alive,
+  })) {
+    document.addEventListener(kind, heard, { passive: true, capture: true });
+  }
+  document.addEventListener("visibilitychange", tick);
+  window.addEventListener("pagehide", () => {
+    tick();
+    keepDraft();
+  });
+  setInterval(tick, TICK_MS);
+
+  // Sending, and sending again: a step's form carries its number, so twice does no harm
+
+  let retries = 0;
+  let retryTimer = 0;
+  let lastSendClick = -Infinity;
+
+  const isOurs = (element) => element instanceof HTMLFormElement && desk.contains(element);
+  const isBusy = () => desk.querySelector("form.htmx-request") !== null;
 
   function say(state) {
     saveState.textContent = state ? saveState.dataset[state] : "";
-    saveState.classList.toggle("is-unsaved", state === "unsaved" || state === "refused");
+    const note = desk.querySelector("[data-save-note]");
+    if (!note) return;
+    note.textContent = saveState.textContent;
+    note.className = `save-note ${state ? `is-${state}` : ""}`;
+  }
+
+  function lock(sent, locked) {
+    const panel = sent.querySelector(".item");
+    if (panel) panel.inert = locked;
   }
 
   function sendAgain(sent) {
-    say("unsaved");
-    clearTimeout(retryTimer);
+    if (!sent.isConnected) return;
+    say(sent === form ? "unsaved" : "waiting");
     const wait = RETRY_MS[Math.min(retries, RETRY_MS.length - 1)];
     retries += 1;
-    retryTimer = setTimeout(() => {
-      if (sent.isConnected) sent.requestSubmit();
-    }, wait);
+    clearTimeout(retryTimer);
+    retryTimer = setTimeout(() => sent.isConnected && sent.requestSubmit(), wait);
   }
 
-  function isBusy() {
-    return desk.querySelector("form.htmx-request") !== null;
+  function refuse(sent) {
+    say("refused");
+    lock(sent, false);
   }
 
-  document.addEventListener("htmx:beforeRequest", (event) => {
-    if (event.target.matches("form")) say(retries ? "unsaved" : "saving");
-  });
+  document.addEventListener("click", (event) => {
+    if (event.detail === 0) return; // a key's doing
+    const again = event.timeStamp - lastSendClick < DOUBLE_CLICK_MS;
+    lastSendClick = event.target.closest("[data-send]") ? event.timeStamp : -Infinity;
+    if (again && lastSendClick > 0) event.preventDefault();
+  }, true);
+
+  /* Heard on the form itself, behind the span picker, which knows better what is missing. */
+  function checkAnswer(event) {
+    if (isAnswered()) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const error = form.querySelector("[data-form-error]");
+    error.textContent = form.dataset.missing;
+    error.hidden = false;
+    form.querySelector("[name=option], .span-word[tabindex]")?.focus();
+  }
+
   document.addEventListener("htmx:configRequest", (event) => {
-    if (form && event.target === form) {
-      fillTimes();
-      for (const input of form.querySelectorAll("[data-time]")) {
-        event.detail.parameters[input.name] = input.value;
-      }
-    }
+    if (form && event.target === form) Object.assign(event.detail.parameters, timesTaken());
+  });
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (!isOurs(event.target)) return;
+    lock(event.target, true);
+    if (!retries) say("saving");
+  });
+  /* Something between may answer in the server's place, such as the page of a network that
+     wants a sign-in: no step of ours, so nothing was saved. */
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { shouldSwap, serverResponse, requestConfig } = event.detail;
+    if (!shouldSwap || serverResponse.includes("data-panel=")) return;
+    event.detail.shouldSwap = false;
+    sendAgain(requestConfig.elt);
   });
   document.addEventListener("htmx:sendError", (event) => sendAgain(event.target));
   document.addEventListener("htmx:timeout", (event) => sendAgain(event.target));
   document.addEventListener("htmx:responseError", (event) => {
-    const status = event.detail.xhr.status;
-    if (status >= 500 || status === 429) sendAgain(event.target);
-    else say("refused");
+    const { status } = event.detail.xhr;
+    if (status >= 500 || status === 429 || status === 408) sendAgain(event.target);
+    else refuse(event.target);
   });
   window.addEventListener("online", () => {
-    const waiting = desk.querySelector("[data-answer-form], [data-reveal-form]");
+    const waiting = desk.querySelector("form");
     if (retries && waiting && !isBusy()) {
       clearTimeout(retryTimer);
       waiting.requestSubmit();
     }
   });
 
-  // After a swap: the next step is here, so the last one is stored
+  // The next step is here, so the last one is stored
 
   let context = desk.querySelector("[data-context]")?.dataset.context;
 
-  document.addEventListener("htmx:afterSwap", (event) => {
+  document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target !== desk) return;
     const refused = event.detail.xhr.status === 422;
     clearTimeout(retryTimer);
     retries = 0;
+    openStep();
     say(refused ? "" : "saved");
-    openForm();
-    prepare();
     const next = desk.querySelector("[data-context]")?.dataset.context;
     if (next !== context) window.scrollTo(0, 0);
     context = next;
-    const announced = desk.querySelector("[data-announce]");
-    announcer.textContent = announced ? announced.innerText.replace(/\s+/g, " ").trim() : "";
-    desk.querySelector("[data-focus]")?.focus({ preventScroll: !announced });
+    const announced = [...desk.querySelectorAll("[data-announce]")].reverse();
+    announcer.textContent = announced.map((el) => el.textContent).join(" ").replace(/\s+/g, " ");
+    const focus = refused ? "[data-form-error]" : "[data-focus]:not(h1)";
+    const target = desk.querySelector(focus) || desk.querySelector("[data-focus]");
+    target?.focus({ preventScroll: target.matches("h1") });
+  });
+
+  // A page out of the back-forward cache may show a step that is long past.
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) location.reload();
   });
 
   // Single keys
 
-  const shortcutsOn = () => store.read(SHORTCUTS_KEY) !== true;
+  const keysAreOn = () => store.read(KEYS_OFF) !== true;
 
-  function prepare() {
-    const opener = desk.querySelector("[data-shortcuts-open]");
-    if (opener) opener.hidden = false;
-    const toggle = desk.querySelector("[data-shortcuts-toggle]");
-    if (toggle) toggle.checked = shortcutsOn();
-    document.documentElement.classList.add("has-keys");
-    document.documentElement.classList.toggle("no-shortcuts", !shortcutsOn());
+  function showKeys() {
+    document.documentElement.classList.toggle("keys-on", keysAreOn());
+    keys.querySelector("[data-keys-toggle]").checked = keysAreOn();
+    for (const opener of document.querySelectorAll("[data-keys-open]")) opener.hidden = false;
   }
 
   function isTyping(target) {
@@ -202,25 +282,29 @@
     return field !== null && !field.matches("[type=radio], [type=checkbox]");
   }
 
+  const isActive = (target) => target.closest("button, a, summary, [role=button]") !== null;
+
   function pressed(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
-    if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
-    if (event.key === "?") {
-      desk.querySelector("[data-shortcuts]")?.showModal();
-      event.preventDefault();
-    } else if (shortcutsOn() && form && /^[1-9]$/.test(event.key)) {
-      choose(Number(event.key) - 1);
-    } else if (shortcutsOn() && form && event.key === "0") {
-      form.querySelector("[data-span-none]")?.click();
-    } else if (shortcutsOn() && event.key === "Enter" && !event.target.closest("button, a, summary, [data-span-picker]")) {
-      event.preventDefault();
-      if (!event.repeat && !isBusy()) desk.querySelector("[data-send]")?.click();
-    }
+    // A key held down must not run through the page that its first press brought.
+    if (event.key === "Enter" && event.repeat && desk.contains(event.target)) event.preventDefault();
+    if (event.defaultPrevented || event.repeat || event.isComposing) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
+    if (keys.open || isTyping(event.target)) return;
+    if (event.key === "?") keys.showModal();
+    else if (event.key === "Enter" && !isActive(event.target)) send();
+    else if (form && /^[1-9]$/.test(event.key)) choose(Number(event.key) - 1);
+    else if (form && event.key === "0") form.querySelector("[data-span-none]")?.click();
+    else return;
+    event.preventDefault();
+  }
+
+  function send() {
+    if (!isBusy()) desk.querySelector("[data-send]")?.click();
   }
 
   function choose(index) {
     const option = form.querySelectorAll("[name=option]")[index];
-    if (!option) return;
+    if (!option || option.closest("[inert]")) return;
     option.checked = true;
     option.focus();
     option.dispatchEvent(new Event("change", { bubbles: true }));
@@ -228,44 +312,13 @@
 
   document.addEventListener("keydown", pressed);
   document.addEventListener("click", (event) => {
-    if (event.target.closest("[data-shortcuts-open]")) {
-      desk.querySelector("[data-shortcuts]").showModal();
-    }
+    if (event.target.closest("[data-keys-open]")) keys.showModal();
   });
-  document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-shortcuts-toggle]")) {
-      store.write(SHORTCUTS_KEY, !event.target.checked);
-      prepare();
-    }
+  keys.addEventListener("change", (event) => {
+    store.write(KEYS_OFF, !event.target.checked);
+    showKeys();
   });
 
-  // A sign of life, and a draft of it
-
-  for (const kind of ["pointerdown", "keydown", "scroll", "pointermove"]) {
-    document.addEventListener(kind, kind === "pointermove" || kind === "scroll" ? alive : act, {
-      passive: true,
-      capture: true,
-    });
-  }
-  function alive() {
-    lastAction = performance.now();
-  }
-  for (const kind of ["change", "input", "answerchange"]) {
-    desk.addEventListener(kind, (event) => {
-      if (event.target.closest("[data-answer-form]")) keepDraft();
-    });
-  }
-  setInterval(tick, TICK_MS);
-  window.addEventListener("pagehide", () => {
-    tick();
-    keepDraft();
-  });
-  document.addEventListener("visibilitychange", tick);
-  // A page out of the back-forward cache may show a step that is long past.
-  window.addEventListener("pageshow", (event) => {
-    if (event.persisted) location.reload();
-  });
-
-  openForm();
-  prepare();
+  openStep();
+  showKeys();
 })();

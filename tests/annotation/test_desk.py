@@ -1,0 +1,81 @@
+"""How an answer and its gold are laid side by side for the reveal."""
+
+import pytest
+
+from annotation.acts.judging import BrowserTimes, submit_answer
+from annotation.answers import RawAnswer
+from annotation.desk import Piece, Reveal, compare, desk_context
+from annotation.models import Gold, Judgement, Kind
+from tests import make
+from tests.texts import Text, running_batch_of
+
+pytestmark = pytest.mark.django_db
+
+
+def compared(own: list[str], *alternatives: list[str], policy: str = "any") -> Reveal:
+    gold = Gold(example_id=1, alternatives=[[{"text": t} for t in texts] for texts in alternatives])
+    return compare(Judgement(answer=own), gold, policy)
+
+
+def marks(reveal: Reveal) -> dict[str, str]:
+    return {verdict.text: verdict.mark for verdict in reveal.verdicts}
+
+
+def test_tells_right_missed_and_too_much_apart() -> None:
+    reveal = compared(["Rome", "Paris"], ["Rome", "Oslo"])
+    assert marks(reveal) == {"Rome": "right", "Paris": "extra", "Oslo": "missed"}
+    assert (reveal.right_count, reveal.missed_count, reveal.extra_count) == (1, 1, 1)
+    assert reveal.score == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("gold", [[[]], []])
+def test_finds_nothing_where_nothing_was_to_be_found(gold: list[list[str]]) -> None:
+    reveal = compared([], *gold)
+    assert (reveal.score, reveal.nothing_to_find, reveal.found_nothing) == (1, True, True)
+
+
+def test_compares_with_the_nearest_of_several_alternatives() -> None:
+    reveal = compared(["in Rome"], ["Rome"], ["in Rome"], [])
+    assert marks(reveal) == {"in Rome": "right"}
+    assert reveal.other_alternatives == [["Rome"], []]
+
+
+def test_compares_with_the_union_where_the_score_does() -> None:
+    reveal = compared(["in Rome"], ["Rome"], ["in Rome"], policy="set")
+    assert marks(reveal) == {"in Rome": "right", "Rome": "missed"}
+    assert reveal.score == pytest.approx(2 / 3)
+    assert reveal.other_alternatives == []
+
+
+def pieces_of(context: str, gold: list[str], own: list[list[int]]) -> list[tuple[str, str]]:
+    """The marked pieces of the page that reveals the gold of a text."""
+    batch = running_batch_of(Kind.SPANS, training=[Text(context, gold=gold)])
+    assignment = make.at_work(batch)
+    raw = RawAnswer(spans=own, none=not own)
+    submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=make.NOON)
+    (segment,) = desk_context(assignment)["segments"]
+    assert segment.length == len(context)
+    return [(piece.text, piece.marks) for piece in segment.pieces if piece.marks]
+
+
+def test_marks_each_answer_where_it_was_selected() -> None:
+    own = [[0, 9, 13], [0, 18, 22]]
+    found = pieces_of("Rome and Rome and Oslo", gold=["Rome"], own=own)
+    assert found == [("Rome", "right"), ("Oslo", "extra")]
+
+
+def test_marks_what_was_missed_as_whole_words_where_it_can() -> None:
+    assert pieces_of("USA, US, BUS", gold=["US"], own=[]) == [("US", "missed")]
+
+
+def test_marks_what_was_missed_within_a_word_where_it_must() -> None:
+    assert pieces_of("non-Romans", gold=["Roman"], own=[]) == [("Roman", "missed")]
+
+
+def test_marks_what_overlaps_in_pieces() -> None:
+    found = pieces_of("New York City", gold=["New York"], own=[[0, 4, 13]])
+    assert found == [("New ", "missed"), ("York", "missed extra"), (" City", "extra")]
+
+
+def test_writes_carriage_returns_so_that_a_browser_keeps_them() -> None:
+    assert Piece("a\r\n<b>").html == "a&#13;\n&lt;b&gt;"

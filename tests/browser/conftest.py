@@ -1,0 +1,44 @@
+"""What the browser tests share: a person at the desk of a live server."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page
+from pytest_django.live_server_helper import LiveServer
+
+from tests.browser.person import Person
+
+# A phone's narrowest width that must do, a usual phone, a laptop.
+NARROW, PHONE, LAPTOP = (320, 640), (390, 844), (1280, 800)
+
+Comes = Callable[..., Person]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dict[str, object]:
+    # Without it a screenshot fails now and then on machines without a graphics card.
+    arguments = [*browser_type_launch_args["args"], "--disable-gpu"]
+    return {**browser_type_launch_args, "args": arguments}
+
+
+@pytest.fixture
+def person(page: Page, live_server: LiveServer) -> Person:
+    return Person(page, live_server.url)
+
+
+@pytest.fixture
+def somebody(browser: Browser, live_server: LiveServer) -> Comes:
+    """Makes a person with a browser of the given kind; each has cookies of their own."""
+    contexts = []
+
+    def come(size: tuple[int, int] = LAPTOP, *, touch: bool = False, **options: object) -> Person:
+        viewport = {"width": size[0], "height": size[1]}
+        context = browser.new_context(
+            viewport=viewport, has_touch=touch, is_mobile=touch, **options
+        )
+        contexts.append(context)
+        return Person(context.new_page(), live_server.url)
+
+    yield come
+    for context in contexts:
+        context.close()

@@ -1,0 +1,163 @@
+"""Somebody who works at the desk, by mouse, by touch or by the keyboard alone."""
+
+from collections.abc import Iterable, Sequence
+
+from django.urls import reverse
+from playwright.sync_api import Locator, Page
+
+from annotation.acts.judging import current_example
+from annotation.marking import gold_in_force
+from annotation.models import Assignment, Batch
+
+WORDS = """() => [...document.querySelectorAll(".span-word")].map(({token}) =>
+    [token.segment.number, token.start, token.end])"""
+STEP = "[data-panel]"
+DOUBLE_CLICK_MS = 350
+MOUSE, TOUCH, KEYBOARD = "mouse", "touch", "keyboard"
+
+
+class Person:
+    def __init__(self, page: Page, origin: str) -> None:
+        self.page, self.origin = page, origin
+        self.problems: list[str] = []
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+
+    # Coming in
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.origin + path)
+
+    def join(self, batch: Batch, query: str = "") -> None:
+        self.open(reverse("annotation:join_batch", args=[batch.join_token]) + query)
+
+    def start(self, batch: Batch) -> "Person":
+        """From the link to the first example."""
+        self.join(batch)
+        self.page.get_by_role("button", name="I agree").click()
+        self.page.get_by_role("button", name="Start").click()
+        self.page.wait_for_selector("[data-panel=answer]")
+        return self
+
+    @property
+    def assignment(self) -> Assignment:
+        """The one of the personal link on the page."""
+        link = self.page.locator(".resume").get_attribute("href") or ""
+        return Assignment.objects.get(resume_token=link.strip("/").rpartition("/")[2])
+
+    # Where the page stands
+
+    @property
+    def panel(self) -> str:
+        return self.page.locator(STEP).get_attribute("data-panel") or ""
+
+    @property
+    def step(self) -> int:
+        return int(self.page.locator("[name=step]").input_value())
+
+    @property
+    def note(self) -> str:
+        return self.page.locator("[data-save-note]").inner_text().strip()
+
+    @property
+    def focused(self) -> str:
+        return self.page.evaluate("document.activeElement.innerText || ''").strip()
+
+    def goes_on(self, by: str = MOUSE) -> None:
+        """Send the answer or leave the reveal, and wait for what comes in its place."""
+        self.page.locator(STEP).evaluate("panel => { panel.dataset.was = 1; }")
+        self.sends(by)
+        self.page.wait_for_selector(f"{STEP}:not([data-was])")
+
+    def sends(self, by: str = MOUSE) -> None:
+        button = self.page.locator("[data-send]")
+        if by == KEYBOARD:
+            button.focus()
+            self.page.keyboard.press("Enter")
+        else:
+            # Not so soon after the last click that it would count as a double click.
+            self.page.wait_for_timeout(DOUBLE_CLICK_MS if self.panel == "reveal" else 0)
+            button.tap() if by == TOUCH else button.click()
+
+    # Answering
+
+    def option(self, text: str) -> Locator:
+        return self.page.locator(".option", has=self.page.get_by_text(text, exact=True))
+
+    def chooses(self, number: int, by: str = MOUSE) -> None:
+        """The option at a place, counted from 0."""
+        if by == KEYBOARD and number < 9:
+            self.page.keyboard.press(str(number + 1))
+        elif by == KEYBOARD:
+            self.page.locator("[name=option]").first.focus()
+            for _ in range(number):
+                self.page.keyboard.press("ArrowDown")
+        elif by == TOUCH:
+            self.page.locator(".option").nth(number).tap()
+        else:
+            self.page.locator(".option").nth(number).click()
+
+    def is_chosen(self, number: int) -> bool:
+        return self.page.locator("[name=option]").nth(number).is_checked()
+
+    def selects(self, segment: int, start: int, end: int, by: str = MOUSE) -> None:
+        """The words that cover a stretch of a segment."""
+        words = self.page.evaluate(WORDS)
+        covered = [n for n, (s, a, b) in enumerate(words) if s == segment and a < end and b > start]
+        first, last = covered[0], covered[-1]
+        word = self.page.locator(".span-word")
+        if by == KEYBOARD:
+            word.nth(first).evaluate("word => word.closest('[data-segment]').scrollIntoView()")
+            self._walks_to(first)
+            self.page.keyboard.press("Enter")
+            for _ in range(last - first):
+                self.page.keyboard.press("ArrowRight")
+            self.page.keyboard.press("Enter")
+        elif by == TOUCH:
+            word.nth(first).tap()
+            word.nth(last).tap()
+        else:
+            word.nth(first).click()
+            word.nth(last).click()
+
+    def _walks_to(self, place: int) -> None:
+        """From the one word in the order of the tab key to another."""
+        self.page.locator(".span-word[tabindex]").focus()
+        now = self.page.evaluate(
+            "[...document.querySelectorAll('.span-word')].indexOf(document.activeElement)"
+        )
+        key = "ArrowRight" if place > now else "ArrowLeft"
+        for _ in range(abs(place - now)):
+            self.page.keyboard.press(key)
+
+    def chooses_none(self, by: str = MOUSE) -> None:
+        box = self.page.locator("[data-span-none]")
+        if by == KEYBOARD:
+            self.page.keyboard.press("0")
+        elif by == TOUCH:
+            box.tap()
+        else:
+            box.click()
+
+    def answers(self, texts: Sequence[str], by: str = MOUSE) -> None:
+        """Give the texts as the answer, each selected where it stands first."""
+        example = current_example(self.assignment)
+        if example.options:
+            self.chooses(example.options.index(texts[0]), by)
+        elif not texts:
+            self.chooses_none(by)
+        for text in texts if not example.options else ():
+            self.selects(*_place_of(text, example.context), by=by)
+
+    def answers_right(self, by: str = MOUSE) -> None:
+        assignment = self.assignment
+        example = current_example(assignment)
+        gold = gold_in_force([example.pk], assignment.batch.task_id, 1)[example.pk]
+        self.answers((gold.alternative_texts() or [[]])[0], by)
+
+
+def _place_of(text: str, context: Iterable[str]) -> tuple[int, int, int]:
+    for segment, whole in enumerate(context):
+        start = whole.find(text)
+        if start >= 0:
+            return segment, start, start + len(text)
+    raise AssertionError(f"{text!r} is not in the text.")

@@ -1,0 +1,234 @@
+"""For everybody: axe on every page and state, and what axe cannot see."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from annotation.acts.finishing import finish
+from annotation.models import Kind, Outcome
+from tests import make
+from tests.browser.conftest import LAPTOP, NARROW, Comes
+from tests.browser.person import Person
+from tests.texts import LONG, Text, long_texts, running_batch_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+AXE = Axe()
+# WCAG's rules up to 2.2 AA, and axe's good practice on top.
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# A laptop's page at 200 %: half the pixels in each direction.
+ZOOMED = (640, 400)
+THEMES = ["light", "dark"]
+LONG_QUESTION = Text(
+    LONG,
+    question="Boats were built in @placeholder, where the river is still narrow enough.",
+    gold=["Ulm"],
+    candidates=["Vienna", "Bratislava", "Budapest", "Belgrade", "Ulm", "the Black Forest"],
+    explanation="The last sentence says so.",
+)
+
+SMALL = """() => [...document.querySelectorAll(
+    "a, button, summary, label, input:not([type=hidden]), textarea")]
+  .filter((element) => element.checkVisibility() && !element.closest("label:not(:scope)"))
+  .filter((element) => !element.matches(".resume, .skip-link"))
+  .map((element) => [element.outerHTML.slice(0, 80), element.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 24 || box.height < 24)
+  .map(([html]) => html)"""
+WIDER = "document.body.scrollWidth - Math.round(document.body.getBoundingClientRect().width)"
+COVERED = """() => {
+  const element = document.activeElement, box = element.getBoundingClientRect();
+  const points = [[box.x + 3, box.y + 3], [box.right - 3, box.bottom - 3]];
+  const seen = points.some(([x, y]) => {
+    const top = document.elementFromPoint(x, y);
+    return top && (element.contains(top) || top.contains(element));
+  });
+  return seen ? "" : element.outerHTML.slice(0, 120);
+}"""
+RING = """() => {
+  const ringed = document.activeElement.closest("label.option") || document.activeElement;
+  const {outlineStyle, outlineWidth} = getComputedStyle(ringed);
+  return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+}"""
+
+
+def findings(person: Person) -> list[str]:
+    """Everything that is wrong with the page as it stands."""
+    found = AXE.run(person.page, options={"runOnly": RULES})
+    of_axe = [
+        f"{rule['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
+        for rule in found.response["violations"]
+        for node in rule["nodes"]
+    ]
+    small = [f"smaller than 24 px: {html}" for html in person.page.evaluate(SMALL)]
+    wider = person.page.evaluate(WIDER)
+    return [*of_axe, *small, *([f"{wider} px too wide"] if wider else []), *person.problems]
+
+
+def batch_of(kind: str, **task_fields: Any) -> Any:
+    """Training that is answered wrongly or in part, on texts that have to scroll."""
+    if kind == Kind.SPANS:
+        return running_batch_of(kind, training=long_texts(2)[1:], **task_fields)
+    text = LONG_QUESTION
+    if kind == Kind.CHOICE:
+        text = Text(LONG, question="Is this good or bad?", gold=["good"], explanation="It is.")
+    return running_batch_of(kind, training=[text], tests=[text], **task_fields)
+
+
+def states(person: Person, kind: str) -> Iterator[str]:
+    """Leads through every state of a batch and stops at each."""
+    page = person.page
+    person.join(batch_of(kind))
+    yield "consent"
+    page.get_by_role("button", name="I agree").click()
+    yield "description"
+    page.get_by_text("Stop taking part").click()
+    yield "stop"
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("[data-panel=answer]")
+    yield "answer"
+    person.sends()
+    expect(page.get_by_role("alert")).to_be_visible()
+    yield "error"
+    if kind == Kind.SPANS:
+        person.answers(["Vienna", "Danube"])
+        page.locator("[data-span-exact]").click()
+    else:
+        person.chooses(0)
+    yield "answered"
+    page.context.set_offline(True)
+    person.sends()
+    expect(page.locator("[data-save-note]")).to_contain_text("Not saved yet")
+    yield "unsaved"
+    page.context.set_offline(False)
+    page.wait_for_selector("[data-panel=reveal]")
+    yield "reveal"
+    page.get_by_text("Instructions").click()
+    yield "instructions"
+
+
+@pytest.mark.parametrize("size", [NARROW, ZOOMED, LAPTOP], ids=["320px", "200%", "laptop"])
+@pytest.mark.parametrize("kind", Kind.values)
+def test_finds_nothing_wrong_in_any_state(
+    somebody: Comes, kind: str, size: tuple[int, int]
+) -> None:
+    scheme = "dark" if size == ZOOMED else "light"
+    person = somebody(size, color_scheme=scheme, reduced_motion="reduce")
+    wrong = {}
+    for state in states(person, kind):
+        wrong[state] = findings(person)
+        if size == LAPTOP:
+            person.page.emulate_media(color_scheme="dark")
+            wrong[f"{state}, dark"] = findings(person)
+            person.page.emulate_media(color_scheme="light")
+    assert {state: found for state, found in wrong.items() if found} == {}
+
+
+@pytest.mark.parametrize("scheme", THEMES)
+def test_finds_nothing_wrong_with_the_list_of_keys(somebody: Comes, scheme: str) -> None:
+    person = somebody(color_scheme=scheme).start(batch_of(Kind.SPANS))
+    person.page.keyboard.press("?")
+    expect(person.page.get_by_role("dialog")).to_be_visible()
+    assert findings(person) == []
+
+
+@pytest.mark.parametrize("scheme", THEMES)
+@pytest.mark.parametrize("outcome", Outcome.values)
+def test_finds_nothing_wrong_at_the_end(somebody: Comes, outcome: str, scheme: str) -> None:
+    person = somebody(NARROW, color_scheme=scheme)
+    person.join(make.running_batch(contact="ask@example.org", via="prolific"), "?PROLIFIC_PID=p")
+    finish(person.assignment, outcome, at=make.NOON)
+    person.page.reload()
+    assert f"CODE-{outcome.upper()}" in person.page.locator("main").inner_text()
+    assert findings(person) == []
+
+
+def full(person: Person) -> None:
+    batch = make.running_batch(wanted=1, contact="ask@example.org")
+    make.joined(batch, at=timezone.now())
+    person.join(batch)
+    assert "CODE-FULL" in person.page.locator("main").inner_text()
+
+
+def stranger(person: Person) -> None:
+    person.open("/work/")
+
+
+@pytest.mark.parametrize("scheme", THEMES)
+@pytest.mark.parametrize("arrive", [full, stranger])
+def test_finds_nothing_wrong_with_a_refusal(
+    somebody: Comes, arrive: Callable[[Person], None], scheme: str
+) -> None:
+    person = somebody(NARROW, color_scheme=scheme)
+    arrive(person)
+    assert findings(person) == []
+
+
+@pytest.mark.parametrize("kind", Kind.values)
+def test_writes_from_right_to_left_where_the_benchmark_does(somebody: Comes, kind: str) -> None:
+    text = Text(
+        "وصلت ليلى إلى القاهرة ثم سافرت إلى دمشق.", question="أين؟", candidates=["القاهرة", "دمشق"]
+    )
+    batch = running_batch_of(kind, tests=[text], direction="rtl", language="ar")
+    person = somebody().start(batch)
+    for shown in (".segment", "legend, .question"):
+        side = person.page.locator(shown).evaluate("element => getComputedStyle(element).direction")
+        assert side == "rtl"
+    assert person.page.locator("html").get_attribute("dir") == "ltr"
+    assert findings(person) == []
+
+
+# What takes the focus is ringed, and nothing lies over it
+
+
+@pytest.mark.parametrize("size", [NARROW, ZOOMED, LAPTOP], ids=["320px", "200%", "laptop"])
+@pytest.mark.parametrize("kind", Kind.values)
+def test_shows_what_has_the_focus(somebody: Comes, kind: str, size: tuple[int, int]) -> None:
+    person = somebody(size).start(batch_of(kind))
+    wrong, seen = [], 0
+    for reveal in (False, True):
+        if reveal:
+            person.answers(["Vienna"] if kind != Kind.CHOICE else ["bad"])
+            person.goes_on()
+            person.page.evaluate("document.activeElement.blur()")
+        for _ in range(12):
+            person.page.keyboard.press("Tab")
+            if person.page.evaluate("document.activeElement === document.body"):
+                break
+            seen += 1
+            wrong += [covered] if (covered := person.page.evaluate(COVERED)) else []
+            if not person.page.evaluate(RING):
+                wrong.append(f"no ring: {person.focused}")
+    assert seen >= 10
+    assert wrong == []
+
+
+@pytest.mark.parametrize("size", [NARROW, ZOOMED], ids=["320px", "200%"])
+@pytest.mark.parametrize("kind", Kind.values)
+def test_never_hides_text_behind_the_bar(somebody: Comes, kind: str, size: tuple[int, int]) -> None:
+    person = somebody(size).start(batch_of(kind))
+    person.answers(["Vienna"] if kind != Kind.CHOICE else ["bad"])
+    for _ in range(2):
+        person.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        bottom, top = person.page.evaluate(
+            "[document.querySelector('.item').getBoundingClientRect().bottom,"
+            " document.querySelector('.send').getBoundingClientRect().top]"
+        )
+        assert bottom <= top
+        share = person.page.evaluate(
+            "document.querySelector('.send').getBoundingClientRect().height / innerHeight"
+        )
+        sticky = person.page.evaluate("getComputedStyle(document.querySelector('.send')).position")
+        assert sticky == "static" or share < 0.4
+        person.goes_on()
+
+
+def test_moves_nothing_for_whoever_wants_less_motion(somebody: Comes) -> None:
+    person = somebody(reduced_motion="reduce").start(make.running_batch())
+    moving = (
+        "elements => elements.filter(e => getComputedStyle(e).transitionDuration !== '0s').length"
+    )
+    assert person.page.locator("*").evaluate_all(moving) == 0

@@ -1,0 +1,122 @@
+"""Single keys, and the whole work by the keyboard alone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Assignment, Judgement, Kind, Outcome
+from tests import make
+from tests.browser.person import KEYBOARD, Person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FIELDS = ["<input id=field>", "<textarea id=field></textarea>", "<p id=field contenteditable>x</p>"]
+
+
+def press(person: Person, *keys: str) -> None:
+    for key in keys:
+        person.page.keyboard.press(key)
+
+
+def chosen(person: Person) -> list[bool]:
+    count = person.page.locator("[name=option]").count()
+    return [person.is_chosen(number) for number in range(count)]
+
+
+@pytest.fixture
+def tester(person: Person) -> Person:
+    return person.start(make.running_batch(zero_shot=True))
+
+
+@pytest.mark.parametrize("kind", Kind.values)
+def test_leads_from_the_link_to_the_code_by_keyboard_alone(person: Person, kind: str) -> None:
+    person.join(make.running_batch(kind=kind, training=2, tests=2))
+    for name in ("I agree", "Start"):
+        for _ in range(10):
+            press(person, "Tab")
+            if person.focused.startswith(name):
+                break
+        press(person, "Enter")
+        expect(person.page.get_by_role("button", name=name)).to_be_hidden()
+    while person.panel != "finished":
+        if person.panel == "answer":
+            person.answers_right(by=KEYBOARD)
+        person.page.locator("[data-panel]").evaluate("panel => { panel.dataset.was = 1; }")
+        if kind == Kind.SPANS and person.panel == "answer":
+            person.page.locator("[data-send]").focus()
+        press(person, "Enter")
+        person.page.wait_for_selector("[data-panel]:not([data-was])")
+    assert Assignment.objects.get().outcome == Outcome.COMPLETED
+    assert Judgement.objects.count() == 4
+
+
+def test_chooses_by_number_and_sends_by_enter(tester: Person) -> None:
+    press(tester, "2")
+    assert chosen(tester) == [False, True]
+    press(tester, "1", "7")
+    assert chosen(tester) == [True, False]
+    press(tester, "Enter")
+    expect(tester.page.locator("[name=step]")).to_have_value("1")
+    assert Judgement.objects.get().answer == ["bad"]
+
+
+def test_chooses_none_by_zero(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    press(person, "0")
+    expect(person.page.locator("[data-span-none]")).to_be_checked()
+
+
+def test_lists_the_keys_and_gives_the_page_back(tester: Person) -> None:
+    press(tester, "?")
+    dialog = tester.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("choose an answer")
+    expect(dialog).not_to_contain_text("extend from word to word", use_inner_text=True)
+    press(tester, "2", "Escape")
+    expect(dialog).to_be_hidden()
+    assert chosen(tester) == [False, False]
+    tester.page.get_by_role("button", name="Keys").click()
+    expect(dialog).to_be_visible()
+    tester.page.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+
+
+def test_can_be_switched_off_for_good_and_on_again(tester: Person) -> None:
+    tester.page.get_by_role("button", name="Keys").click()
+    tester.page.get_by_label("Use these single keys").uncheck()
+    press(tester, "Escape")
+    tester.page.locator("h1").click()
+    for _ in range(2):
+        press(tester, "1", "?", "Enter")
+        assert chosen(tester) == [False, False]
+        expect(tester.page.get_by_role("dialog")).to_be_hidden()
+        expect(tester.page.get_by_role("alert")).to_be_hidden()
+        expect(tester.page.locator("kbd.slot").first).to_be_hidden()
+        tester.page.reload()
+    tester.page.get_by_role("button", name="Keys").click()
+    tester.page.get_by_label("Use these single keys").check()
+    press(tester, "Escape", "2")
+    assert chosen(tester) == [False, True]
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=["input", "textarea", "editable"])
+def test_never_acts_on_what_is_typed_into_a_field(tester: Person, field: str) -> None:
+    tester.page.locator("main").evaluate(
+        "(main, html) => main.insertAdjacentHTML('beforeend', html)", field
+    )
+    tester.page.locator("#field").focus()
+    press(tester, "2", "?", "Enter")
+    assert chosen(tester) == [False, False]
+    expect(tester.page.get_by_role("dialog")).to_be_hidden()
+    expect(tester.page.get_by_role("alert")).to_be_hidden()
+
+
+def test_leaves_the_browsers_own_keys_alone(tester: Person) -> None:
+    press(tester, "Control+1", "Alt+2", "Meta+1")
+    assert chosen(tester) == [False, False]
+
+
+def test_leaves_enter_to_what_has_the_focus(tester: Person) -> None:
+    tester.chooses(0)
+    tester.page.get_by_text("Instructions").focus()
+    press(tester, "Enter")
+    expect(tester.page.get_by_text("Read the text and answer.")).to_be_visible()
+    assert not Judgement.objects.exists()

@@ -1,0 +1,236 @@
+"""What stands on the page once an answer is locked: the comparison, at rest."""
+
+import pytest
+from playwright.sync_api import Response, expect
+
+from annotation.models import Batch, Judgement, Kind
+from tests import make
+from tests.browser.conftest import LAPTOP, PHONE, Comes
+from tests.browser.person import KEYBOARD, Person
+from tests.texts import LONG, Text, long_texts, running_batch_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CANARY = "People are no cities."
+CITIES = Text(
+    "Anna met Boris in Oslo and Rome.", gold=["Oslo", "Rome"], explanation=f"{CANARY}\n\nRead on."
+)
+LONG_TEXTS = {
+    Kind.CHOICE: Text(LONG, question="Is this good or bad?", gold=["good"]),
+    Kind.CANDIDATE: Text(
+        LONG, question="Boats were built in @.", gold=["Ulm"], candidates=["Vienna", "Ulm"]
+    ),
+    Kind.SPANS: Text(LONG, gold=["Vienna", "Bratislava", "Budapest", "Belgrade", "Ulm"]),
+}
+
+
+def places(person: Person, *selectors: str) -> list[list[float]]:
+    """Where elements stand in the window, to the pixel."""
+    return person.page.evaluate(
+        """selectors => [...document.querySelectorAll(selectors)].map((element) => {
+            const {x, y, width, height} = element.getBoundingClientRect();
+            return [x, y, width, height].map(Math.round);
+        })""",
+        ", ".join(selectors),
+    )
+
+
+def texts(person: Person, selector: str) -> list[str]:
+    return [" ".join(text.split()) for text in person.page.locator(selector).all_inner_texts()]
+
+
+def selected_cities(person: Person) -> Person:
+    person.start(running_batch_of(Kind.SPANS, training=[CITIES], tests=[CITIES]))
+    person.answers(["Oslo", "Anna"])
+    person.goes_on()
+    return person
+
+
+def test_compares_in_words_and_marks(person: Person) -> None:
+    selected_cities(person)
+    listed = texts(person, ".verdict-list li")
+    assert listed == ["Oslo right", "Anna too much", "Rome missed"]
+    for mark, text in {"right": "Oslo", "extra": "Anna", "missed": "Rome"}.items():
+        assert texts(person, f".context mark.{mark}") == [text]
+    lines = person.page.locator(".context mark").evaluate_all(
+        "marks => marks.map(mark => getComputedStyle(mark).textDecorationStyle)"
+    )
+    assert len(set(lines)) == 3
+    assert texts(person, ".verdict-head") == ["Partly right. Score 0.50 of 1."]
+    assert texts(person, ".verdict-sum") == ["1 right · 1 missed · 1 too much"]
+    assert texts(person, ".explanation p") == [CANARY, "Read on."]
+
+
+def test_says_the_result_and_puts_the_focus_on_next(person: Person) -> None:
+    person.start(running_batch_of(Kind.SPANS, training=[CITIES]))
+    announcer = person.page.locator("#announcer")
+    assert announcer.get_attribute("aria-live") == "polite"
+    before = announcer.element_handle()
+    person.answers(["Oslo", "Rome"])
+    person.goes_on()
+    assert before.is_visible()
+    said = before.inner_text()
+    assert "Right. Score 1 of 1. 2 right" in " ".join(said.split())
+    assert "Rome" in said
+    assert person.focused == "Next"
+
+
+def test_tells_the_answer_of_a_choice_where_it_was_offered(person: Person) -> None:
+    person.start(running_batch_of(Kind.CHOICE, training=[Text("Fine.", gold=["good"])]))
+    person.chooses(0)
+    person.goes_on()
+    assert texts(person, ".option.extra") == ["bad (your answer)"]
+    assert texts(person, ".option.missed") == ["good (the right answer)"]
+    assert texts(person, ".verdict-sum") == ["The right answer: good"]
+    assert "The right answer: good" in person.page.locator("#announcer").inner_text()
+
+
+def test_marks_every_mention_of_a_candidate(person: Person) -> None:
+    text = Text("Al saw Bo. Bo saw Al. Cy slept.", gold=["Bo"], candidates=["Al", "Bo", "Cy"])
+    person.start(running_batch_of(Kind.CANDIDATE, training=[text]))
+    assert texts(person, ".option-text") == ["Al", "Bo", "Cy"]
+    assert texts(person, "mark.mention") == ["Al", "Bo", "Bo", "Al", "Cy"]
+    person.chooses(0)
+    assert texts(person, "mark.is-chosen") == ["Al", "Al"]
+    person.goes_on()
+    assert texts(person, "mark.extra") == ["Al", "Al"]
+    assert texts(person, "mark.missed") == ["Bo", "Bo"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "own", "said"),
+    [
+        ([], [], "Nothing was to be chosen here, and you chose none."),
+        ([], ["Oslo"], "Nothing was to be chosen here."),
+        (["Oslo", "Rome"], [], "You chose none. Missed: 2."),
+    ],
+)
+def test_says_what_none_came_to(person: Person, gold: list[str], own: list[str], said: str) -> None:
+    person.start(running_batch_of(Kind.SPANS, training=[Text(CITIES.context, gold=gold)]))
+    person.answers(own)
+    person.goes_on()
+    assert texts(person, ".verdict-sum") == [said]
+
+
+def test_names_the_other_accepted_answers(person: Person) -> None:
+    text = Text("In Rome, Italy.", gold=["Rome"], more_gold=[["Rome, Italy"], []])
+    person.start(running_batch_of(Kind.SPANS, training=[text], max_spans=1))
+    person.answers(["Rome"])
+    person.goes_on()
+    assert texts(person, ".also") == ["Also accepted: Rome, Italy", "Also accepted: none here"]
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
+@pytest.mark.parametrize("kind", Kind.values)
+def test_moves_nothing_when_the_answer_is_locked(
+    somebody: Comes, kind: str, size: tuple[int, int]
+) -> None:
+    person = somebody(size, touch=size == PHONE)
+    person.start(running_batch_of(kind, training=[LONG_TEXTS[Kind(kind)]]))
+    if kind == Kind.SPANS:
+        person.answers(["Vienna", "Ulm"])
+    else:
+        person.chooses(0)
+    steady = (".progress-bar", ".question", "legend", ".segment", ".option", ".option-text")
+    person.page.evaluate("scrollTo(0, 150)")
+    before = places(person, *steady), places(person, "[data-send]")[0][3]
+    person.goes_on()
+    assert person.page.evaluate("scrollY") == 150
+    assert (places(person, *steady), places(person, "[data-send]")[0][3]) == before
+
+
+def test_keeps_the_button_where_it_was(person: Person) -> None:
+    person.start(make.running_batch())
+    before = places(person, "[data-send]")
+    person.chooses(0)
+    person.goes_on()
+    assert places(person, "[data-send]") == before
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
+def test_asks_all_questions_of_a_text_while_it_stands_still(
+    somebody: Comes, size: tuple[int, int]
+) -> None:
+    person = somebody(size)
+    other = Text("Another text.", question="Which cities are named?", gold=[])
+    person.start(running_batch_of(Kind.SPANS, training=[*long_texts(3), other]))
+    while person.page.locator(".segment").inner_text() == other.context:
+        person.chooses_none()
+        person.goes_on()
+        person.goes_on()
+    person.page.evaluate("scrollTo(0, 120)")
+    stood, asked = set(), []
+    for _ in range(3):
+        asked.append(person.page.locator(".question").inner_text())
+        person.chooses_none(by=KEYBOARD)
+        stood.add(str(places(person, ".segment")))
+        person.goes_on()
+        stood.add(str(places(person, ".segment")))
+        person.goes_on()
+    assert len(set(asked)) == 3
+    assert len(stood) == 1
+
+
+def test_begins_a_new_text_at_its_top(person: Person) -> None:
+    training = [Text(f"{n} {LONG}", gold=["Ulm"]) for n in range(2)]
+    person.start(running_batch_of(Kind.SPANS, training=training))
+    person.chooses_none()
+    person.page.evaluate("scrollTo(0, 200)")
+    person.goes_on()
+    person.goes_on()
+    assert person.page.evaluate("scrollY") == 0
+
+
+def test_stays_when_the_answer_was_sent_by_a_double_click(person: Person) -> None:
+    person.start(make.running_batch())
+    person.chooses(0)
+    person.page.locator("[data-send]").dblclick()
+    expect(person.page.locator("[data-panel=reveal]")).to_be_visible()
+    person.page.wait_for_timeout(500)
+    assert person.panel == "reveal"
+    person.goes_on()
+    assert person.step == 1
+
+
+def test_stays_while_the_key_that_sent_the_answer_is_held(person: Person) -> None:
+    person.start(make.running_batch())
+    person.page.keyboard.press("1")
+    person.page.keyboard.down("Enter")
+    person.page.wait_for_selector("[data-panel=reveal]")
+    for _ in range(5):
+        person.page.keyboard.down("Enter")
+    person.page.wait_for_timeout(300)
+    assert person.panel == "reveal"
+    person.page.keyboard.up("Enter")
+    person.goes_on(by=KEYBOARD)
+    assert person.step == 1
+
+
+def test_leaves_no_gold_in_the_browser(person: Person) -> None:
+    answered: list[Response] = []
+
+    def keep(response: Response) -> None:
+        answered.append(response)
+
+    person.page.on("response", keep)
+    selected_cities(person)
+    assert CANARY in person.page.content()
+    person.goes_on()
+    kept = "JSON.stringify([localStorage, sessionStorage, history.state])"
+    assert CANARY not in person.page.evaluate(kept)
+    assert person.page.evaluate("caches.keys()") == []
+    assert CANARY not in person.page.content()
+    person.page.go_back()
+    assert CANARY not in person.page.content()
+    of_work = [response for response in answered if "/work/" in response.url]
+    assert len(of_work) > 3
+    assert all("no-store" in (r.header_value("cache-control") or "") for r in of_work)
+
+
+def test_counts_every_character_of_a_text_with_carriage_returns(person: Person) -> None:
+    text = Text("One\r\ntwo\rthree <four> &amp; 𝕗ive six.", gold=["six"])
+    batch: Batch = running_batch_of(Kind.SPANS, training=[text])
+    person.start(batch)
+    person.answers(["<four>", "six"])
+    person.goes_on()
+    assert Judgement.objects.get().answer == ["<four>", "six"]
