@@ -1,15 +1,190 @@
-"""The leaderboard of a benchmark by the rules of CLUES: who is ranked, and by what."""
+"""The leaderboard of a benchmark by the rules of CLUES: who is ranked, and by what.
 
-from collections.abc import Collection
+A system is ranked on a task if its runs cover 10, 20 and 30 shots and all five splits, each
+split equally often, with an answer to every item; it is ranked by its mean at 30 shots. Over
+tasks it is ranked if it is ranked on each of them. People, and what no skill earns, stand among
+the systems at their place, without a rank.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scoring.analysis.over_tasks import Aggregate, aggregates
+from scoring.cells import Cell
+from scoring.rows import Row
 
 SHOTS = (10, 20, 30)
 SPLITS = (1, 2, 3, 4, 5)
 SORTED_BY = 30
 
+SYSTEM, PEOPLE, FLOOR = "system", "people", "no_skill"
 
-def missing_runs(
-    runs: Collection[tuple[str, int, int]], tasks: Collection[str]
-) -> list[tuple[str, int, int]]:
-    """The task, shots and split of every run that a system still needs to be ranked."""
-    required = [(task, shots, split) for task in tasks for shots in SHOTS for split in SPLITS]
-    return [place for place in required if place not in runs]
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the board. A source names where figures were published; without one they
+    were scored here."""
+
+    kind: str
+    name: str
+    method: str = ""
+    parameters: str = ""
+    source: str = ""
+    citation: str = ""
+    url: str = ""
+    # None: nobody told.
+    uses_labelled: bool | None = None
+    uses_unlabelled: bool | None = None
+    protocol: tuple[str, ...] = ()
+    # Its study goes on: only researchers see such a line.
+    is_running: bool = False
+    # By task and shots as files write them.
+    rows: Mapping[tuple[str, str], Row] = field(default_factory=dict)
+    # By task, what keeps a system from its rank.
+    gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def row(self, task: str, shots: int | str = SORTED_BY) -> Row | None:
+        return self.rows.get((task, str(shots)))
+
+    def mean(self, task: str) -> float | None:
+        row = self.row(task)
+        return row.mean if row else None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an entry stands in one table. Without a mean or with gaps it has no rank."""
+
+    entry: Entry
+    mean: float | None
+    rank: int | None
+    gaps: tuple[str, ...]
+
+    @property
+    def is_unranked(self) -> bool:
+        """Of a system: people and no skill never have a rank."""
+        return self.entry.kind == SYSTEM and self.rank is None
+
+
+@dataclass(frozen=True)
+class OverTasks:
+    """A place in the table over tasks, with its averages by shots."""
+
+    place: Place
+    averages: Mapping[int, Aggregate]
+
+
+def on_task(entries: Iterable[Entry], task: str) -> list[Place]:
+    """Everybody who has any figure on a task."""
+    there = [entry for entry in entries if any(slug == task for slug, _ in entry.rows)]
+    return places(there, lambda each: each.mean(task), lambda each: each.gaps.get(task, ()))
+
+
+def over_tasks(entries: Sequence[Entry], tasks: Sequence[str]) -> list[OverTasks]:
+    """Everybody who has any figure on these tasks, by the mean of the task means."""
+    there = [entry for entry in entries if any(slug in tasks for slug, _ in entry.rows)]
+    found = {id(entry): _averages(entry, tasks) for entry in there}
+
+    def mean(entry: Entry) -> float | None:
+        average = found[id(entry)].get(SORTED_BY)
+        return average.mean if average else None
+
+    ordered = places(there, mean, lambda each: _gaps_over(each, tasks))
+    return [OverTasks(place, found[id(place.entry)]) for place in ordered]
+
+
+def places(
+    entries: Iterable[Entry],
+    mean: Callable[[Entry], float | None],
+    gaps: Callable[[Entry], tuple[str, ...]],
+) -> list[Place]:
+    """By mean, the highest first; after them the systems without a rank. Equal means share
+    a rank."""
+    found = [(each, mean(each), gaps(each) if each.kind == SYSTEM else ()) for each in entries]
+    ranked = [score for each, score, lacking in found if _is_ranked(each, score, lacking)]
+    made = [
+        Place(
+            entry=each,
+            mean=score,
+            rank=1 + sum(other > score for other in ranked)
+            if _is_ranked(each, score, lacking)
+            else None,
+            gaps=lacking,
+        )
+        for each, score, lacking in found
+    ]
+    return sorted(made, key=_order)
+
+
+def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
+    """What the runs of one system on one task lack."""
+    by_shots = {cell.shots: cell for cell in cells}
+    return tuple(
+        gap
+        for shots in SHOTS
+        for gap in (
+            _gaps_in_cell(by_shots[shots]) if shots in by_shots else [f"no run with {shots} shots"]
+        )
+    )
+
+
+def gaps_of_figures(rows: Mapping[str, Row], references: str) -> tuple[str, ...]:
+    """What the published figures of one system on one task lack, by shots; `references` is
+    the policy that the task's runs are scored under."""
+    return (
+        *(gap for shots in SHOTS for gap in _gap_of_figure(rows.get(str(shots)), shots)),
+        *_other_policy(rows.values(), references),
+    )
+
+
+def _gaps_in_cell(cell: Cell) -> Iterable[str]:
+    counts = Counter(run.split for run in cell.members)
+    if missing := [split for split in SPLITS if split not in counts]:
+        yield f"{cell.shots} shots: no run on split {_listed(missing)}"
+    if len(counts.keys() - set(SPLITS)):
+        yield f"{cell.shots} shots: runs outside splits {SPLITS[0]} to {SPLITS[-1]}"
+    elif not missing and len(set(counts.values())) > 1:
+        yield f"{cell.shots} shots: more runs on some splits than on others"
+    if cell.coverage < 1:
+        yield f"{cell.shots} shots: {100 * (1 - cell.coverage):.1f} % of the items not answered"
+
+
+def _gap_of_figure(row: Row | None, shots: int) -> Iterable[str]:
+    if row is None:
+        yield f"no figure for {shots} shots"
+    elif row.n is None or row.n < len(SPLITS):
+        told = "an unknown number of" if row.n is None else row.n
+        yield f"{shots} shots: over {told} splits, not {len(SPLITS)}"
+
+
+def _other_policy(rows: Iterable[Row], references: str) -> Iterable[str]:
+    for other in sorted({str(row.references) for row in rows} - {references, "unknown"}):
+        yield f"published under the reference policy “{other}”"
+
+
+def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Aggregate]:
+    found = aggregates(entry.rows.values(), tasks)
+    return {each.shots: each for each in found if isinstance(each.shots, int)}
+
+
+def _gaps_over(entry: Entry, tasks: Sequence[str]) -> tuple[str, ...]:
+    absent = [task for task in tasks if not any(slug == task for slug, _ in entry.rows)]
+    short = [task for task in tasks if task not in absent and entry.gaps.get(task)]
+    return (
+        *((f"nothing on {_listed(absent)}",) if absent else ()),
+        *((f"not ranked on {_listed(short)}",) if short else ()),
+    )
+
+
+def _is_ranked(entry: Entry, mean: float | None, gaps: Collection[str]) -> bool:
+    return entry.kind == SYSTEM and mean is not None and not gaps
+
+
+def _order(place: Place) -> tuple[bool, bool, float, str]:
+    mean = float("inf") if place.mean is None else -place.mean
+    return place.is_unranked, place.mean is None, mean, place.entry.name
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values))
