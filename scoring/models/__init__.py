@@ -1,3 +1,4 @@
+from scoring.models.board import BoardDecision
 from scoring.models.comparison import Comparison, Leaderboard, ScoreVector
 from scoring.models.run import (
     FULLY_SUPERVISED,
@@ -14,6 +15,7 @@ from scoring.models.run import (
 
 __all__ = [
     "FULLY_SUPERVISED",
+    "BoardDecision",
     "Comparison",
     "Leaderboard",
     "Method",
