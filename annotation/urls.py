@@ -1,6 +1,7 @@
-from django.urls import path
+from django.urls import include, path
 
 from annotation.views import annotator, site
+from annotation.views.researcher import researcher_urlpatterns
 
 app_name = "annotation"
 
@@ -16,4 +17,5 @@ urlpatterns = [
     path("work/submit/", annotator.submit, name="submit"),
     path("work/next/", annotator.proceed, name="proceed"),
     path("work/withdraw/", annotator.withdraw, name="withdraw"),
+    path("research/", include(researcher_urlpatterns)),
 ]

@@ -1,7 +1,14 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class ScoringConfig(AppConfig):
     name = "scoring"
     verbose_name = "Scoring"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from scoring.triggers import restore_triggers
+
+        # SQLite drops triggers silently when a migration remakes a table.
+        post_migrate.connect(restore_triggers, sender=self)

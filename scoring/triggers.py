@@ -4,6 +4,10 @@ A whole run can be deleted; what it says cannot be edited. The refusals surface 
 IntegrityError.
 """
 
+from typing import Any
+
+from django.apps import AppConfig
+from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 REFUSAL = "A complete run is final: import another file as another run."
@@ -30,6 +34,14 @@ def create_triggers(connection: BaseDatabaseWrapper) -> None:
         for name, event, condition in RULES:
             for statement in create(name, event, condition):
                 cursor.execute(statement)
+
+
+def restore_triggers(sender: AppConfig, using: str, **kwargs: Any) -> None:
+    """After a migration: make the triggers again where a table remake dropped them."""
+    connection = connections[using]
+    tables = {event.split()[-1] for _, event, _ in RULES}
+    if tables <= set(connection.introspection.table_names()):
+        create_triggers(connection)
 
 
 def drop_triggers(connection: BaseDatabaseWrapper) -> None:
