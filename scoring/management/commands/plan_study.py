@@ -1,0 +1,212 @@
+"""Plan how many people on how many items a study should have."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import Refusal
+from annotation.models import Study
+from scoring.acts.planning import (
+    LEAST_COVERAGE,
+    Assumptions,
+    Contrast,
+    Plan,
+    PlannedDesign,
+    make_plan,
+)
+from scoring.core.intervals import ESTIMANDS
+from scoring.pilots import Pilot, read_pilot, read_system
+
+# The option of each field, for the sentence that says where its value is from.
+FIELDS = {
+    "rate": "an hour's pay",
+    "fee": "the platform's fee on top, as a share (0.33 for a third)",
+    "onboarding_s": "seconds before the first item",
+    "shots": "training items of one annotator",
+    "train_s": "seconds for a training item, its reveal included",
+    "item_s": "seconds for a test item",
+    "max_items": "items of the test set",
+    "annotator_var": "variance between annotators, of scores in [0, 1]",
+    "item_var": "variance between items",
+    "residual_var": "what varies beyond annotators and items",
+    "batches": "splits or episodes, each with annotators of its own",
+}
+MOST_ROWS = 24
+
+
+class Command(BaseCommand):
+    help = (
+        "Plan a study: for a budget, or a wanted width of the interval, how many annotators on how "
+        "many items. What is not given comes from a pilot (--study), or else is assumed. Reads the "
+        "pilot's answers; writes nothing but kept score vectors."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        aim = parser.add_mutually_exclusive_group(required=True)
+        aim.add_argument("--budget", type=float, help="money, in the currency of the rate")
+        aim.add_argument("--width", type=float, help="width of the interval, in percent points")
+        for name, what in FIELDS.items():
+            whole = isinstance(getattr(Assumptions(), name), int)
+            parser.add_argument(_option(name), dest=name, type=int if whole else float, help=what)
+        parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
+        pilot = parser.add_argument_group("a pilot")
+        pilot.add_argument("--study", metavar="SLUG", help="take what is not given from this study")
+        pilot.add_argument("--task", default="", metavar="TASK", help="which of its tasks")
+        pilot.add_argument(
+            "--pilot-shots", type=int, metavar="K", help="which of its shots, if it has several"
+        )
+        pilot.add_argument(
+            "--simulated", action="store_true", help="its simulated annotators, to try this out"
+        )
+        contrast = parser.add_argument_group("a system to compare with")
+        contrast.add_argument(
+            "--difference", type=float, metavar="POINTS", help="a difference it should show"
+        )
+        contrast.add_argument("--runs", type=int, help="how many runs the system has")
+        contrast.add_argument("--system", metavar="NAME", help="how this stored system varies")
+        contrast.add_argument("--method", default="", help="with which of its methods")
+        check = parser.add_argument_group("the check by simulation")
+        check.add_argument(
+            "--min-coverage",
+            type=float,
+            default=LEAST_COVERAGE,
+            help="how often the interval must hold the truth (default: %(default)s)",
+        )
+        check.add_argument("--no-simulation", action="store_true", help="the formula alone")
+        check.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            pilot = _pilot(options)
+            assumptions = _assumptions(options, pilot)
+            contrast = _contrast(options, pilot)
+            plan = make_plan(
+                assumptions,
+                budget=options["budget"],
+                width=None if options["width"] is None else options["width"] / 100,
+                contrast=contrast,
+                min_coverage=None if options["no_simulation"] else options["min_coverage"],
+                seed=options["seed"],
+            )
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        for line in _sources(options, pilot):
+            self.stderr.write(line)
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(plan.as_plain(), indent=1))
+            return
+        for line in _table(plan):
+            self.stdout.write(line)
+        for note in plan.notes:
+            self.stderr.write(note)
+
+
+def _option(name: str) -> str:
+    names = {"onboarding_s": "onboarding", "train_s": "train-seconds", "item_s": "item-seconds"}
+    names["max_items"] = "items"
+    return "--" + names.get(name, name).replace("_", "-")
+
+
+def _pilot(options: Mapping[str, Any]) -> Pilot | None:
+    if not options["study"]:
+        return None
+    study = Study.objects.filter(slug=options["study"]).first()
+    if study is None:
+        raise CommandError(f"There is no study {options['study']!r}.")
+    return read_pilot(
+        study,
+        task=options["task"],
+        shots=options["pilot_shots"],
+        simulated=options["simulated"],
+    )
+
+
+def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions:
+    """What is given, over what the pilot says, over what is assumed."""
+    found = asdict(pilot.assumptions()) if pilot else {}
+    given = {name: options[name] for name in FIELDS if options[name] is not None}
+    return Assumptions(**{**found, **given, "estimand": options["estimand"]})
+
+
+def _contrast(options: Mapping[str, Any], pilot: Pilot | None) -> Contrast | None:
+    if options["difference"] is None:
+        if options["system"] or options["runs"] is not None:
+            raise CommandError("Say by --difference how many points the study should show.")
+        return None
+    points, runs = options["difference"] / 100, options["runs"]
+    if not options["system"]:
+        return Contrast(points, runs=1 if runs is None else runs)
+    if pilot is None:
+        raise CommandError("How a system varies is told from a pilot: name one by --study.")
+    found = read_system(pilot, options["system"], options["method"])
+    return Contrast(points, **{**asdict(found), **({} if runs is None else {"runs": runs})})
+
+
+def _sources(options: Mapping[str, Any], pilot: Pilot | None) -> Iterator[str]:
+    known = set(pilot.tells) if pilot else set()
+    if pilot:
+        from_pilot = [_option(name) for name in FIELDS if name in known and options[name] is None]
+        if from_pilot:
+            yield f"From {pilot.says}: {', '.join(from_pilot)}."
+        yield from pilot.notes
+    assumed = [
+        _option(name)
+        for name in FIELDS
+        if name not in known | {"batches"} and options[name] is None
+    ]
+    if assumed:
+        yield f"Assumed, so check them: {', '.join(assumed)}."
+
+
+def _table(plan: Plan) -> Iterator[str]:
+    a = plan.assumptions
+    yield (
+        f"{a.rate:g} an hour + {100 * a.fee:g} %; {a.onboarding_s:.0f} s onboarding, "
+        f"{a.shots} training items at {a.train_s:.1f} s, test items at {a.item_s:.1f} s, "
+        f"at most {a.max_items}; {a.batches} batch{'es' * (a.batches > 1)}"
+    )
+    yield (
+        f"variance: annotators {a.annotator_var:.5f}, items {a.item_var:.5f}, "
+        f"rest {a.residual_var:.5f}; interval for {a.estimand.replace('_', ' ')}"
+    )
+    if not plan.frontier:
+        return
+    yield ""
+    yield (
+        f"{'':14}{'annotators':>10}{'items':>7}{'people':>8}{'cost':>10}{'width':>8}{'SE':>7}"
+        f"{'df':>8}{'coverage':>10}{'power':>7}"
+    )
+    if plan.recommended:
+        yield _line("recommended", plan.recommended)
+    if plan.three:
+        yield _line("three", plan.three)
+    yield ""
+    for planned in _thinned(plan):
+        yield _line("", planned)
+    if plan.recommended and plan.recommended.detectable is not None:
+        yield ""
+        yield (
+            f"The recommended design shows a difference of "
+            f"{100 * plan.recommended.detectable:.1f} points four times of five."
+        )
+
+
+def _line(name: str, planned: PlannedDesign) -> str:
+    d = planned.design
+    coverage = "" if d.coverage != d.coverage else f"{d.coverage:.3f}"
+    power = "" if planned.power is None else f"{planned.power:.2f}"
+    return (
+        f"{name:14}{d.annotators:>10}{d.items:>7}{d.people:>8}{d.cost:>10.2f}"
+        f"{100 * d.width:>8.2f}{100 * d.se:>7.2f}{d.df:>8.1f}{coverage:>10}{power:>7}"
+    ).rstrip()
+
+
+def _thinned(plan: Plan) -> list[PlannedDesign]:
+    """The frontier, or of a long one every so manieth; JSON has all of it."""
+    step = -(-len(plan.frontier) // MOST_ROWS) or 1
+    return list(plan.frontier[::step])

@@ -1,0 +1,185 @@
+"""What a pilot tells a planner: how scores vary, how long answers take, what an hour costs.
+
+Any cell of a study will do as a pilot, a finished one as well.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Sum
+
+from annotation.errors import BadInput
+from annotation.models import Assignment, Judgement, Role, Study
+from scoring.acts.planning import Assumptions
+from scoring.cells import Cell, CellReader, Choices
+from scoring.core.comparison import common_items
+from scoring.core.intervals import cluster_scores
+from scoring.core.variance import Components, mean_squares, variance_components
+
+# Two of either make a variance; with so few it is little more than a guess.
+FEWEST = 2
+DOUBTFUL_BELOW = 5
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Items are clusters of the statistics: the questions about one context count as one."""
+
+    cell: Cell
+    annotators: int
+    items: int
+    questions_per_item: float
+    components: Components
+    onboarding_s: float
+    train_s: float | None
+    item_s: float
+
+    @property
+    def says(self) -> str:
+        cell = self.cell
+        people = "simulated annotators" if cell.simulated else "annotators"
+        return (
+            f"{self.annotators} {people} of the study {cell.study} on {cell.task.slug}, "
+            f"{cell.shots} shots"
+        )
+
+    def assumptions(self) -> Assumptions:
+        """What it tells, over what is assumed."""
+        return replace(Assumptions(), **self.tells)
+
+    @property
+    def tells(self) -> dict[str, Any]:
+        """The fields of `Assumptions` that it knows."""
+        known = {
+            "rate": float(self.cell.study.hourly_rate),
+            "onboarding_s": self.onboarding_s,
+            "shots": self.cell.shots,
+            "item_s": self.item_s,
+            "max_items": self.items,
+            "annotator_var": self.components.annotator,
+            "item_var": self.components.item,
+            "residual_var": self.components.residual,
+        }
+        return known if self.train_s is None else {**known, "train_s": self.train_s}
+
+    @property
+    def notes(self) -> list[str]:
+        notes = []
+        if self.annotators < DOUBTFUL_BELOW:
+            notes.append(
+                f"The pilot has {self.annotators} annotators: how much annotators differ is little "
+                "more than a guess from so few."
+            )
+        if self.questions_per_item > 1:
+            notes.append(
+                f"An item here is a context with its {self.questions_per_item:.2g} questions."
+            )
+        return notes
+
+
+def read_pilot(
+    study: Study, *, task: str = "", shots: int | None = None, simulated: bool = False
+) -> Pilot:
+    """The one cell of the study that this names. Raises BadInput where there is none, several,
+    or too little in it."""
+    cell = _the_cell(study, task, shots, simulated)
+    scores = cluster_scores(cell.scores, cell.clusters)
+    if min(scores.shape) < FEWEST:
+        raise BadInput(
+            f"The pilot {study.slug} has {scores.shape[0]} annotators on {scores.shape[1]} items "
+            "here; how scores vary can be told from two of each on."
+        )
+    clusters = [len(set(vector.items.clusters)) for vector in cell.vectors]
+    questions = sum(len(vector.items) for vector in cell.vectors) / sum(clusters)
+    onboarding_s, train_s, item_s = _seconds(cell.members)
+    return Pilot(
+        cell=cell,
+        annotators=scores.shape[0],
+        items=min(clusters),
+        questions_per_item=questions,
+        components=variance_components(scores),
+        onboarding_s=onboarding_s,
+        train_s=train_s,
+        item_s=item_s * questions,
+    )
+
+
+@dataclass(frozen=True)
+class SystemPilot:
+    """How a stored system varies beside the people of a pilot, as `Contrast` takes it."""
+
+    runs: int
+    run_var: float
+    run_residual_var: float
+    item_difference_var: float
+
+
+def read_system(pilot: Pilot, name: str, method: str = "") -> SystemPilot:
+    """From the items that both sides answered whole. Raises BadInput."""
+    system = _the_system(pilot.cell, name, method)
+    people, runs = _on_common_items(pilot.cell, system)
+    if people.shape[1] < FEWEST:
+        raise BadInput(f"People and {name} have fewer than two items in common.")
+    several = len(runs) >= FEWEST
+    parts = variance_components(runs) if several else Components(0.0, 0.0, 0.0)
+    noise = float(mean_squares(people).residual) / len(people) + parts.residual / len(runs)
+    between = float((people.mean(axis=0) - runs.mean(axis=0)).var(ddof=1)) - noise
+    return SystemPilot(len(runs), parts.annotator, parts.residual, max(0.0, between))
+
+
+def _the_cell(study: Study, task: str, shots: int | None, simulated: bool) -> Cell:
+    cells = [
+        cell
+        for cell in CellReader(Choices()).people(study, simulated=simulated)
+        if task in ("", cell.task.slug) and shots in (None, cell.shots)
+    ]
+    if len(cells) == 1:
+        return cells[0]
+    if not cells:
+        raise BadInput(f"Nobody who counts has finished such a cell of the study {study.slug}.")
+    there = ", ".join(f"{cell.task.slug} with {cell.shots} shots" for cell in cells)
+    raise BadInput(f"The study {study.slug} has several cells: {there}. Name one.")
+
+
+def _the_system(cell: Cell, name: str, method: str) -> Cell:
+    systems = [
+        each for each in CellReader(Choices()).systems(cell.task) if each.shots == cell.shots
+    ]
+    found = [each for each in systems if each.system == name and method in ("", each.method)]
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(f"{each.system} ({each.method})" for each in systems) or "none"
+    raise BadInput(
+        f"On {cell.task.slug} with {cell.shots} shots there is not one system {name!r}; "
+        f"there are: {there}."
+    )
+
+
+def _on_common_items(cell: Cell, system: Cell) -> tuple[np.ndarray, np.ndarray]:
+    """Both sides as units × clusters of the same items."""
+    place = {pk: number for number, pk in enumerate(system.example_ids)}
+    shared = [number for number, pk in enumerate(cell.example_ids) if pk in place]
+    ours = cell.units[:, shared]
+    theirs = system.units[:, [place[cell.example_ids[number]] for number in shared]]
+    keep = common_items(ours, theirs)
+    clusters = np.array([cell.clusters[number] for number in shared])[keep]
+    return cluster_scores(ours[:, keep], clusters), cluster_scores(theirs[:, keep], clusters)
+
+
+def _seconds(members: Sequence[Assignment]) -> tuple[float, float | None, float]:
+    """Paid seconds of an annotator before the first item, of a training item with its reveal
+    (None in a zero-shot cell), and of a test item."""
+    pks = [member.pk for member in members]
+    rows = Judgement.objects.filter(assignment_id__in=pks).order_by().values("role")
+    by_role = {
+        row["role"]: (row["ms"], row["count"])
+        for row in rows.annotate(ms=Sum("paid_ms"), count=Count("pk"))
+    }
+    test_ms, tests = by_role[Role.TEST]
+    training_ms, trained = by_role.get(Role.TRAINING, (0, 0))
+    reveal_ms = sum(member.reveal_ms for member in members)
+    before_ms = sum(member.paid_ms for member in members) - test_ms - training_ms - reveal_ms
+    train_s = (training_ms + reveal_ms) / trained / 1000 if trained else None
+    return max(0, before_ms) / len(members) / 1000, train_s, test_ms / tests / 1000
