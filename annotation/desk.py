@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation.acts.judging import current_example, judgement_at
@@ -30,6 +33,8 @@ from annotation.models import (
     WorkState,
 )
 from scoring.core.s1 import s1_score
+
+ASKED = "annotation/annotator/_asked.html"
 
 
 @dataclass(frozen=True)
@@ -169,10 +174,22 @@ def _answering(assignment: Assignment) -> dict[str, Any]:
         "panel": "annotation/annotator/_answer.html",
         "content": content,
         "example": example,
-        "segments": _plain_segments(example, content),
+        "segments": lambda: _plain_segments(example, content),
+        "asked": asked_html(assignment.batch_id, example.pk, get_language()),
         "progress": progress(assignment, content),
         "draft_key": f"{assignment.resume_token[:8]}:{assignment.step}",
     }
+
+
+@lru_cache(maxsize=4096)
+def asked_html(batch_id: int, example_pk: int, language: str) -> SafeString:
+    """An example and its answer fields, as everybody in a batch gets them: rendered once in
+    a process, since it is frozen, and it is most of the page."""
+    content = batch_content(batch_id)
+    example = content.by_pk[example_pk]
+    segments = _plain_segments(example, content)
+    context = {"content": content, "example": example, "segments": segments}
+    return mark_safe(render_to_string(ASKED, context))
 
 
 def _revealed(assignment: Assignment) -> dict[str, Any]:

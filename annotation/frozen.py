@@ -57,6 +57,10 @@ class BatchContent:
     def steps(self) -> int:
         return len(self.training) + len(self.test)
 
+    @cached_property
+    def by_pk(self) -> dict[int, FrozenExample]:
+        return {example.pk: example for example in (*self.training, *self.test)}
+
 
 @lru_cache(maxsize=256)
 def batch_content(batch_id: int) -> BatchContent:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import connection, connections
 from django.test import TransactionTestCase
 
+from annotation.desk import asked_html
 from annotation.frozen import forget_frozen
 from annotation.triggers import create_triggers, drop_triggers
 from tests import chromium
@@ -52,6 +53,7 @@ def flush_past_the_triggers() -> None:
 def forget_what_a_process_keeps() -> None:
     """Rolled-back rows give their keys to the next test, which must not see their content."""
     forget_frozen()
+    asked_html.cache_clear()
 
 
 @pytest.fixture(scope="session")
