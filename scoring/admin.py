@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from scoring.board_admin import DecidesAboutBoards, OnBoardFilter, approve, keep_off
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
 
 
@@ -18,10 +19,21 @@ class NeverChanged(admin.ModelAdmin):
 
 
 @admin.register(Run)
-class RunAdmin(NeverChanged):
-    list_display = ["system", "method", "task", "label", "state", "covered", "owner", "created_at"]
-    list_filter = ["state", "method", "task__benchmark", "task"]
-    list_select_related = ["task__benchmark", "owner"]
+class RunAdmin(DecidesAboutBoards, NeverChanged):
+    list_display = [
+        "system",
+        "method",
+        "task",
+        "label",
+        "state",
+        "covered",
+        "owner",
+        "on_board",
+        "created_at",
+    ]
+    list_filter = ["state", OnBoardFilter, "method", "task__benchmark", "task"]
+    list_select_related = ["task__benchmark", "owner", "board_decision"]
+    actions = [approve, keep_off]
     search_fields = ["system", "source_name"]
     exclude = ["report"]
     readonly_fields = ["covered", "imported"]

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+
 from scoring.analysis.over_tasks import Aggregate, aggregates
 from scoring.cells import Cell
 from scoring.rows import Row
@@ -124,7 +126,9 @@ def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
         gap
         for shots in SHOTS
         for gap in (
-            _gaps_in_cell(by_shots[shots]) if shots in by_shots else [f"no run with {shots} shots"]
+            _gaps_in_cell(by_shots[shots])
+            if shots in by_shots
+            else [_("%(shots)s shots: no run") % {"shots": shots}]
         )
     )
 
@@ -141,26 +145,34 @@ def gaps_of_figures(rows: Mapping[str, Row], references: str) -> tuple[str, ...]
 def _gaps_in_cell(cell: Cell) -> Iterable[str]:
     counts = Counter(run.split for run in cell.members)
     if missing := [split for split in SPLITS if split not in counts]:
-        yield f"{cell.shots} shots: no run on split {_listed(missing)}"
-    if len(counts.keys() - set(SPLITS)):
-        yield f"{cell.shots} shots: runs outside splits {SPLITS[0]} to {SPLITS[-1]}"
+        yield _("%(shots)s shots: no run on split %(splits)s") % {
+            "shots": cell.shots,
+            "splits": _listed(missing),
+        }
+    if counts.keys() - set(SPLITS):
+        yield _("%(shots)s shots: runs outside the five splits") % {"shots": cell.shots}
     elif not missing and len(set(counts.values())) > 1:
-        yield f"{cell.shots} shots: more runs on some splits than on others"
+        yield _("%(shots)s shots: more runs on some splits than on others") % {"shots": cell.shots}
     if cell.coverage < 1:
-        yield f"{cell.shots} shots: {100 * (1 - cell.coverage):.1f} % of the items not answered"
+        yield _("%(shots)s shots: only %(share)s %% of the items answered") % {
+            "shots": cell.shots,
+            # Rounded down: what is not whole must not read as 100.
+            "share": int(1000 * cell.coverage) / 10,
+        }
 
 
 def _gap_of_figure(row: Row | None, shots: int) -> Iterable[str]:
     if row is None:
-        yield f"no figure for {shots} shots"
-    elif row.n is None or row.n < len(SPLITS):
-        told = "an unknown number of" if row.n is None else row.n
-        yield f"{shots} shots: over {told} splits, not {len(SPLITS)}"
+        yield _("%(shots)s shots: no figure") % {"shots": shots}
+    elif row.n is None:
+        yield _("%(shots)s shots: over how many splits is not told") % {"shots": shots}
+    elif row.n < len(SPLITS):
+        yield _("%(shots)s shots: over %(n)s splits, not five") % {"shots": shots, "n": row.n}
 
 
 def _other_policy(rows: Iterable[Row], references: str) -> Iterable[str]:
     for other in sorted({str(row.references) for row in rows} - {references, "unknown"}):
-        yield f"published under the reference policy “{other}”"
+        yield _("published under the reference policy “%(policy)s”") % {"policy": other}
 
 
 def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Aggregate]:
@@ -172,8 +184,8 @@ def _gaps_over(entry: Entry, tasks: Sequence[str]) -> tuple[str, ...]:
     absent = [task for task in tasks if not any(slug == task for slug, _ in entry.rows)]
     short = [task for task in tasks if task not in absent and entry.gaps.get(task)]
     return (
-        *((f"nothing on {_listed(absent)}",) if absent else ()),
-        *((f"not ranked on {_listed(short)}",) if short else ()),
+        *((_("nothing on %(tasks)s") % {"tasks": _listed(absent)},) if absent else ()),
+        *((_("not ranked on %(tasks)s") % {"tasks": _listed(short)},) if short else ()),
     )
 
 

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, include, path, register_converter
 
-from scoring.views import analysis, comparison, items
+from scoring.views import analysis, comparison, items, leaderboard
 from scoring.views.scope import View
 
 
@@ -40,5 +40,11 @@ urlpatterns = [
     of_comparison("items/", items.items, "items"),
     of_comparison("items/figure/<slug:form>/", items.items_figure, "items_figure"),
     of_comparison("items/<int:example_id>/", items.item, "item"),
+    path("benchmarks/<slug:name>/leaderboard/", leaderboard.leaderboard, name="leaderboard"),
+    path(
+        "benchmarks/<slug:name>/leaderboard/export/<slug:sheet>/<slug:form>/",
+        leaderboard.leaderboard_export,
+        name="leaderboard_export",
+    ),
     path("", include("scoring.api")),
 ]

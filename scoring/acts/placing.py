@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from annotation.models import Benchmark, Study, Task
+from annotation.reference_figures import RULES
 from scoring.acts.approving import running_studies, standing_runs, standing_studies
 from scoring.acts.comparing import reported_rows
-from scoring.analysis.floors import bounds, no_skill
+from scoring.analysis.floors import CEILING, NOT_ALLOWED, Bound, bounds, no_skill
 from scoring.cells import Cell, CellReader, Choices
 from scoring.leaderboard import (
     FLOOR,
@@ -200,14 +201,29 @@ def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[
 
 def _floor(tasks: Iterable[Task], policies: Mapping[str, str]) -> Iterator[Entry]:
     """What no skill earns; it needs no training, so it is the same for any number of shots."""
-    found = [bound for task in tasks for bound in bounds(task, policies[task.slug])]
     rows = [
-        Row("bound", system=NO_SKILL, task=task, shots=shots, mean=score, references=policies[task])
-        for task, score in no_skill(found).items()
+        Row(
+            "bound",
+            system=NO_SKILL,
+            task=best.task,
+            shots=shots,
+            mean=best.score,
+            references=best.references,
+            source=RULES[best.rule],
+        )
+        for task in tasks
+        for best in _best_without_skill(task, policies[task.slug])
         for shots in SHOTS
     ]
     if rows:
         yield Entry(FLOOR, NO_SKILL, rows=_by_place(rows))
+
+
+def _best_without_skill(task: Task, references: str) -> list[Bound]:
+    found = bounds(task, references)
+    best = no_skill(found).get(task.slug)
+    allowed = (each for each in found if each.rule not in {CEILING, *NOT_ALLOWED})
+    return [each for each in allowed if each.score == best][:1]
 
 
 def _by_place(rows: Iterable[Row]) -> Rows:

@@ -1,0 +1,104 @@
+"""What researchers decide about the leaderboard, in the admin: runs by actions on their list,
+the people of a study by a decision of their own."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from annotation.errors import Refusal
+from scoring.acts.approving import APPROVED, BY_RESEARCHERS, UNDECIDED, decide_runs
+from scoring.models import BoardDecision, Run
+
+
+@admin.action(description=_("Approve for the leaderboard"), permissions=["decide"])
+def approve(model_admin: admin.ModelAdmin, request: HttpRequest, runs: QuerySet[Run]) -> None:
+    _decide(model_admin, request, runs, stands=True)
+
+
+@admin.action(description=_("Keep off the leaderboard"), permissions=["decide"])
+def keep_off(model_admin: admin.ModelAdmin, request: HttpRequest, runs: QuerySet[Run]) -> None:
+    _decide(model_admin, request, runs, stands=False)
+
+
+def _decide(
+    model_admin: admin.ModelAdmin, request: HttpRequest, runs: QuerySet[Run], *, stands: bool
+) -> None:
+    try:
+        count = decide_runs(runs, stands=stands, author=request.user, at=timezone.now())
+    except Refusal as refusal:
+        model_admin.message_user(request, str(refusal), messages.ERROR)
+        return
+    if stands:
+        done = ngettext("%(n)d run stands on the board.", "%(n)d runs stand on the board.", count)
+    else:
+        done = ngettext("%(n)d run is kept off.", "%(n)d runs are kept off.", count)
+    model_admin.message_user(request, done % {"n": count}, messages.SUCCESS)
+
+
+class OnBoardFilter(admin.SimpleListFilter):
+    title = _("leaderboard")
+    parameter_name = "on_board"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple]:
+        return [(key, title) for key, (title, _condition) in STANDINGS.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        if self.value() not in STANDINGS:
+            return queryset
+        return queryset.complete().filter(STANDINGS[self.value()][1])
+
+
+STANDINGS: dict[Any, tuple[Any, Any]] = {
+    "waiting": (_("waits for a decision"), UNDECIDED & ~BY_RESEARCHERS),
+    "approved": (_("approved"), APPROVED),
+    "own": (_("stored by researchers"), UNDECIDED & BY_RESEARCHERS),
+    "off": (_("kept off"), ~UNDECIDED & ~APPROVED),
+}
+
+
+class DecidesAboutBoards:
+    """For the list of runs: who may decide, and what was decided."""
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("scoring.change_boarddecision")
+
+    @admin.display(description=_("leaderboard"), ordering="board_decision__stands")
+    def on_board(self, run: Run) -> str:
+        if not run.is_complete:
+            return "–"
+        if hasattr(run, "board_decision"):
+            key = "approved" if run.board_decision.stands else "off"
+        else:
+            key = "own" if run.owner is None or run.owner.is_staff else "waiting"
+        return str(STANDINGS[key][0])
+
+
+@admin.register(BoardDecision)
+class BoardDecisionAdmin(admin.ModelAdmin):
+    """Decisions about runs are made on the list of runs; here stand those about studies."""
+
+    list_display = ["__str__", "stands", "author", "decided_at"]
+    list_filter = ["stands"]
+    list_select_related = ["run__task", "study", "author"]
+    fields = ["study", "stands"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[BoardDecision]:
+        return super().get_queryset(request).filter(study__isnull=False)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, **kwargs)
+        form.base_fields["study"].required = True
+        form.base_fields["study"].help_text = _(
+            "Without a decision, the people of a study stand on the board once it is closed."
+        )
+        return form
+
+    def save_model(self, request: HttpRequest, obj: BoardDecision, form: Any, change: bool) -> None:
+        obj.author = request.user
+        obj.decided_at = timezone.now()
+        super().save_model(request, obj, form, change)

@@ -1,0 +1,262 @@
+"""A leaderboard as tables: as they are read on its page, and as they are exported."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from scoring.acts.placing import Board, TaskBoard
+from scoring.core.intervals import EXPLORATORY_BELOW
+from scoring.leaderboard import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, Entry, OverTasks, Place
+from scoring.models import FULLY_SUPERVISED, ProtocolTag
+from scoring.rows import Row
+from scoring.tables.grid import FEW, NOTES, ONE, PARTIAL, UNKNOWN, rounded
+from scoring.tables.sheets import Column, Plain, Sheet
+
+STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}
+
+
+@dataclass(frozen=True)
+class BoardCell:
+    text: str
+    sd: str = ""
+    interval: str = ""
+    size: str = ""
+    marks: str = ""
+
+
+@dataclass(frozen=True)
+class BoardLine:
+    place: Place
+    cells: tuple[BoardCell | None, ...]
+    note: str = ""
+
+    @property
+    def style(self) -> str:
+        return STYLES[self.place.entry.kind]
+
+    @property
+    def protocol(self) -> str:
+        return ", ".join(str(ProtocolTag(tag).label) for tag in self.place.entry.protocol)
+
+
+@dataclass(frozen=True)
+class BoardTable:
+    """Heads name the columns of figures; the first one is the column that orders."""
+
+    title: str
+    policy: str
+    heads: tuple[str, ...]
+    ranked: tuple[BoardLine, ...]
+    unranked: tuple[BoardLine, ...]
+
+    @property
+    def notes(self) -> dict[str, str]:
+        cells = [cell for line in (*self.ranked, *self.unranked) for cell in line.cells if cell]
+        used = {mark for cell in cells for mark in cell.marks}
+        return {mark: note for mark, note in NOTES.items() if mark in used}
+
+
+def tables(board: Board) -> list[BoardTable]:
+    """The table over tasks where there are several, then one for each task."""
+    first = [_over_tasks(board)] if len(board.chosen) > 1 else []
+    return [*first, *map(_on_task, board.by_task)]
+
+
+def _over_tasks(board: Board) -> BoardTable:
+    others = [shots for shots in reversed(SHOTS) if shots != SORTED_BY]
+    heads = (
+        _("Average, %(shots)s shots") % {"shots": SORTED_BY},
+        _("SD of the average: √(Σ SD²) / %(tasks)s") % {"tasks": len(board.chosen)},
+        _("√(Σ SD²), as the CLUES board prints"),
+        *(_("Average, %(shots)s shots") % {"shots": shots} for shots in others),
+        *(f"{task}, {_shots(SORTED_BY)}" for task in board.chosen),
+    )
+    lines = [_line_over_tasks(line, board, others) for line in board.over_tasks]
+    title = _("Average over %(count)s tasks") % {"count": len(board.chosen)}
+    return BoardTable(title, "", heads, *_apart(lines))
+
+
+def _line_over_tasks(line: OverTasks, board: Board, others: Sequence[int]) -> BoardLine:
+    found = line.averages.get(SORTED_BY)
+    rows = [line.place.entry.row(task) for task in board.chosen]
+    averages = (
+        BoardCell(rounded(found.mean), marks=_marks_of_all(rows)) if found else None,
+        BoardCell(rounded(found.sd)) if found and found.sd is not None else None,
+        BoardCell(rounded(found.clues_sd)) if found and found.clues_sd is not None else None,
+        *(
+            BoardCell(rounded(line.averages[shots].mean)) if shots in line.averages else None
+            for shots in others
+        ),
+    )
+    return BoardLine(line.place, (*averages, *map(_cell, rows)))
+
+
+def _on_task(board: TaskBoard) -> BoardTable:
+    shots = sorted(board.shots, key=lambda each: each != str(SORTED_BY))
+    lines = [
+        BoardLine(
+            place,
+            tuple(_cell(place.entry.row(board.task, each), in_full=True) for each in shots),
+            note=_rule(place.entry, board.task),
+        )
+        for place in board.places
+    ]
+    return BoardTable(board.task, board.references, tuple(map(_shots, shots)), *_apart(lines))
+
+
+def _rule(entry: Entry, task: str) -> str:
+    """The answers that earn without skill."""
+    row = entry.row(task) if entry.kind == FLOOR else None
+    return row.source if row else ""
+
+
+def _apart(lines: Iterable[BoardLine]) -> tuple[tuple[BoardLine, ...], tuple[BoardLine, ...]]:
+    kept = list(lines)
+    return (
+        tuple(line for line in kept if not line.place.is_unranked),
+        tuple(line for line in kept if line.place.is_unranked),
+    )
+
+
+def _shots(shots: int | str) -> str:
+    if shots == FULLY_SUPERVISED:
+        return _("fully supervised")
+    return _("%(shots)s shots") % {"shots": shots}
+
+
+def _cell(row: Row | None, *, in_full: bool = False) -> BoardCell | None:
+    if row is None or row.mean is None:
+        return None
+    has_interval = in_full and row.ci_low is not None
+    return BoardCell(
+        text=rounded(row.mean),
+        sd=rounded(row.sd),
+        interval=f"[{rounded(row.ci_low)}, {rounded(row.ci_high)}]" if has_interval else "",
+        size=f"n = {row.n}" if in_full and row.kind == "human" else "",
+        marks="".join(_marks(row)),
+    )
+
+
+def _marks(row: Row) -> Iterable[str]:
+    if row.references == "unknown":
+        yield UNKNOWN
+    if row.coverage is not None and row.coverage < 1:
+        yield PARTIAL
+    if row.kind in ("human", "run") and row.n == 1:
+        yield ONE
+    elif row.kind == "human" and row.n and row.n < EXPLORATORY_BELOW:
+        yield FEW
+
+
+def _marks_of_all(rows: Iterable[Row | None]) -> str:
+    """An average is as uncertain as what it is made of."""
+    return "".join(dict.fromkeys(mark for row in rows if row for mark in _marks(row)))
+
+
+# Exports: every figure unrounded, under names that stay.
+
+_ABOUT = tuple(
+    Column(key, heading, is_number=False)
+    for key, heading in (
+        ("kind", "Kind"),
+        ("system", "System"),
+        ("method", "Method"),
+        ("parameters", "Parameters"),
+        ("external_labelled", "External labelled"),
+        ("external_unlabelled", "External unlabelled"),
+        ("protocol", "Protocol"),
+        ("citation", "Citation"),
+        ("url", "Address"),
+        ("source", "Published in"),
+        ("not_ranked", "Not ranked because"),
+    )
+)
+
+
+def board_sheets(board: Board) -> list[Sheet]:
+    return [_averages_sheet(board), _figures_sheet(board)]
+
+
+def _averages_sheet(board: Board) -> Sheet:
+    columns = (
+        Column("shots", "Shots"),
+        Column("rank", "Rank"),
+        *_ABOUT,
+        Column("mean", "Average", digits=1),
+        Column("sd", "SD of the average", digits=1),
+        Column("clues_root_sum_sd", "Root of the summed squared SDs (CLUES)", digits=1),
+        Column("tasks", "Tasks", is_number=False),
+    )
+    rows = [
+        {
+            "shots": shots,
+            **_about(line.place),
+            # The rank is by one number of shots, and stands with it alone.
+            "rank": line.place.rank if shots == SORTED_BY else None,
+            "mean": found.mean if found else None,
+            "sd": found.sd if found else None,
+            "clues_root_sum_sd": found.clues_sd if found else None,
+            "tasks": " ".join(board.chosen),
+        }
+        for shots in reversed(SHOTS)
+        for line in board.over_tasks
+        for found in [line.averages.get(shots)]
+        if found or shots == SORTED_BY
+    ]
+    note = (
+        "Mean of the task means of whoever has all of these tasks; ranked by the mean at "
+        f"{SORTED_BY} shots. The SD of the average is the root of the summed squared SDs, divided "
+        "by the number of tasks; the board of CLUES prints the root itself."
+    )
+    return Sheet("averages", "Average over tasks", note, columns, tuple(rows))
+
+
+def _figures_sheet(board: Board) -> Sheet:
+    figures = ("mean", "sd", "n", "ci_low", "ci_high")
+    columns = (
+        Column("task", "Task", is_number=False),
+        Column("rank", "Rank"),
+        *_ABOUT,
+        Column("shots", "Shots"),
+        *(Column(key, key, digits=None if key == "n" else 1) for key in figures),
+        *(Column(key, key, is_number=False) for key in ("ci_method", "estimand", "references")),
+        Column("gold_version", "Gold version"),
+        Column("coverage", "Coverage", digits=3),
+    )
+    rows = [
+        {"task": each.task, **_about(place), **_figures(row)}
+        for each in board.by_task
+        for place in each.places
+        for shots in each.shots
+        for row in [place.entry.row(each.task, shots)]
+        if row
+    ]
+    note = (
+        f"S1 in percent; ranked on each task by the mean at {SORTED_BY} shots. The SD of people is "
+        "over annotators, that of systems over runs; a published figure is as published."
+    )
+    return Sheet("figures", "Figures by task and shots", note, columns, tuple(rows))
+
+
+def _figures(row: Row) -> Plain:
+    names = ("shots", "mean", "sd", "n", "ci_low", "ci_high", "ci_method", "estimand")
+    return {name: getattr(row, name) for name in (*names, "references", "gold_version", "coverage")}
+
+
+def _about(place: Place) -> Mapping[str, object]:
+    entry = place.entry
+    return {
+        "rank": place.rank,
+        "kind": entry.kind,
+        "system": entry.name,
+        "method": entry.method or None,
+        "parameters": entry.parameters or None,
+        "external_labelled": entry.uses_labelled,
+        "external_unlabelled": entry.uses_unlabelled,
+        "protocol": " ".join(entry.protocol) or None,
+        "citation": entry.citation or None,
+        "url": entry.url or None,
+        "source": entry.source or None,
+        "not_ranked": "; ".join(place.gaps) or None,
+    }

@@ -1,0 +1,81 @@
+"""The leaderboard of a benchmark: for researchers, and for everybody if they say so."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.models import Benchmark, ReferencePolicy
+from scoring.acts.approving import waiting_runs
+from scoring.acts.placing import Board, place_all
+from scoring.leaderboard import SORTED_BY
+from scoring.models import Leaderboard
+from scoring.tables.board import board_sheets, tables
+from scoring.tables.documents import SHEET_FORMATS
+from scoring.views.scope import download
+
+
+@login_not_required
+@require_safe
+def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
+    benchmark = _readable(request, name)
+    if benchmark is None:
+        return redirect_to_login(request.get_full_path())
+    board = _board(request, benchmark)
+    for_researchers = request.user.is_staff
+    context = {
+        "benchmark": benchmark,
+        "board": board,
+        "tables": tables(board),
+        "references": request.GET.get("references", ""),
+        "sorted_by": SORTED_BY,
+        "for_researchers": for_researchers,
+        "is_public": Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists(),
+        "waiting": waiting_runs(benchmark).count() if for_researchers else 0,
+        "sheets": board_sheets(board),
+        "formats": list(SHEET_FORMATS),
+    }
+    return render(request, "scoring/leaderboard.html", context)
+
+
+@login_not_required
+@require_safe
+def leaderboard_export(request: HttpRequest, name: str, sheet: str, form: str) -> HttpResponse:
+    benchmark = _readable(request, name)
+    if benchmark is None:
+        return redirect_to_login(request.get_full_path())
+    sheets = board_sheets(_board(request, benchmark))
+    wanted = sheets if sheet == "all" else [each for each in sheets if each.name == sheet]
+    found = SHEET_FORMATS.get(form)
+    if found is None or not wanted or (len(wanted) > 1 and not found.several):
+        raise Http404
+    return download(
+        found.write(wanted), found.content_type, f"leaderboard-{sheet}-{name}.{found.extension}"
+    )
+
+
+def _readable(request: HttpRequest, name: str) -> Benchmark | None:
+    """The benchmark, if this reader may see its board; None for who may sign in to see it.
+
+    Whether a board that is not public exists is told to researchers alone.
+    """
+    found = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
+    is_public = found is not None and hasattr(found, "leaderboard") and found.leaderboard.is_public
+    if is_public or (found and request.user.is_staff):
+        return found
+    if request.user.is_authenticated:
+        raise Http404
+    return None
+
+
+def _board(request: HttpRequest, benchmark: Benchmark) -> Board:
+    references = request.GET.get("references") or None
+    if references not in (None, *ReferencePolicy.values):
+        raise Http404
+    return place_all(
+        benchmark,
+        references=references,
+        tasks=request.GET.getlist("task"),
+        for_researchers=request.user.is_staff,
+    )
