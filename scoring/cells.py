@@ -36,6 +36,9 @@ class Choices:
     shots: tuple[str, ...] = ()
     simulated: bool = False
     with_excluded: bool = False
+    # Score at this version of each task's gold (its latest where it has fewer); None: the
+    # latest.
+    gold_version: int | None = None
     seed: int = SEED
 
     def __post_init__(self) -> None:
@@ -45,6 +48,8 @@ class Choices:
             raise ValueError(f"The estimand is {self.estimand!r}; it is one of {ESTIMANDS}.")
         if unknown := [each for each in self.shots if each != "all" and not each.isdecimal()]:
             raise ValueError(f"Shots are numbers or all, not {unknown[0]!r}.")
+        if self.gold_version is not None and self.gold_version < 1:
+            raise ValueError("Gold versions count from 1.")
 
     def wants(self, shots: int | str | None) -> bool:
         return not self.shots or str(shots) in self.shots
@@ -125,7 +130,7 @@ class Cell:
 
 
 class CellReader:
-    """Reads cells at the latest gold; the items of a test set are read once for all of them."""
+    """Reads cells at the chosen gold; the items of a test set are read once for all of them."""
 
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
@@ -186,7 +191,8 @@ class CellReader:
 
     def gold_version(self, task: Task) -> int:
         if task.pk not in self._versions:
-            self._versions[task.pk] = task.latest_gold_version().number
+            latest = task.latest_gold_version().number
+            self._versions[task.pk] = min(latest, self.choices.gold_version or latest)
         return self._versions[task.pk]
 
     def items(self, task: Task, item_set: ItemSet) -> ScoredItems:

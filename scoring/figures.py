@@ -15,7 +15,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scoring.analysis.floors import Bound, no_skill
+from annotation.reference_figures import ALMOST_ALL
+from scoring.analysis.floors import CEILING, Bound, no_skill
 from scoring.analysis.items import ItemFigures
 from scoring.rows import Row
 from scoring.tables.grid import is_people, task_order
@@ -45,13 +46,17 @@ def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> Figure:
     """S1 against shots, one panel a task: people with their interval, systems as lines."""
     shown = [row for row in rows if not row.single and row.mean is not None and row.shots != "all"]
     tasks = task_order(shown)
-    floors = no_skill(list(bounds))
+    bounds = list(bounds)
+    floors = no_skill(bounds)
+    ceilings = {b.task: b.score for b in bounds if b.rule == CEILING and b.score < ALMOST_ALL}
     looks = _looks(shown)
     figure, panels = _panels(len(tasks), "S1 (percent)")
     for panel, task in zip(panels, tasks, strict=False):
         _shots_panel(panel, task, [row for row in shown if row.task == task], looks)
         if task in floors:
             panel.axhline(floors[task], color=GRID, linewidth=3, alpha=0.5, label="no skill")
+        if task in ceilings:
+            panel.axhline(ceilings[task], color=GRID, linestyle=":", label="ceiling of the form")
     _legend(figure, panels)
     return figure
 

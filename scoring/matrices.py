@@ -20,6 +20,7 @@ from scoring.models import Prediction, Run
 from scoring.models.comparison import STORED, ScoreVector
 
 Floats = NDArray[np.float64]
+PORTION = 50
 # An owner's answers: by the id of the example, the texts given.
 Answers = Mapping[int, Collection[str]]
 
@@ -126,24 +127,27 @@ def _kept_scores(
         for row in found
         if row.fingerprint == marks[getattr(row, owner)] and len(row.values) == len(items)
     }
-    wanted = [pk for pk in marks if pk not in fresh]
-    if not wanted:
-        return fresh
-    scored = score_answers(read(wanted), items, references)
-    stale = [row.pk for row in found if getattr(row, owner) in scored]
+    stale = [row.pk for row in found if getattr(row, owner) not in fresh]
     ScoreVector.objects.filter(pk__in=stale).delete()
-    ScoreVector.objects.bulk_create(
-        [
-            ScoreVector(
-                **key, **{owner: pk}, fingerprint=marks[pk], scores=vector.astype(STORED).tobytes()
-            )
-            for pk, vector in scored.items()
-        ],
-        # Two readers may score the same rows at once; they get the same vectors.
-        ignore_conflicts=True,
-        batch_size=500,
-    )
-    return fresh | scored
+    wanted = [pk for pk in marks if pk not in fresh]
+    # In portions: the answers of many runs would fill the memory, their vectors do not.
+    for start in range(0, len(wanted), PORTION):
+        scored = score_answers(read(wanted[start : start + PORTION]), items, references)
+        ScoreVector.objects.bulk_create(
+            [
+                ScoreVector(
+                    **key,
+                    **{owner: pk},
+                    fingerprint=marks[pk],
+                    scores=vector.astype(STORED).tobytes(),
+                )
+                for pk, vector in scored.items()
+            ],
+            # Two readers may score the same rows at once; they get the same vectors.
+            ignore_conflicts=True,
+        )
+        fresh |= scored
+    return fresh
 
 
 def judged_answers(owners: Collection[int], example: int | None = None) -> dict[int, Answers]:

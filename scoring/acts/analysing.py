@@ -5,7 +5,7 @@ version. When one of them changes it is stale: it is shown as such and computed 
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,8 +13,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation import jobs
-from annotation.models import Assignment, Benchmark, Job, JobState, Role, Study
-from scoring.acts.comparing import compare, compared_studies, compared_tasks
+from annotation.models import Job, JobState, Study
+from scoring.acts.comparing import compare
 from scoring.analysis.accord import accord
 from scoring.analysis.curves import curves
 from scoring.analysis.differences import against_systems, between_shots
@@ -24,24 +24,12 @@ from scoring.analysis.uncertainty import uncertainty
 from scoring.cells import Cell, CellReader, Choices
 from scoring.core.s1 import SCORER_VERSION
 from scoring.matrices import digest
-from scoring.models import Comparison, ReportedScore, Run
+from scoring.models import Comparison
 from scoring.rows import cell_row
+from scoring.scope import Scope, inputs_fingerprint
 
 JOB = "analyse_comparison"
 Progress = Callable[[int, int, str], None]
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What is compared: a study, or all of a benchmark."""
-
-    benchmark: Benchmark
-    study: Study | None = None
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """How a kept comparison names it."""
-        return {"study": self.study, "benchmark": None if self.study else self.benchmark}
 
 
 def kept_analysis(scope: Scope, choices: Choices) -> Comparison:
@@ -102,7 +90,7 @@ def compute_analysis(comparison_id: int, *, at: datetime, progress: Progress) ->
     shots = tuple(kept.parameters["shots"])
     choices = Choices(**{**kept.parameters, "shots": shots})
     # Taken first: what changes meanwhile makes the result stale at once.
-    fingerprint = inputs_fingerprint(scope, choices)
+    fingerprint = inputs_fingerprint(scope, CellReader(choices))
     kept.result = plain(analyse(scope, choices, progress))
     kept.fingerprint = fingerprint
     kept.scorer_version = SCORER_VERSION
@@ -114,14 +102,9 @@ def compute_analysis(comparison_id: int, *, at: datetime, progress: Progress) ->
 def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any]:
     """Every figure beyond the table itself."""
     reader = CellReader(choices)
-    studies = compared_studies(scope.benchmark, scope.study)
+    studies = scope.studies
     people = _people(studies, reader)
-    systems = [
-        cell
-        for task in compared_tasks(scope.benchmark, scope.study)
-        for cell in reader.systems(task)
-        if cell.answered.any()
-    ]
+    systems = [cell for task in scope.tasks for cell in reader.systems(task) if cell.answered.any()]
     steps = len(people) + 3
     cells = []
     for number, cell in enumerate(people):
@@ -138,7 +121,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
         for curve in curves(study, reader, simulated=simulated)
     ]
     progress(len(people) + 2, steps, "over tasks")
-    rows = compare(benchmark=scope.benchmark, study=scope.study, choices=choices).rows
+    rows = compare(scope, choices).rows
     every_task = list(dict.fromkeys(row.task for row in rows))
     return {
         "cells": cells,
@@ -148,35 +131,6 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
         "aggregates": aggregates(rows, every_task),
         "excluded": _side_by_side(studies, choices),
     }
-
-
-def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
-    """Follows everything that an analysis is computed from."""
-    studies = compared_studies(scope.benchmark, scope.study)
-    tasks = compared_tasks(scope.benchmark, scope.study)
-    reader = CellReader(choices)
-    # Judgements are final and complete once their assignment is finished; so are runs.
-    assignments = Assignment.objects.filter(study__in=studies, training_ended_at__isnull=False)
-    finished = Assignment.objects.filter(study__in=studies).completed()
-    who = (assignments | finished).order_by("pk")
-    published = ReportedScore.objects.filter(benchmark=scope.benchmark).order_by("pk")
-    return digest(
-        asdict(choices),
-        SCORER_VERSION,
-        list(who.values_list("pk", "outcome", "exclusion__pk")),
-        list(Run.objects.complete().filter(task__in=tasks).order_by("pk").values_list("checksum")),
-        list(published.values_list("pk", "mean", "sd", "n", "references")),
-        [
-            (
-                task.slug,
-                reader.policy(task),
-                reader.gold_version(task),
-                reader.items(task, item_set).fingerprint,
-            )
-            for task in tasks
-            for item_set in task.item_sets.filter(role=Role.TEST).order_by("pk")
-        ],
-    )
 
 
 def _people(studies: list[Study], reader: CellReader) -> list[Cell]:

@@ -1,17 +1,20 @@
 """Comparing: people and systems on the same test items, as rows of one table.
 
-Everything is scored with one code, at the latest gold version of each task.
+Everything is scored with one code, at the latest gold version of each task unless another one
+is asked for.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.models import Benchmark, Study, Task
+from annotation.models import Benchmark, Study
 from scoring.analysis.floors import Bound, bounds
 from scoring.cells import CellReader, Choices
+from scoring.core.s1 import SCORER_VERSION
 from scoring.models import ReportedScore, shots_label
 from scoring.rows import Row, annotator_rows, as_plain, cell_row
+from scoring.scope import Scope, inputs_fingerprint
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,22 @@ class ComparisonTable:
     rows: tuple[Row, ...]
     # The floors and ceilings that the figures are read against.
     bounds: tuple[Bound, ...] = ()
+    fingerprint: str = ""
 
     @property
     def references(self) -> str | None:
         """The policy that all scored rows have in common; None where they differ."""
         policies = {row.references for row in self.rows if row.kind != "reported"}
         return self.choices.references or (policies.pop() if len(policies) == 1 else None)
+
+    @property
+    def provenance(self) -> str:
+        """What the figures rest on, in one line of plain English for documents."""
+        return (
+            f"Inputs {self.fingerprint[:12]}, seed {self.choices.seed}, "
+            f"scorer version {SCORER_VERSION}, interval for {self.choices.estimand}, "
+            f"references {self.references or 'as each task says'}."
+        )
 
     def as_plain(self) -> dict[str, Any]:
         return {
@@ -37,37 +50,25 @@ class ComparisonTable:
         }
 
 
-def compare(
-    *, benchmark: Benchmark, study: Study | None = None, choices: Choices | None = None
-) -> ComparisonTable:
+def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
     """The table of one study, or of all studies of a benchmark, beside the stored runs and
     the published figures on the same tasks."""
     reader = CellReader(choices or Choices())
-    tasks = compared_tasks(benchmark, study)
-    rows: list[Row] = []
-    for each in compared_studies(benchmark, study):
-        rows += people_rows(reader, each)
+    tasks = scope.tasks
+    rows = [row for study in scope.studies for row in people_rows(reader, study)]
     for task in tasks:
         rows += [cell_row(cell, reader.choices) for cell in reader.systems(task)]
-    published = reported_rows(benchmark, [task.slug for task in tasks] if study else None)
+    # Of a benchmark also those for tasks whose data are not here.
+    published = reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
     rows += [row for row in published if reader.choices.wants(row.shots)]
     return ComparisonTable(
-        benchmark=benchmark.name,
-        study=study.slug if study else None,
+        benchmark=scope.benchmark.name,
+        study=scope.study.slug if scope.study else None,
         choices=reader.choices,
         rows=tuple(rows),
         bounds=tuple(bound for task in tasks for bound in bounds(task, reader.policy(task))),
+        fingerprint=inputs_fingerprint(scope, reader),
     )
-
-
-def compared_tasks(benchmark: Benchmark, study: Study | None) -> list[Task]:
-    """A study is compared on its own tasks alone."""
-    tasks = benchmark.tasks.all()
-    return list(tasks.filter(batches__study=study).distinct() if study else tasks)
-
-
-def compared_studies(benchmark: Benchmark, study: Study | None) -> list[Study]:
-    return [study] if study else list(benchmark.studies.order_by("created_at", "pk"))
 
 
 def people_rows(reader: CellReader, study: Study) -> list[Row]:
@@ -80,7 +81,7 @@ def people_rows(reader: CellReader, study: Study) -> list[Row]:
     ]
 
 
-def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None) -> list[Row]:
+def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:
     """The published figures, as they were published; of all tasks or of the named ones."""
     scores = ReportedScore.objects.filter(benchmark=benchmark)
     if tasks is not None:

@@ -35,7 +35,7 @@ SIGNS = {
 
 def as_latex(table: ComparisonTable) -> str:
     grids = [people_grid(table.rows), *system_grids(table.rows, table.bounds)]
-    parts = [NEEDS, *(_table(grid, table) for grid in grids if grid.lines)]
+    parts = [NEEDS, f"% {table.provenance}", *(_table(grid, table) for grid in grids if grid.lines)]
     if annotators := [row for row in table.rows if row.single]:
         head = ["Study", "Annotator", "Task", "Shots", "Split", "Mean", "SD", "Items"]
         lines = [

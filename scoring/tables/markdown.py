@@ -20,6 +20,7 @@ def as_markdown(table: ComparisonTable) -> str:
             for r in annotators
         ]
         parts += ["## Annotators", _lines(head, lines)]
+    parts.append(table.provenance)
     return "\n\n".join(parts) + "\n"
 
 

@@ -19,7 +19,8 @@ def as_xlsx(table: ComparisonTable) -> bytes:
     rows = book.active
     rows.title = "comparison"
     _fill(rows, [COLUMNS, *([getattr(row, name) for name in COLUMNS] for row in table.rows)])
-    _explain(book, "columns", [("column", "meaning"), *COLUMN_MEANINGS.items()])
+    meanings = [("column", "meaning"), *COLUMN_MEANINGS.items()]
+    _explain(book, "columns", [*meanings, ("(all figures)", table.provenance)])
     return _saved(book)
 
 

@@ -7,13 +7,14 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from scoring.acts.analysing import (
-    inputs_fingerprint,
     is_stale,
     kept_analysis,
     order_analysis,
     stop_analysis,
     was_given_up,
 )
+from scoring.cells import CellReader
+from scoring.scope import inputs_fingerprint
 from scoring.tables.documents import SHEET_FORMATS
 from scoring.tables.sheets import analysis_sheets
 from scoring.views.comparison import figure_response
@@ -26,7 +27,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     """What was computed last. Looking at a stale analysis has it computed again, unless
     somebody stopped just that."""
     found, choices = found_scope(scope, name), chosen(request.GET)
-    fingerprint = inputs_fingerprint(found, choices)
+    fingerprint = inputs_fingerprint(found, CellReader(choices))
     kept = kept_analysis(found, choices)
     stale = is_stale(kept, fingerprint)
     if stale and not was_given_up(kept, fingerprint):
@@ -55,7 +56,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 @require_POST
 def order(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     found, choices = found_scope(scope, name), chosen(request.GET)
-    fingerprint = inputs_fingerprint(found, choices)
+    fingerprint = inputs_fingerprint(found, CellReader(choices))
     order_analysis(found, choices, fingerprint=fingerprint, author=request.user)
     return _back(request, scope, name)
 

@@ -7,7 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotation.models import GoldVersion
 from scoring.acts.comparing import ComparisonTable, compare
+from scoring.scope import Scope
 from scoring.tables.documents import FORMATS
 from scoring.tables.grid import people_grid, shots_order, system_grids
 from scoring.views.scope import chosen, download, for_researchers, found_scope
@@ -16,7 +18,8 @@ from scoring.views.scope import chosen, download, for_researchers, found_scope
 @for_researchers
 @require_safe
 def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    table = _table(request, scope, name)
+    found = found_scope(scope, name)
+    table = compare(found, chosen(request.GET))
     context = {
         "scope": scope,
         "name": name,
@@ -28,6 +31,7 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "annotators": [row for row in table.rows if row.single],
         "formats": list(FORMATS),
         "shots_offered": _shots_offered(table),
+        "versions_offered": _versions_offered(found),
         # Published figures may stand for tasks whose items are not here.
         "item_tasks": {row.task for row in table.rows if row.kind != "reported"},
     }
@@ -66,11 +70,15 @@ def figure_response(figure: str, form: str, name: str, *inputs: Any) -> HttpResp
 
 
 def _table(request: HttpRequest, scope: str, name: str) -> ComparisonTable:
-    found = found_scope(scope, name)
-    return compare(benchmark=found.benchmark, study=found.study, choices=chosen(request.GET))
+    return compare(found_scope(scope, name), chosen(request.GET))
 
 
 def _shots_offered(table: ComparisonTable) -> list[str]:
     """Those of the table, and what is chosen already."""
     shown = {str(row.shots) for row in table.rows} | set(table.choices.shots)
     return sorted(shown, key=shots_order)
+
+
+def _versions_offered(scope: Scope) -> list[int]:
+    numbers = GoldVersion.objects.filter(task__in=scope.tasks).values_list("number", flat=True)
+    return sorted(set(numbers))

@@ -10,10 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from annotation.models import Example, Task
-from scoring.acts.analysing import Scope
-from scoring.acts.comparing import compared_studies, compared_tasks
 from scoring.analysis.items import ItemFigures, given_answers, item_figures, task_cells
 from scoring.cells import CellReader
+from scoring.scope import Scope
 from scoring.views.comparison import figure_response
 from scoring.views.scope import chosen, for_researchers, found_scope
 
@@ -35,7 +34,7 @@ GOLDS = {"empty": _("nothing to find"), "filled": _("something to find")}
 @require_safe
 def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     found = found_scope(scope, name)
-    tasks = compared_tasks(found.benchmark, found.study)
+    tasks = found.tasks
     task = _chosen_task(tasks, request.GET)
     order = request.GET.get("order", "gap")
     if order not in ORDERS:
@@ -63,7 +62,7 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpResponse:
     """What every annotator and every run answered to one item."""
     found = found_scope(scope, name)
-    tasks = compared_tasks(found.benchmark, found.study)
+    tasks = found.tasks
     example = get_object_or_404(
         Example.objects.select_related("task"), pk=example_id, task__in=tasks
     )
@@ -87,7 +86,7 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
 @require_safe
 def items_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
     found = found_scope(scope, name)
-    task = _chosen_task(compared_tasks(found.benchmark, found.study), request.GET)
+    task = _chosen_task(found.tasks, request.GET)
     if task is None:
         raise Http404
     return figure_response("items", form, name, task.slug, _figures(found, task, request))
@@ -98,8 +97,7 @@ def _figures(found: Scope, task: Task, request: HttpRequest) -> list[ItemFigures
 
 
 def _cells(found: Scope, task: Task, request: HttpRequest) -> tuple[list, list]:
-    studies = compared_studies(found.benchmark, found.study)
-    return task_cells(task, studies, CellReader(chosen(request.GET)))
+    return task_cells(task, found.studies, CellReader(chosen(request.GET)))
 
 
 def _chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:

@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Benchmark, Study
-from scoring.acts.analysing import Scope
 from scoring.cells import Choices
+from scoring.scope import Scope
 
 View = Callable[..., HttpResponse]
 
@@ -36,6 +36,7 @@ def found_scope(scope: str, name: str) -> Scope:
 
 def chosen(given: QueryDict) -> Choices:
     """The reader's choices, as the address carries them."""
+    version = given.get("gold_version", "")
     try:
         return Choices(
             references=given.get("references") or None,
@@ -43,6 +44,7 @@ def chosen(given: QueryDict) -> Choices:
             shots=tuple(given.getlist("shots")),
             simulated="simulated" in given,
             with_excluded="with_excluded" in given,
+            gold_version=int(version) if version else None,
         )
     except ValueError as error:
         raise Http404(str(error)) from error

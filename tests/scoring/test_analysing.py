@@ -9,10 +9,8 @@ from annotation.models import Exclusion, Gold, GoldVersion, JobState
 from scoring import tasks
 from scoring.acts.analysing import (
     JOB,
-    Scope,
     analyse,
     compute_analysis,
-    inputs_fingerprint,
     is_stale,
     kept_analysis,
     order_analysis,
@@ -20,8 +18,9 @@ from scoring.acts.analysing import (
     was_given_up,
 )
 from scoring.analysis.plain import plain
-from scoring.cells import Choices
+from scoring.cells import CellReader, Choices
 from scoring.models import Comparison
+from scoring.scope import Scope, inputs_fingerprint
 from tests import make
 from tests.scoring import measured
 
@@ -37,13 +36,17 @@ def scope_of(batch: object) -> Scope:
     return Scope(batch.study.benchmark, batch.study)
 
 
+def fingerprint_of(batch: object) -> str:
+    return inputs_fingerprint(scope_of(batch), CellReader(NO_CHOICE))
+
+
 def computed(batch: object, **choices: object) -> dict:
     return plain(analyse(scope_of(batch), Choices(**choices), quiet))
 
 
 def ordered(batch: object) -> Comparison:
     scope = scope_of(batch)
-    return order_analysis(scope, NO_CHOICE, fingerprint=inputs_fingerprint(scope, NO_CHOICE))
+    return order_analysis(scope, NO_CHOICE, fingerprint=fingerprint_of(batch))
 
 
 def test_keeps_every_part_of_an_analysis_as_json() -> None:
@@ -137,7 +140,7 @@ def test_computes_an_order_once_and_keeps_it() -> None:
     kept = kept_analysis(scope_of(batch), NO_CHOICE)
     assert kept.job.state == JobState.DONE
     assert kept.result["cells"]
-    assert not is_stale(kept, inputs_fingerprint(scope_of(batch), NO_CHOICE))
+    assert not is_stale(kept, fingerprint_of(batch))
     assert (kept.seed, kept.parameters["estimand"]) == (NO_CHOICE.seed, "new_items")
 
 
@@ -181,7 +184,7 @@ def test_is_stale_once_an_input_changes(change: Callable[[object], None]) -> Non
     run_job(ordered(batch).job.pk)
     change(batch)
     kept = kept_analysis(scope_of(batch), NO_CHOICE)
-    assert is_stale(kept, inputs_fingerprint(scope_of(batch), NO_CHOICE))
+    assert is_stale(kept, fingerprint_of(batch))
 
 
 def test_is_stale_under_another_scorer_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +208,7 @@ def test_can_be_stopped() -> None:
     run_job(kept.job.pk)
     kept = kept_analysis(scope_of(batch), NO_CHOICE)
     assert kept.job.state == JobState.CANCELLED
-    assert was_given_up(kept, inputs_fingerprint(scope_of(batch), NO_CHOICE))
+    assert was_given_up(kept, fingerprint_of(batch))
     assert kept.result == {}
 
 

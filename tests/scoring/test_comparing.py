@@ -10,6 +10,7 @@ from scoring.acts.comparing import ComparisonTable, compare
 from scoring.cells import Choices
 from scoring.core.intervals import cell_interval
 from scoring.rows import Row
+from scoring.scope import Scope
 from tests import make
 from tests.scoring import measured
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def compared(study: object, **choices: object) -> ComparisonTable:
-    return compare(benchmark=study.benchmark, study=study, choices=Choices(**choices))
+    return compare(Scope(study.benchmark, study), Choices(**choices))
 
 
 def of_kind(table: ComparisonTable, kind: str) -> list[Row]:
@@ -152,7 +153,7 @@ def test_shows_published_figures_as_they_were_published() -> None:
     [row] = of_kind(compared(batch.study), "reported")
     assert (row.system, row.mean, row.sd, row.n) == ("GPT-3", 85.9, 3.7, 5)
     assert (row.references, row.ci_low, row.coverage, row.m) == ("unknown", None, None, None)
-    both = of_kind(compare(benchmark=benchmark), "reported")
+    both = of_kind(compare(Scope(benchmark)), "reported")
     assert [(row.task, row.shots, row.method) for row in both][1] == ("mnli", "all", None)
 
 
@@ -160,7 +161,7 @@ def test_names_the_policy_of_each_task_and_the_common_one() -> None:
     batch = measured.cell([3], kind=Kind.SPANS)
     other = make.task(batch.study.benchmark, reference_policy="set")
     measured.run(other)
-    table = compare(benchmark=batch.study.benchmark)
+    table = compare(Scope(batch.study.benchmark))
     assert {row.references for row in table.rows} == {"any", "set"}
     assert table.references is None
     assert compared(batch.study).references == "any"
@@ -184,13 +185,34 @@ def test_scores_people_and_runs_at_the_latest_gold() -> None:
     ]
 
 
+def test_scores_at_another_gold_version_on_request() -> None:
+    batch = measured.cell([0], tests=4)
+    correction = GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
+    Gold.objects.create(
+        example=batch.test_set.items.first().example,
+        version=correction,
+        alternatives=[[{"text": "neither"}]],
+    )
+    rows = compared(batch.study, gold_version=1).rows
+    assert [(row.mean, row.gold_version) for row in rows] == [(100, 1), (100, 1)]
+    assert compared(batch.study, gold_version=7).rows[0].gold_version == 2
+
+
+def test_shows_chosen_shots_alone() -> None:
+    batch = measured.cell([3])
+    measured.run(batch.task, shots=10)
+    measured.reported(batch.study.benchmark, batch.task.slug, shots=None)
+    found = compared(batch.study, shots=("3", "all")).rows
+    assert {row.shots for row in found} == {3, "all"}
+
+
 def test_gives_one_row_a_study() -> None:
     batch = measured.cell([3])
     other = make.study(batch.study.benchmark)
     second = make.batch(other, batch.task)
     make.start_study(other, at=make.NOON)
     make.worked_through(second)
-    rows = of_kind(compare(benchmark=batch.study.benchmark), "human")
+    rows = of_kind(compare(Scope(batch.study.benchmark)), "human")
     assert [row.study for row in rows] == [batch.study.slug, other.slug]
 
 
@@ -199,7 +221,7 @@ def test_reads_as_much_for_many_people_as_for_few(
 ) -> None:
     batch = measured.cell([3, 4])
     compared(batch.study)
-    with django_assert_num_queries(10) as few:
+    with django_assert_num_queries(14) as few:
         compared(batch.study)
     for wrong in range(3, 8):
         make.worked_through(batch, wrong=wrong)

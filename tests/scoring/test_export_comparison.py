@@ -7,6 +7,7 @@ from django.core.management import CommandError, call_command
 from openpyxl import load_workbook
 
 from scoring.rows import COLUMNS
+from tests import make
 from tests.scoring import measured
 
 pytestmark = pytest.mark.django_db
@@ -86,3 +87,34 @@ def test_says_why_a_file_cannot_be_written(tmp_path: Path) -> None:
 def test_asks_for_a_study_or_a_benchmark() -> None:
     with pytest.raises(CommandError, match="--study"):
         exported(format="json")
+
+
+def test_prints_a_table_of_the_analysis() -> None:
+    batch = measured.cell([3, 4, 6])
+    measured.run(batch.task, wrong=2)
+    document = json.loads(exported(study=batch.study.slug, format="json", table="tests"))
+    [test] = document["tests"]
+    assert (test["system"], test["n"]) == ("BERT-Base", 3)
+
+
+@pytest.mark.parametrize("wrong", [{"shots": ["few"]}, {"gold_version": 0}])
+def test_refuses_choices_that_do_not_exist(wrong: dict[str, object]) -> None:
+    batch = measured.cell([3])
+    with pytest.raises(CommandError, match=r"numbers or all|count from 1"):
+        exported(study=batch.study.slug, format="json", **wrong)
+
+
+def test_reproduces_every_published_figure(shared: Path) -> None:
+    file = shared / "published" / "clues_results.json"
+    call_command("import_runs", str(file), benchmark=make.benchmark("clues").name,
+                 stdout=StringIO(), stderr=StringIO())  # fmt: skip
+    rows = json.loads(exported(benchmark="clues", format="json"))["rows"]
+    published = json.loads(file.read_text())["scores"]
+    place = ("system", "method", "task", "shots")
+    figure = ("mean", "sd", "n", "references")
+    found = {tuple(row[key] for key in place): [row[key] for key in figure] for row in rows}
+    assert {row["kind"] for row in rows} == {"reported"}
+    assert len(rows) == len(published) == 182
+    assert found == {
+        tuple(each[key] for key in place): [each[key] for key in figure] for each in published
+    }

@@ -5,10 +5,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import Benchmark, ReferencePolicy, Study
+from scoring.acts.analysing import analyse
 from scoring.acts.comparing import compare
+from scoring.analysis.plain import plain
 from scoring.cells import Choices
 from scoring.core.intervals import ESTIMANDS
-from scoring.tables.documents import FORMATS
+from scoring.scope import Scope
+from scoring.tables.documents import FORMATS, SHEET_FORMATS
+from scoring.tables.sheets import SHEETS
 
 
 class Command(BaseCommand):
@@ -35,19 +39,35 @@ class Command(BaseCommand):
         parser.add_argument(
             "--with-excluded", action="store_true", help="count excluded annotators too"
         )
+        parser.add_argument(
+            "--shots", nargs="+", default=[], help="only these, such as 0 10 30 or all"
+        )
+        parser.add_argument(
+            "--gold-version", type=int, help="score at this version of the gold, not the latest"
+        )
+        parser.add_argument(
+            "--table",
+            choices=["comparison", *SHEETS],
+            default="comparison",
+            help="a table of the analysis in place of the comparison itself; computed anew",
+        )
         parser.add_argument("--output", metavar="FILE", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = _found(Study, "slug", options["study"]) if options["study"] else None
-        benchmark = study.benchmark if study else _found(Benchmark, "name", options["benchmark"])
-        choices = Choices(
-            references=options["references"],
-            estimand=options["estimand"],
-            simulated=options["simulated"],
-            with_excluded=options["with_excluded"],
-        )
-        table = compare(benchmark=benchmark, study=study, choices=choices)
-        self._put(FORMATS[options["format"]].write(table), options["output"])
+        scope = _scope(options)
+        try:
+            choices = Choices(
+                references=options["references"],
+                estimand=options["estimand"],
+                shots=tuple(options["shots"]),
+                simulated=options["simulated"],
+                with_excluded=options["with_excluded"],
+                gold_version=options["gold_version"],
+            )
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        document = _document(scope, choices, options["table"], options["format"])
+        self._put(document, options["output"])
 
     def _put(self, document: bytes, file: Path | None) -> None:
         if file is None:
@@ -66,6 +86,20 @@ class Command(BaseCommand):
             raw.flush()
         else:
             self.stdout.write(document.decode(), ending="")
+
+
+def _document(scope: Scope, choices: Choices, table: str, form: str) -> bytes:
+    if table == "comparison":
+        return FORMATS[form].write(compare(scope, choices))
+    result = plain(analyse(scope, choices, progress=lambda *_: None))
+    return SHEET_FORMATS[form].write([SHEETS[table](result)])
+
+
+def _scope(options: dict[str, Any]) -> Scope:
+    if options["benchmark"]:
+        return Scope(_found(Benchmark, "name", options["benchmark"]))
+    study = _found(Study, "slug", options["study"])
+    return Scope(study.benchmark, study)
 
 
 def _found(model: Any, field: str, value: str) -> Any:
