@@ -22,8 +22,9 @@ class Candidate:
     chain: int | None = None
 
     @property
-    def shots(self) -> int:
-        return self.training_set.shots or 0 if self.training_set else 0
+    def shots(self) -> int | None:
+        """0 is zero-shot; None, a training set whose file does not say."""
+        return self.training_set.shots if self.training_set else 0
 
     @property
     def episode(self) -> int | None:

@@ -99,6 +99,13 @@ def test_joins_the_sets_of_an_episode(study: Study, task: Task) -> None:
     assert [batch.label for batch in made] == ["0 shots", "episode 7", "episode 8"]
 
 
+def test_takes_no_episode_of_unknown_shots_for_zero_shot(study: Study, task: Task) -> None:
+    episode(task, 7, training=2)
+    task.item_sets.filter(name="episode-7-train").update(shots=None)
+    made = make_batches(study, tasks=[task], shots=[0], chains=None, wanted=1)
+    assert [batch.label for batch in made] == ["0 shots"]
+
+
 def test_refuses_a_study_that_has_started(study: Study, task: Task) -> None:
     make_batches(study, tasks=[task], shots=[0], chains=None, wanted=1)
     start_study(study, at=make.NOON)
