@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "axes",
     "annotation",
     "scoring",
+    "config",
 ]
 
 MIDDLEWARE = [
