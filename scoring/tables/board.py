@@ -29,6 +29,9 @@ class BoardCell:
 class BoardLine:
     place: Place
     cells: tuple[BoardCell | None, ...]
+    # Further figures, behind the columns about the system.
+    others: tuple[BoardCell | None, ...] = ()
+    source: str = ""
     note: str = ""
 
     @property
@@ -47,13 +50,24 @@ class BoardTable:
     title: str
     policy: str
     heads: tuple[str, ...]
-    ranked: tuple[BoardLine, ...]
-    unranked: tuple[BoardLine, ...]
+    other_heads: tuple[str, ...]
+    lines: tuple[BoardLine, ...]
+
+    @property
+    def ranked(self) -> list[BoardLine]:
+        return [line for line in self.lines if not line.place.is_unranked]
+
+    @property
+    def unranked(self) -> list[BoardLine]:
+        return [line for line in self.lines if line.place.is_unranked]
+
+    @property
+    def has_protocols(self) -> bool:
+        return any(line.protocol for line in self.lines)
 
     @property
     def notes(self) -> dict[str, str]:
-        cells = [cell for line in (*self.ranked, *self.unranked) for cell in line.cells if cell]
-        used = {mark for cell in cells for mark in cell.marks}
+        used = {mark for line in self.lines for cell in line.cells if cell for mark in cell.marks}
         return {mark: note for mark, note in NOTES.items() if mark in used}
 
 
@@ -66,57 +80,62 @@ def tables(board: Board) -> list[BoardTable]:
 def _over_tasks(board: Board) -> BoardTable:
     others = [shots for shots in reversed(SHOTS) if shots != SORTED_BY]
     heads = (
-        _("Average, %(shots)s shots") % {"shots": SORTED_BY},
+        _average(SORTED_BY),
         _("SD of the average: √(Σ SD²) / %(tasks)s") % {"tasks": len(board.chosen)},
         _("√(Σ SD²), as the CLUES board prints"),
-        *(_("Average, %(shots)s shots") % {"shots": shots} for shots in others),
         *(f"{task}, {_shots(SORTED_BY)}" for task in board.chosen),
     )
-    lines = [_line_over_tasks(line, board, others) for line in board.over_tasks]
+    lines = tuple(_line_over_tasks(line, board, others) for line in board.over_tasks)
     title = _("Average over %(count)s tasks") % {"count": len(board.chosen)}
-    return BoardTable(title, "", heads, *_apart(lines))
+    return BoardTable(title, "", heads, tuple(map(_average, others)), lines)
 
 
 def _line_over_tasks(line: OverTasks, board: Board, others: Sequence[int]) -> BoardLine:
-    found = line.averages.get(SORTED_BY)
-    rows = [line.place.entry.row(task) for task in board.chosen]
+    entry, found = line.place.entry, line.averages
+    rows = [entry.row(task) for task in board.chosen]
+    best = found.get(SORTED_BY)
     averages = (
-        BoardCell(rounded(found.mean), marks=_marks_of_all(rows)) if found else None,
-        BoardCell(rounded(found.sd)) if found and found.sd is not None else None,
-        BoardCell(rounded(found.clues_sd)) if found and found.clues_sd is not None else None,
-        *(
-            BoardCell(rounded(line.averages[shots].mean)) if shots in line.averages else None
-            for shots in others
-        ),
+        BoardCell(rounded(best.mean), marks=_marks_of_all(rows)) if best else None,
+        BoardCell(rounded(best.sd)) if best and best.sd is not None else None,
+        BoardCell(rounded(best.clues_sd)) if best and best.clues_sd is not None else None,
     )
-    return BoardLine(line.place, (*averages, *map(_cell, rows)))
+    return BoardLine(
+        line.place,
+        (*averages, *map(_cell, rows)),
+        others=tuple(
+            BoardCell(rounded(found[shots].mean)) if shots in found else None for shots in others
+        ),
+        source=_sources(row for row in entry.rows.values() if row.task in board.chosen),
+    )
 
 
 def _on_task(board: TaskBoard) -> BoardTable:
-    shots = sorted(board.shots, key=lambda each: each != str(SORTED_BY))
-    lines = [
-        BoardLine(
-            place,
-            tuple(_cell(place.entry.row(board.task, each), in_full=True) for each in shots),
-            note=_rule(place.entry, board.task),
-        )
-        for place in board.places
-    ]
-    return BoardTable(board.task, board.references, tuple(map(_shots, shots)), *_apart(lines))
+    # The column that orders, then down to the fewest; fully supervised is no few-shot figure.
+    shots = [str(each) for each in (SORTED_BY, *reversed(SHOTS), FULLY_SUPERVISED)]
+    shots = [each for each in dict.fromkeys(shots) if each in board.shots]
+    lines = tuple(_line_on_task(place, board.task, shots) for place in board.places)
+    return BoardTable(board.task, board.references, tuple(map(_shots, shots)), (), lines)
 
 
-def _rule(entry: Entry, task: str) -> str:
-    """The answers that earn without skill."""
-    row = entry.row(task) if entry.kind == FLOOR else None
-    return row.source if row else ""
-
-
-def _apart(lines: Iterable[BoardLine]) -> tuple[tuple[BoardLine, ...], tuple[BoardLine, ...]]:
-    kept = list(lines)
-    return (
-        tuple(line for line in kept if not line.place.is_unranked),
-        tuple(line for line in kept if line.place.is_unranked),
+def _line_on_task(place: Place, task: str, shots: Sequence[str]) -> BoardLine:
+    rows = [place.entry.row(task, each) for each in shots]
+    sources = _sources(rows)
+    # Of no skill, the source is the rule that its answers follow.
+    is_floor = place.entry.kind == FLOOR
+    return BoardLine(
+        place,
+        tuple(_cell(row, in_full=True) for row in rows),
+        source="" if is_floor else sources,
+        note=sources if is_floor else "",
     )
+
+
+def _sources(rows: Iterable[Row | None]) -> str:
+    return "; ".join(dict.fromkeys(row.source for row in rows if row and row.source))
+
+
+def _average(shots: int) -> str:
+    return _("Average, %(shots)s shots") % {"shots": shots}
 
 
 def _shots(shots: int | str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from django.utils import translation
+
 from scoring.acts.comparing import ComparisonTable
 from scoring.tables.latex import as_latex, sheets_as_latex
 from scoring.tables.long import as_csv, as_json, sheet_as_csv, sheets_as_json
@@ -23,8 +25,15 @@ class Format(Generic[T]):
     several: bool = True
 
 
-def _encoded(write: Callable[[T], str]) -> Callable[[T], bytes]:
-    return lambda content: write(content).encode()
+def _in_english(write: Callable[[T], bytes | str]) -> Callable[[T], bytes]:
+    """A document goes into a paper, whatever language its page was read in."""
+
+    def written(content: T) -> bytes:
+        with translation.override("en"):
+            document = write(content)
+        return document.encode() if isinstance(document, str) else document
+
+    return written
 
 
 CSV = ("text/csv; charset=utf-8", "csv")
@@ -34,16 +43,16 @@ MARKDOWN = ("text/markdown; charset=utf-8", "md")
 XLSX = ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx")
 
 FORMATS: dict[str, Format[ComparisonTable]] = {
-    "csv": Format(_encoded(as_csv), *CSV),
-    "json": Format(_encoded(as_json), *JSON),
-    "latex": Format(_encoded(as_latex), *LATEX),
-    "markdown": Format(_encoded(as_markdown), *MARKDOWN),
-    "xlsx": Format(as_xlsx, *XLSX),
+    "csv": Format(_in_english(as_csv), *CSV),
+    "json": Format(_in_english(as_json), *JSON),
+    "latex": Format(_in_english(as_latex), *LATEX),
+    "markdown": Format(_in_english(as_markdown), *MARKDOWN),
+    "xlsx": Format(_in_english(as_xlsx), *XLSX),
 }
 SHEET_FORMATS: dict[str, Format[Sequence[Sheet]]] = {
-    "csv": Format(_encoded(sheet_as_csv), *CSV, several=False),
-    "json": Format(_encoded(sheets_as_json), *JSON),
-    "latex": Format(_encoded(sheets_as_latex), *LATEX),
-    "markdown": Format(_encoded(sheets_as_markdown), *MARKDOWN),
-    "xlsx": Format(sheets_as_xlsx, *XLSX),
+    "csv": Format(_in_english(sheet_as_csv), *CSV, several=False),
+    "json": Format(_in_english(sheets_as_json), *JSON),
+    "latex": Format(_in_english(sheets_as_latex), *LATEX),
+    "markdown": Format(_in_english(sheets_as_markdown), *MARKDOWN),
+    "xlsx": Format(_in_english(sheets_as_xlsx), *XLSX),
 }

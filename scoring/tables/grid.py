@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from django.utils.translation import gettext_lazy as _
+
 from scoring.analysis.floors import Bound
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.models import Method
@@ -13,11 +15,11 @@ from scoring.rows import Row
 UNKNOWN, OTHER_POLICY, PARTIAL, FEW, ONE = "†", "‡", "§", "¶", "‖"
 FIRST_SYSTEM = 3
 NOTES = {
-    UNKNOWN: "Published without its reference policy: not tested against any other figure.",
-    OTHER_POLICY: "Scored under another reference policy than the rest of its column.",
-    PARTIAL: "Not every item has an answer; the mean is over those that have.",
-    FEW: f"Fewer than {EXPLORATORY_BELOW} annotators: exploratory, no claim of better or worse.",
-    ONE: "One annotator or run: no SD and no interval.",
+    UNKNOWN: _("Published without its reference policy: not tested against any other figure."),
+    OTHER_POLICY: _("Scored under another reference policy than the rest of its column."),
+    PARTIAL: _("Not every item has an answer; the mean is over those that have."),
+    FEW: _("Fewer than five annotators: exploratory, no claim of better or worse."),
+    ONE: _("One annotator or run: no SD and no interval."),
 }
 
 
@@ -89,7 +91,7 @@ def people_grid(rows: Iterable[Row]) -> Grid:
     columns = [Column(task, "", _policy(people, task)) for task in task_order(people)]
     by_place = {(_name(row), shots_order(row.shots), row.task): row for row in people}
     return Grid(
-        title="People",
+        title=str(_("People")),
         columns=tuple(columns),
         lines=tuple(
             Line(

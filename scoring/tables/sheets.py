@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 Plain = dict[str, Any]
 
 
@@ -54,24 +56,24 @@ def _points(key: str, heading: str) -> Column:
     return Column(key, heading, digits=1)
 
 
-WHERE = (_text("study", "Study"), _text("task", "Task"), Column("shots", "Shots"))
-UNDER = (_text("references", "References"), Column("gold_version", "Gold version"))
-POSITIONS = (Column("first", "From position"), Column("last", "To position"))
+WHERE = (_text("study", _("Study")), _text("task", _("Task")), Column("shots", _("Shots")))
+UNDER = (_text("references", _("References")), Column("gold_version", _("Gold version")))
+POSITIONS = (Column("first", _("From position")), Column("last", _("To position")))
 DIFFERENCE = (
-    _points("difference", "Difference"),
-    _points("low", "95 % low"),
-    _points("high", "95 % high"),
+    _points("difference", _("Difference")),
+    _points("low", _("95 % low")),
+    _points("high", _("95 % high")),
     _points("se", "SE"),
     Column("df", "df", digits=1),
     Column("p", "p"),
-    Column("p_holm", "p, Holm"),
-    Column("p_bh", "p, BH"),
-    Column("sign_flip_p", "p, sign flips"),
+    Column("p_holm", _("p, Holm")),
+    Column("p_bh", _("p, BH")),
+    Column("sign_flip_p", _("p, sign flips")),
     Column("n", "n"),
     Column("r", "r"),
     Column("m", "m"),
-    Column("left_out", "Items left out"),
-    _text("notes", "Notes"),
+    Column("left_out", _("Items left out")),
+    _text("notes", _("Notes")),
 )
 
 
@@ -84,17 +86,19 @@ def analysis_sheets(result: Plain) -> list[Sheet]:
 def tests_sheet(result: Plain) -> Sheet:
     return Sheet(
         "tests",
-        "People against systems, on the same items",
-        "Percent points, people less system. Holm's p holds over all tests of this table; "
-        "Benjamini and Hochberg's is for exploring. n and r count annotators and runs, or splits "
-        "where several share one. The sign-flip test over item clusters speaks of these people and "
-        "these runs alone. SD bars that do not overlap are no test.",
+        _("People against systems, on the same items"),
+        _(
+            "Percent points, people less system. Holm's p holds over all tests of this table; "
+            "Benjamini and Hochberg's is for exploring. n and r count annotators and runs, or "
+            "splits where several share one. The sign-flip test over item clusters speaks of "
+            "these people and these runs alone. SD bars that do not overlap are no test."
+        ),
         (
             *WHERE,
-            _text("system", "System"),
-            _text("method", "Method"),
-            _points("mean", "People"),
-            _points("other_mean", "System's mean"),
+            _text("system", _("System")),
+            _text("method", _("Method")),
+            _points("mean", _("People")),
+            _points("other_mean", _("System's mean")),
             *DIFFERENCE,
             *UNDER,
         ),
@@ -105,14 +109,16 @@ def tests_sheet(result: Plain) -> Sheet:
 def changes_sheet(result: Plain) -> Sheet:
     return Sheet(
         "changes",
-        "Change between shots",
-        "Percent points, more shots less fewer, on the same items and with other people. The p "
-        "values are adjusted over this table.",
+        _("Change between shots"),
+        _(
+            "Percent points, more shots less fewer, on the same items and with other people. "
+            "The p values are adjusted over this table."
+        ),
         (
             *WHERE,
-            Column("other_shots", "Against shots"),
-            _points("mean", "More"),
-            _points("other_mean", "Fewer"),
+            Column("other_shots", _("Against shots")),
+            _points("mean", _("More")),
+            _points("other_mean", _("Fewer")),
             *DIFFERENCE,
             *UNDER,
         ),
@@ -123,31 +129,33 @@ def changes_sheet(result: Plain) -> Sheet:
 def uncertainty_sheet(result: Plain) -> Sheet:
     return Sheet(
         "uncertainty",
-        "What is not known about each cell",
-        "New items: how other people would do on other items like these; these items: on exactly "
-        "this test set. The guard band stands beside the interval for n below 5. Components are "
-        "variances of scores in [0, 1]; they feed the planner.",
+        _("What is not known about each cell"),
+        _(
+            "New items: how other people would do on other items like these; these items: on "
+            "exactly this test set. The guard band stands beside the interval for n below 5. "
+            "Components are variances of scores in [0, 1]; they feed the planner."
+        ),
         (
             *WHERE,
-            _points("mean", "Mean"),
+            _points("mean", _("Mean")),
             _points("sd", "SD"),
-            _points("sd_ddof0", "SD (ddof 0)"),
+            _points("sd_ddof0", _("SD (ddof 0)")),
             Column("n", "n"),
             Column("m", "m"),
-            _points("new_items_low", "New items, low"),
-            _points("new_items_high", "New items, high"),
+            _points("new_items_low", _("New items, low")),
+            _points("new_items_high", _("New items, high")),
             Column("new_items_df", "df", digits=1),
-            _text("new_items_method", "Method"),
-            _points("guard_low", "Guard band, low"),
-            _points("guard_high", "Guard band, high"),
-            _points("these_items_low", "These items, low"),
-            _points("these_items_high", "These items, high"),
-            Column("annotator_var", "Annotator variance", digits=4),
-            Column("item_var", "Item variance", digits=4),
-            Column("residual_var", "Residual variance", digits=4),
-            Column("splits", "Splits"),
-            Column("split_var", "Variance between splits", digits=4),
-            Column("within_split_var", "Variance within splits", digits=4),
+            _text("new_items_method", _("Method")),
+            _points("guard_low", _("Guard band, low")),
+            _points("guard_high", _("Guard band, high")),
+            _points("these_items_low", _("These items, low")),
+            _points("these_items_high", _("These items, high")),
+            Column("annotator_var", _("Annotator variance"), digits=4),
+            Column("item_var", _("Item variance"), digits=4),
+            Column("residual_var", _("Residual variance"), digits=4),
+            Column("splits", _("Splits")),
+            Column("split_var", _("Variance between splits"), digits=4),
+            Column("within_split_var", _("Variance within splits"), digits=4),
             *UNDER,
         ),
         tuple(_flat_cell(cell) for cell in result["cells"]),
@@ -157,13 +165,16 @@ def uncertainty_sheet(result: Plain) -> Sheet:
 def agreement_sheet(result: Plain) -> Sheet:
     return Sheet(
         "agreement",
-        "Consensus and agreement",
-        "Consensus holds what more than half of the annotators chose; it is a figure of its own, "
-        "not the mean annotator's. α is Krippendorff's; intervals by bootstrap over contexts.",
+        _("Consensus and agreement"),
+        _(
+            "Consensus holds what more than half of the annotators chose; it is a figure of its"
+            " own, not the mean annotator's. α is Krippendorff's; intervals by bootstrap over "
+            "contexts."
+        ),
         (
             *WHERE,
-            _points("consensus", "Consensus S1, %"),
-            Column("items", "Items"),
+            _points("consensus", _("Consensus S1, %")),
+            Column("items", _("Items")),
             *_agreement_columns("masi", "α, MASI"),
             *_agreement_columns("pairwise_s1", "S1 of pairs"),
             *_agreement_columns("empty", "α, empty or not"),
@@ -176,18 +187,20 @@ def agreement_sheet(result: Plain) -> Sheet:
 def curves_sheet(result: Plain) -> Sheet:
     return Sheet(
         "curves",
-        "Learning over the training items",
-        "S1 in percent by position in the shot set, over everybody who finished the training, "
-        "screened out or not. Adjusted: which items happened to stand there is taken out, since "
-        "orders differ.",
+        _("Learning over the training items"),
+        _(
+            "S1 in percent by position in the shot set, over everybody who finished the "
+            "training, screened out or not. Adjusted: which items happened to stand there is "
+            "taken out, since orders differ."
+        ),
         (
             *WHERE,
-            Column("annotators", "Annotators"),
+            Column("annotators", _("Annotators")),
             *POSITIONS,
-            Column("answers", "Answers"),
-            _points("mean", "Mean"),
-            _points("adjusted", "Adjusted"),
-            _points("se", "SE of adjusted"),
+            Column("answers", _("Answers")),
+            _points("mean", _("Mean")),
+            _points("adjusted", _("Adjusted")),
+            _points("se", _("SE of adjusted")),
         ),
         tuple(
             {**_curve_place(curve), "annotators": curve["annotators"], **point}
@@ -200,9 +213,9 @@ def curves_sheet(result: Plain) -> Sheet:
 def annotator_curves_sheet(result: Plain) -> Sheet:
     return Sheet(
         "annotator-curves",
-        "Learning of each annotator",
-        "Mean S1 in percent over the same positions, not adjusted.",
-        (*WHERE, _text("annotator", "Annotator"), *POSITIONS, _points("mean", "Mean")),
+        _("Learning of each annotator"),
+        _("Mean S1 in percent over the same positions, not adjusted."),
+        (*WHERE, _text("annotator", _("Annotator")), *POSITIONS, _points("mean", _("Mean"))),
         tuple(
             {
                 **_curve_place(curve),
@@ -222,20 +235,22 @@ def annotator_curves_sheet(result: Plain) -> Sheet:
 def aggregates_sheet(result: Plain) -> Sheet:
     return Sheet(
         "aggregates",
-        "Over all tasks",
-        "The mean of the task means, only of who has all of them. SD is that of this mean, "
-        "√(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead.",
+        _("Over all tasks"),
+        _(
+            "The mean of the task means, only of who has all of them. SD is that of this mean, "
+            "√(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead."
+        ),
         (
-            _text("kind", "Kind"),
-            _text("study", "Study"),
-            _text("system", "System"),
-            _text("method", "Method"),
-            Column("shots", "Shots"),
-            _points("mean", "Mean"),
-            _points("sd", "SD of the mean"),
-            _points("clues_sd", "SD as CLUES prints it"),
-            _text("tasks", "Tasks"),
-            _text("source", "Source"),
+            _text("kind", _("Kind")),
+            _text("study", _("Study")),
+            _text("system", _("System")),
+            _text("method", _("Method")),
+            Column("shots", _("Shots")),
+            _points("mean", _("Mean")),
+            _points("sd", _("SD of the mean")),
+            _points("clues_sd", _("SD as CLUES prints it")),
+            _text("tasks", _("Tasks")),
+            _text("source", _("Source")),
         ),
         tuple({**row, "tasks": ", ".join(row["tasks"])} for row in result["aggregates"]),
     )
@@ -244,15 +259,15 @@ def aggregates_sheet(result: Plain) -> Sheet:
 def excluded_sheet(result: Plain) -> Sheet:
     return Sheet(
         "excluded",
-        "Without and with excluded annotators",
-        "Cells that hold excluded annotators, side by side.",
+        _("Without and with excluded annotators"),
+        _("Cells that hold excluded annotators, side by side."),
         (
             *WHERE,
             *(
                 _points(f"{side}_{key}", f"{heading} {side}")
                 for side in ("without", "with")
                 for key, heading in (
-                    ("mean", "Mean"),
+                    ("mean", _("Mean")),
                     ("sd", "SD"),
                     ("n", "n"),
                     ("ci_low", "95 % low"),

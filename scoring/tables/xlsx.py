@@ -34,7 +34,7 @@ def sheets_as_xlsx(sheets: Sequence[Sheet]) -> bytes:
         lines = [[row.get(key) for key in keys] for row in sheet.rows]
         _fill(book.create_sheet(sheet.name), [keys, *lines])
         meanings.append((sheet.name, f"{sheet.title}. {sheet.note}"))
-        meanings += [(f"{sheet.name}: {each.key}", each.heading) for each in sheet.columns]
+        meanings += [(f"{sheet.name}: {each.key}", str(each.heading)) for each in sheet.columns]
     _explain(book, "meanings", meanings)
     return _saved(book)
 

@@ -24,7 +24,7 @@ from scoring.scope import Scope, inputs_fingerprint
 from tests import make
 from tests.scoring import measured
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 NO_CHOICE = Choices()
 
 

@@ -17,7 +17,7 @@ from scoring.models.comparison import ScoreVector
 from tests import make
 from tests.scoring import measured
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_scores_every_item_of_an_assignment_in_the_order_of_the_set() -> None:

@@ -145,7 +145,7 @@ def test_writes_markdown_with_people_systems_and_every_annotator() -> None:
     assert "98.1†" in text
     assert "CLUES Table 6" in text
     assert "| pilot\\_1 | BCDF2345 | sst2 | 10 | 1 | 80.0 | 40.1 | 210 |" in text
-    assert "¶ Fewer than 5 annotators" in text
+    assert "¶ Fewer than five annotators" in text
 
 
 def test_keeps_a_name_from_breaking_a_markdown_table() -> None:
