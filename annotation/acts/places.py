@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from django.db.models import F
+
 from annotation.frozen import batch_content
 from annotation.models import Assignment, Batch, Place
 
@@ -22,7 +24,7 @@ def claim_place(assignment: Assignment, *, at: datetime) -> Place | None:
     places = Place.objects.filter(
         batch=assignment.batch, simulated=assignment.is_simulated
     ).claimable(at)
-    for place in places.order_by("holder_id", "number"):
+    for place in places.order_by(F("holder_id").asc(nulls_first=True), "number"):
         # Somebody may have taken it since the read; the row's count decides.
         won = (
             Place.objects.filter(pk=place.pk)

@@ -112,7 +112,7 @@ class Assignment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.annotator} in {self.batch_id}"
+        return f"{self.annotator} in {self.batch}"
 
     @property
     def is_finished(self) -> bool:

@@ -118,6 +118,16 @@ def test_gives_a_lapsed_place_to_the_next() -> None:
     assert make.joined(batch, at=later)
 
 
+@pytest.mark.both_databases
+def test_gives_an_empty_place_before_one_whose_lease_has_lapsed() -> None:
+    batch = make.running_batch(wanted=2, lease_minutes=5)
+    slow = make.at_work(batch)
+    later = make.NOON + timedelta(minutes=6)
+    make.joined(batch, at=later)
+    make.answer(slow, at=later)
+    assert slow.step == 1
+
+
 def test_takes_no_persons_place_when_simulated() -> None:
     batch = make.running_batch(wanted=1)
     make.joined(batch)
