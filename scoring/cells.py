@@ -1,7 +1,7 @@
 """The cells of a comparison: who is in each, and their scores on the test items."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -149,7 +149,8 @@ class CellReader:
             "annotator", "batch__task", "batch__training_set", "batch__test_set"
         )
         counted = assignments.completed() if self.choices.with_excluded else assignments.counted()
-        chosen = counted.simulated() if simulated else counted.of_people()
+        chosen = list(counted.simulated() if simulated else counted.of_people())
+        vectors = self._assignment_vectors(chosen)
         cells: dict[tuple[str, int], list[Assignment]] = defaultdict(list)
         for assignment in chosen:
             cells[assignment.batch.task.slug, assignment.batch.shots].append(assignment)
@@ -157,7 +158,7 @@ class CellReader:
             self._cell(
                 members[0].batch.task,
                 members,
-                self._assignment_vectors(members),
+                vectors,
                 shots=shots,
                 study=study,
                 simulated=simulated,
@@ -168,7 +169,8 @@ class CellReader:
 
     def systems(self, task: Task) -> list[Cell]:
         """A task's systems, each over its splits or episodes."""
-        runs = task.runs.complete().select_related("test_set").order_by("pk")
+        runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
+        vectors = self._run_vectors(task, runs)
         cells: dict[tuple[str, str, int | None], list[Run]] = defaultdict(list)
         for run in sorted(runs, key=_reading_order):
             cells[run.system, run.method, run.shots].append(run)
@@ -176,7 +178,7 @@ class CellReader:
             self._cell(
                 task,
                 members,
-                self._run_vectors(task, members),
+                vectors,
                 shots=shots_label(shots),
                 system=system,
                 method=method,
@@ -200,36 +202,36 @@ class CellReader:
             self._items[item_set.pk] = scored_items(item_set, self.gold_version(task))
         return self._items[item_set.pk]
 
-    def _cell(self, task: Task, members: Sequence, vectors: list[Vector], **about: object) -> Cell:
+    def _cell(
+        self, task: Task, members: Sequence, vectors: Mapping[int, Vector], **about: object
+    ) -> Cell:
         return Cell(
             task=task,
             references=self.policy(task),
             gold_version=self.gold_version(task),
             members=tuple(members),
-            vectors=tuple(vectors),
+            vectors=tuple(vectors[member.pk] for member in members),
             **about,
         )
 
-    def _assignment_vectors(self, members: Sequence[Assignment]) -> list[Vector]:
+    def _assignment_vectors(self, members: Sequence[Assignment]) -> dict[int, Vector]:
         """Annotators are nested in batches, which are splits."""
-        task = members[0].batch.task
-        scores: dict[int, Floats] = {}
+        vectors: dict[int, Vector] = {}
         for test_set, those in _by(members, lambda member: member.batch.test_set).items():
-            scores |= assignment_scores(those, self.items(task, test_set), self.policy(task))
-        return [
-            Vector(self.items(task, each.batch.test_set), scores[each.pk], split=each.batch_id)
-            for each in members
-        ]
+            task = those[0].batch.task
+            items = self.items(task, test_set)
+            scores = assignment_scores(those, items, self.policy(task))
+            vectors |= {m.pk: Vector(items, scores[m.pk], split=m.batch_id) for m in those}
+        return vectors
 
-    def _run_vectors(self, task: Task, members: Sequence[Run]) -> list[Vector]:
+    def _run_vectors(self, task: Task, members: Sequence[Run]) -> dict[int, Vector]:
         """Several runs on one split are nested in it."""
-        scores: dict[int, Floats] = {}
+        vectors: dict[int, Vector] = {}
         for test_set, those in _by(members, lambda member: member.test_set).items():
-            scores |= run_scores(those, self.items(task, test_set), self.policy(task))
-        return [
-            Vector(self.items(task, each.test_set), scores[each.pk], split=_split_of(each))
-            for each in members
-        ]
+            items = self.items(task, test_set)
+            scores = run_scores(those, items, self.policy(task))
+            vectors |= {m.pk: Vector(items, scores[m.pk], split=_split_of(m)) for m in those}
+        return vectors
 
 
 def _by(members: Iterable[T], key: Callable[[T], ItemSet]) -> dict[ItemSet, list[T]]:

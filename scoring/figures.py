@@ -37,6 +37,7 @@ CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image
 # Okabe and Ito's colours without black, which is people's; the yellow is too pale for a line.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31"]
 MARKERS = ["s", "^", "v", "D", "P", "X", "<", ">"]
+PEOPLE_MARKERS = ["o", "D", "p", "s", "h"]
 DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
 INK = "#1d2429"
 GRID = "#80868b"
@@ -233,11 +234,12 @@ def _people(panel: Axes, name: str, line: Sequence[Row], number: int) -> None:
     low = [m - (m if r.ci_low is None else r.ci_low) for m, r in zip(means, line, strict=True)]
     high = [(m if r.ci_high is None else r.ci_high) - m for m, r in zip(means, line, strict=True)]
     measured = line[0].kind == "human"
+    marker = "*" if line[0].kind == "reported" else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
     panel.errorbar(
         places,
         means,
         yerr=[low, high],
-        fmt="o" if measured else "*" if line[0].kind == "reported" else "h",
+        fmt=marker,
         color=INK,
         markerfacecolor=INK if measured else "none",
         markersize=6 if measured else 8,

@@ -57,15 +57,19 @@ def cell_row(cell: Cell, choices: Choices) -> Row:
         return replace(row, n=len(cell.members))
     figures = cell_figures(cell, choices)
     has_interval = figures.cell.method != "none"
+    # People are counted one by one, a system by its splits.
+    sd, n = figures.annotator_sd, figures.annotators
+    if cell.study is None:
+        sd, n = figures.cell.sd, figures.cell.n
     return replace(
         row,
         mean=percent(figures.cell.mean),
-        sd=percent(figures.annotator_sd),
-        n=figures.annotators,
+        sd=percent(sd),
+        n=n,
         m=figures.cell.m if has_interval else None,
         ci_low=percent(figures.cell.low),
         ci_high=percent(figures.cell.high),
-        ci_method=_method(figures.cell, figures.annotators) if has_interval else None,
+        ci_method=_method(figures.cell, n) if has_interval else None,
         estimand=choices.estimand if has_interval else None,
     )
 
@@ -127,6 +131,6 @@ def _over_items(vector: Vector) -> dict[str, Any]:
     }
 
 
-def _method(cell: CellInterval, annotators: int) -> str:
+def _method(cell: CellInterval, n: int) -> str:
     """The interval's method; where several annotators share a split, the split is its unit."""
-    return cell.method if cell.n == annotators else f"{cell.method} over {cell.n} splits"
+    return cell.method if cell.n == n else f"{cell.method} over {cell.n} splits"

@@ -11,9 +11,9 @@ COLUMN_MEANINGS = {
     "shots": "Number of training examples; 0 is zero-shot, all is fully supervised.",
     "split": "The training split of one annotator; empty for a figure over splits.",
     "mean": "Mean S1 in percent, every item alike; of a cell the mean over its annotators.",
-    "sd": "Sample SD (ddof 1) in percent points: over annotators (human), over runs (run), over "
+    "sd": "Sample SD (ddof 1) in percent points: over annotators (human), over splits (run), over "
     "items (annotator); as published (reported).",
-    "n": "Annotators (human), runs (run), items with an answer (annotator), as published "
+    "n": "Annotators (human), splits (run), items with an answer (annotator), as published "
     "(reported).",
     "m": "Item clusters behind the interval: items that share a context count as one.",
     "ci_low": "Lower limit of the 95 % interval, in percent.",

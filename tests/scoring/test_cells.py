@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from annotation.models import Batch, Study
+from scoring.acts.comparing import compare
+from scoring.cells import CellReader, Choices
+from scoring.rows import cell_row
+from scoring.scope import Scope
+from tests import make
+from tests.scoring import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def two_episodes() -> Study:
+    """One task with two test sets that share an item; two people on each."""
+    benchmark = make.benchmark()
+    task = make.task(benchmark, training=3, tests=5)
+    examples = list(task.item_sets.get(name="test").examples.order_by("pk"))
+    sets = [
+        make.item_set(task, part, name=f"episode-{n}-test", role="test", episode=n)
+        for n, part in enumerate([examples[:3], examples[2:]], start=1)
+    ]
+    study = make.study(benchmark)
+    batches = [
+        Batch.objects.create(
+            study=study,
+            task=task,
+            training_set=task.item_sets.get(name="train-3-1"),
+            test_set=test_set,
+            wanted=2,
+        )
+        for test_set in sets
+    ]
+    make.start_study(study, at=make.NOON)
+    for number, batch in enumerate(batches):
+        batch.refresh_from_db()
+        for wrong in (3 + number, 4):
+            make.worked_through(batch, wrong=wrong)
+    return study
+
+
+def test_puts_people_of_one_task_and_number_of_shots_into_one_cell() -> None:
+    batch = measured.cell([3, 4])
+    [cell] = CellReader(Choices()).people(batch.study)
+    assert (cell.task, cell.shots, cell.study) == (batch.task, 3, batch.study)
+    assert cell.matrix.shape == (2, 6)
+    assert cell.units.tolist() == cell.matrix.tolist()
+
+
+def test_takes_the_mean_of_a_split_as_one_unit() -> None:
+    batches = measured.study_with_splits(splits=2, people=2)
+    [cell] = CellReader(Choices()).people(batches[0].study)
+    assert cell.units.shape == (2, 6)
+    assert cell.units.mean() == pytest.approx(cell.matrix.mean())
+    assert cell.units[0].tolist() == pytest.approx(cell.matrix[:2].mean(axis=0).tolist())
+
+
+def test_puts_people_with_different_test_sets_side_by_side() -> None:
+    [cell] = CellReader(Choices()).people(two_episodes())
+    assert np.isnan(cell.matrix).sum(axis=1).tolist() == [2, 2, 2, 2]
+    assert cell.coverage == 1
+    # Only the item that both episodes have was seen by all.
+    assert (~np.isnan(cell.matrix)).all(axis=0).tolist() == [False, False, True, False, False]
+
+
+def test_gives_a_cell_with_different_test_sets_a_two_way_interval() -> None:
+    study = two_episodes()
+    rows = compare(Scope(study.benchmark, study)).rows
+    [cell] = [row for row in rows if row.kind == "human"]
+    people = [row for row in rows if row.kind == "annotator"]
+    assert cell.ci_method == "two-way-bootstrap over 2 splits"
+    assert cell.mean == pytest.approx(np.mean([person.mean for person in people]))
+    assert [person.n for person in people] == [3, 3, 3, 3]
+
+
+def test_takes_several_runs_on_one_split_as_one_unit() -> None:
+    batch = measured.cell([])
+    for wrong, split in ((1, 1), (3, 1), (2, 2)):
+        measured.run(batch.task, wrong=wrong, split=split)
+    [cell] = CellReader(Choices()).systems(batch.task)
+    assert len(cell.matrix) == 3
+    assert len(cell.units) == 2
+    row = cell_row(cell, Choices())
+    assert (row.n, row.ci_method) == (2, "satterthwaite-logit")
+    # Means of the splits: two thirds over two runs, and two thirds over one.
+    assert row.sd == pytest.approx(0)
+
+
+def test_takes_runs_without_a_split_as_units_of_their_own() -> None:
+    batch = measured.cell([])
+    for wrong in (1, 2):
+        measured.run(batch.task, wrong=wrong, split=None)
+    [cell] = CellReader(Choices()).systems(batch.task)
+    assert len(cell.units) == 2
+
+
+def test_reads_the_people_of_one_task_alone_on_request() -> None:
+    batch = measured.cell([3])
+    other = make.task(batch.study.benchmark)
+    assert CellReader(Choices()).people(batch.study, task=other) == []
