@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from scoring.acts.placing import Board, TaskBoard
 from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.leaderboard import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, Entry, OverTasks, Place
+from scoring.leaderboard import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, OverTasks, Place
 from scoring.models import FULLY_SUPERVISED, ProtocolTag
 from scoring.rows import Row
 from scoring.tables.grid import FEW, NOTES, ONE, PARTIAL, UNKNOWN, rounded

@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import translation
 from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark, ReferencePolicy
@@ -45,7 +46,8 @@ def leaderboard_export(request: HttpRequest, name: str, sheet: str, form: str) -
     benchmark = _readable(request, name)
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
-    sheets = board_sheets(_board(request, benchmark))
+    with translation.override("en"):  # as all documents
+        sheets = board_sheets(_board(request, benchmark))
     wanted = sheets if sheet == "all" else [each for each in sheets if each.name == sheet]
     found = SHEET_FORMATS.get(form)
     if found is None or not wanted or (len(wanted) > 1 and not found.several):
