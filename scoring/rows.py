@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scoring.cells import Cell, Choices, Vector
-from scoring.core.intervals import CellInterval, cluster_scores
+from scoring.core.intervals import CellInterval, cluster_scores, guard_band
 from scoring.core.splits import SplitInterval, split_interval
 
 PEOPLE = "Human"
@@ -40,6 +40,9 @@ class Row:
     coverage: float | None = None
     parameters: str = field(default="", metadata=NOT_EXPORTED)
     source: str = field(default="", metadata=NOT_EXPORTED)
+    # The wider band that stands beside the interval of a small group.
+    guard_low: float | None = field(default=None, metadata=NOT_EXPORTED)
+    guard_high: float | None = field(default=None, metadata=NOT_EXPORTED)
     single: bool = field(default=False, metadata=NOT_EXPORTED)  # one person, not a cell
 
 
@@ -71,6 +74,7 @@ def cell_row(cell: Cell, choices: Choices) -> Row:
         ci_high=percent(figures.cell.high),
         ci_method=_method(figures.cell, n) if has_interval else None,
         estimand=choices.estimand if has_interval else None,
+        **_guard(cell, figures.cell, choices),
     )
 
 
@@ -102,6 +106,16 @@ def annotator_rows(cell: Cell) -> list[Row]:
 
 def percent(score: float) -> float | None:
     return None if isnan(score) else 100 * float(score)
+
+
+def _guard(cell: Cell, figures: CellInterval, choices: Choices) -> dict[str, float | None]:
+    if cell.study is None or not figures.exploratory or figures.estimand != "new_items":
+        return {}
+    units = cluster_scores(cell.units, cell.clusters)
+    band = guard_band(units, rng=np.random.default_rng(choices.seed))
+    if band.method != "guard":  # nothing varies, or one annotator
+        return {}
+    return {"guard_low": percent(band.low), "guard_high": percent(band.high)}
 
 
 def _described(cell: Cell) -> Row:

@@ -31,6 +31,7 @@ class GridCell:
     mean: str
     sd: str
     interval: str
+    guard: str
     marks: str
 
     @property
@@ -202,7 +203,8 @@ def _cell(row: Row | None, column: Column) -> GridCell | None:
         row=row,
         mean=rounded(row.mean) or "–",
         sd=rounded(row.sd),
-        interval="" if row.ci_low is None else f"[{rounded(row.ci_low)}, {rounded(row.ci_high)}]",
+        interval=_limits(row.ci_low, row.ci_high),
+        guard=_limits(row.guard_low, row.guard_high),
         marks="".join(_marks(row, column)),
     )
 
@@ -221,6 +223,10 @@ def _marks(row: Row, column: Column) -> Iterable[str]:
             yield FEW
     elif row.kind == "run" and row.n == 1:
         yield ONE
+
+
+def _limits(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"[{low:.1f}, {high:.1f}]"
 
 
 def rounded(value: float | None) -> str:

@@ -7,8 +7,8 @@ import pytest
 from annotation.acts.places import open_places
 from annotation.models import Exclusion, Gold, GoldVersion, Kind
 from scoring.acts.comparing import ComparisonTable, compare
-from scoring.cells import Choices
-from scoring.core.intervals import cell_interval
+from scoring.cells import CellReader, Choices
+from scoring.core.intervals import cell_interval, guard_band
 from scoring.rows import Row
 from scoring.scope import Scope
 from tests import make
@@ -55,6 +55,19 @@ def test_takes_the_interval_of_a_cell_from_its_scores() -> None:
     assert cell.ci_low == pytest.approx(100 * expected.low)
     assert cell.ci_high == pytest.approx(100 * expected.high)
     assert (cell.ci_method, cell.estimand) == ("satterthwaite-logit", "new_items")
+
+
+def test_puts_the_guard_band_beside_the_interval_of_a_small_group() -> None:
+    batch = measured.cell([3, 4, 6], tests=6)
+    [cell] = of_kind(compared(batch.study), "human")
+    matrix = CellReader(Choices()).people(batch.study)[0].matrix
+    expected = guard_band(matrix)
+    assert (cell.guard_low, cell.guard_high) == pytest.approx(
+        (100 * expected.low, 100 * expected.high)
+    )
+    for wrong in (3, 5):
+        make.worked_through(batch, wrong=wrong)
+    assert of_kind(compared(batch.study), "human")[0].guard_low is None
 
 
 def test_estimates_these_items_on_request() -> None:
