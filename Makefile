@@ -19,7 +19,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
 
-.PHONY: run test lint bench
+.PHONY: run test lint bench messages
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -38,6 +38,11 @@ lint: $(DEV_INSTALLED)
 bench: $(DEV_INSTALLED)
 	@for file in tests/benchmarks/bench_*.py; do \
 		echo "== $$file"; $(PY) -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
+
+# After a change of texts; needs gettext. Both catalogues are committed.
+messages: $(INSTALLED)
+	$(PY) manage.py makemessages --locale de --ignore $(VENV) --ignore tests --add-location file
+	$(PY) manage.py compilemessages --locale de --ignore $(VENV)
 
 $(INSTALLED): $(VENV)/made
 	@echo "Installing the requirements."
