@@ -9,6 +9,7 @@ from annotation.models.benchmark import (
     ReferencePolicy,
     Role,
     Task,
+    Transfer,
 )
 from annotation.models.job import Job, JobState, Upload
 from annotation.models.study import (
@@ -59,6 +60,7 @@ __all__ = [
     "Study",
     "StudyState",
     "Task",
+    "Transfer",
     "Upload",
     "WorkState",
     "new_token",

@@ -24,6 +24,16 @@ class ReferencePolicy(models.TextChoices):
     ANY = "any", "any"
 
 
+class Transfer(models.TextChoices):
+    """What FLEX's protocols have a system carry over: to classes, domains or tasks that it
+    never met; or nothing but its pretraining."""
+
+    CLASS = "class", _("class transfer")
+    DOMAIN = "domain", _("domain transfer")
+    TASK = "task", _("task transfer")
+    PRETRAINING_ONLY = "pretraining-only", _("pretraining only")
+
+
 class Direction(models.TextChoices):
     LEFT_TO_RIGHT = "ltr", _("left to right")
     RIGHT_TO_LEFT = "rtl", _("right to left")
@@ -63,11 +73,16 @@ class Task(models.Model):
         max_length=3, choices=ReferencePolicy.choices, default=ReferencePolicy.ANY
     )
     transfer = models.CharField(
-        max_length=20, blank=True, help_text=_("FLEX's transfer protocol, where the task has one.")
+        max_length=20,
+        choices=Transfer.choices,
+        blank=True,
+        help_text=_("FLEX's transfer protocol, where the task has one."),
     )
     # Follows the content, so that re-imports and episodes of one data set share it.
     exposure_key = models.CharField(max_length=64, db_index=True)
     audit = models.JSONField(default=list, blank=True)
+    # How its sets were sampled, or by whom, with the checksum of them all; see acts/sampling.py.
+    sampling = models.JSONField(default=dict, blank=True, editable=False)
 
     class Meta:
         ordering = ["benchmark", "slug"]

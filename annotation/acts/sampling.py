@@ -1,0 +1,293 @@
+"""Sampling: few-shot episodes, or nested shot sets, out of one labelled data set.
+
+What was drawn is a task of its own with its item sets, and keeps the parameters, the seed and
+the checksum of it all: who samples it again, on whatever machine, gets the same or is told.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from django.db import transaction
+
+from annotation.acts.importing import TaskReport, save_task
+from annotation.errors import BadInput
+from annotation.exposure import exposure_key_for
+from annotation.formats.content import ReadSet, ReadTask
+from annotation.formats.labelled import ContentExample, LabelledData, distinct, labelled_example
+from annotation.marking import gold_in_force
+from annotation.models import Benchmark, Kind, Role, Task, Transfer
+from scoring.core import episodes as core
+from scoring.core.draws import Draws
+from scoring.core.episodes import (
+    CLUES,
+    FLEX_CLASS,
+    FLEX_DOMAIN_AND_TASK,
+    Episode,
+    EpisodeRules,
+    NestedRules,
+    ShotSet,
+)
+
+Rules = EpisodeRules | NestedRules
+Example = ContentExample
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A published configuration; classes is how many the data set has, where that is fixed."""
+
+    rules: Rules
+    transfer: str = ""
+    classes: int | None = None
+
+
+def _replicated(shots: int, *, classes: int | None = None) -> Preset:
+    """A setting of earlier work as FLEX's toolkit has it: few-shot alone, the same shots for
+    every class, at most 40 test examples of each."""
+    fixed = {"few_shot": 90, "zero_shot": 0, "least_shots": shots, "most_shots": shots}
+    some = {"classes_transfer": True, "least_classes": classes, "most_classes": classes}
+    return Preset(EpisodeRules(**fixed, most_test=40, **(some if classes else {})))
+
+
+PRESETS: dict[str, Preset] = {
+    "flex-class": Preset(FLEX_CLASS, Transfer.CLASS),
+    "flex-domain": Preset(FLEX_DOMAIN_AND_TASK, Transfer.DOMAIN),
+    "flex-task": Preset(FLEX_DOMAIN_AND_TASK, Transfer.TASK),
+    **{
+        f"flex-{name}": Preset(FLEX_CLASS, Transfer.CLASS)
+        for name in ("newsgroup", "reuters", "huffpost", "fewrel", "amazon")
+    },
+    **{
+        f"flex-{name}": Preset(FLEX_DOMAIN_AND_TASK, Transfer.DOMAIN, classes)
+        for name, classes in {"mr": 2, "cr": 2, "snli": 3, "scitail": 2}.items()
+    },
+    **{
+        f"flex-{name}": Preset(FLEX_DOMAIN_AND_TASK, Transfer.TASK, classes)
+        for name, classes in {"subj": 2, "trec": 6, "conll": 4}.items()
+    },
+    "bao-1": _replicated(1, classes=5),
+    "bao-5": _replicated(5, classes=5),
+    "gao-16": _replicated(16),
+    "bansal-4": _replicated(4),
+    "bansal-8": _replicated(8),
+    "bansal-16": _replicated(16),
+    "clues": Preset(CLUES),
+}
+
+
+@dataclass(frozen=True)
+class SampleReport:
+    task: TaskReport
+    checksum: str
+    examples: int
+    classes: int
+    sets: int
+
+
+def preset(name: str) -> Preset:
+    if name not in PRESETS:
+        raise BadInput(f"There is no preset “{name}”; there are {', '.join(PRESETS)}.")
+    return PRESETS[name]
+
+
+def changed(rules: Rules, changes: dict[str, Any]) -> Rules:
+    """The rules with some of their fields set. Raises BadInput."""
+    fields = asdict(rules)
+    if unknown := [name for name in changes if name not in fields]:
+        kind = "nested sets" if isinstance(rules, NestedRules) else "episodes"
+        raise BadInput(f"“{unknown[0]}” is no parameter of {kind}; leave it out.")
+    try:
+        return replace(rules, **changes)
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+
+
+def labelled_task(task: Task) -> LabelledData:
+    """An imported task as a data set: each content of any of its sets once, with the gold that
+    is in force."""
+    if task.kind != Kind.CHOICE:
+        raise BadInput(f"The task {task.slug} has no labels to choose from ({task.kind}).")
+    examples = list(task.examples.order_by("id"))
+    golds = gold_in_force([e.pk for e in examples], task.pk, task.latest_gold_version().number)
+    return distinct(
+        f"{task.benchmark.name}/{task.slug}",
+        (
+            labelled_example(
+                where=f"{task.slug}, {example.identity}",
+                source_id=example.identity.partition(":")[2][:200],
+                context=example.context,
+                question=example.question,
+                label=golds[example.pk].alternative_texts()[0][0],
+            )
+            for example in examples
+        ),
+    )
+
+
+def sample(
+    data: LabelledData,
+    *,
+    rules: Rules,
+    seed: int,
+    benchmark: str,
+    task: str,
+    fields: dict[str, Any] | None = None,
+    expected: str = "",
+) -> SampleReport:
+    """Draw the sets and store them as this task; `fields` fill what a new task is described by.
+
+    Raises BadInput if the data set cannot give such sets, if their checksum is not the expected
+    one, or if the task is there and holds other sets.
+    """
+    check_names(benchmark, task)
+    drawn = _drawn(data, rules, seed)
+    record = {
+        "kind": "nested" if isinstance(rules, NestedRules) else "episodes",
+        "parameters": asdict(rules),
+        "seed": seed,
+        "checksum": core.checksum(drawn),
+    }
+    _check_expected(drawn, expected)
+    with transaction.atomic():
+        into, _ = Benchmark.objects.select_for_update().get_or_create(name=benchmark)
+        _check_same(Task.objects.filter(benchmark=into, slug=task).first(), record)
+        sets = _read_sets(data, drawn, seed)
+        read = ReadTask(
+            slug=task,
+            own={"kind": Kind.CHOICE, "sampling": _as_stored(record)},
+            defaults={
+                "title": task,
+                "exposure_key": exposure_key_for(list(data.labels)),
+                **(fields or {}),
+            },
+            sets=sets,
+            notes=data.notes,
+        )
+        report = save_task(into, read)
+    return SampleReport(
+        task=report,
+        checksum=record["checksum"],
+        examples=len(data.examples),
+        classes=len(set(data.labels.values())),
+        sets=len(sets),
+    )
+
+
+def check_names(*names: str) -> None:
+    for name in names:
+        if not re.fullmatch(r"[-\w]{1,80}", name, re.ASCII):
+            raise BadInput(f"“{name}” cannot be a name; use letters, digits and hyphens.")
+
+
+def _drawn(data: LabelledData, rules: Rules, seed: int) -> list[Episode] | list[ShotSet]:
+    if seed < 0:
+        raise BadInput(f"The seed is {seed}; it must be a whole number from 0.")
+    try:
+        if isinstance(rules, NestedRules):
+            return core.sample_nested_sets(data.labels, rules, seed=seed)
+        return core.sample_episodes(data.labels, rules, seed=seed)
+    except ValueError as error:
+        raise BadInput(f"{data.file}: {error}") from error
+
+
+def _check_expected(drawn: Sequence[Any], expected: str) -> None:
+    if expected:
+        try:
+            core.verify_checksum(drawn, expected)
+        except ValueError as error:
+            raise BadInput(str(error)) from error
+
+
+def _check_same(present: Task | None, record: dict[str, Any]) -> None:
+    """A task is sampled once: the same again changes nothing, anything else is refused."""
+    if present is None:
+        return
+    known = present.sampling
+    if not known.get("parameters"):
+        raise BadInput(f"The task {present.slug} was imported, not sampled: name another one.")
+    if (known["parameters"], known["seed"]) != (_as_stored(record)["parameters"], record["seed"]):
+        raise BadInput(
+            f"The task {present.slug} was sampled with other parameters or another seed "
+            f"({known['seed']}): name another task for these."
+        )
+    if known["checksum"] != record["checksum"]:
+        raise BadInput(
+            f"The data set is not what the task {present.slug} was sampled from: the sampled sets "
+            f"now have checksum {record['checksum'][:12]}…, not {known['checksum'][:12]}…. "
+            "Sample from the former file, or name another task."
+        )
+
+
+def _as_stored(record: dict[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back, so that it can be compared."""
+    parameters = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in record["parameters"].items()
+    }
+    return {**record, "parameters": parameters}
+
+
+def _read_sets(
+    data: LabelledData, drawn: Sequence[Episode] | Sequence[ShotSet], seed: int
+) -> list[ReadSet]:
+    known = {each.content_hash: each for each in data.examples}
+    labels = Draws(seed, "labels").shuffled(sorted(set(data.labels.values())))
+    sets: list[ReadSet] = []
+    for one in drawn:
+        if isinstance(one, Episode):
+            sets += _sets_of_episode(one, known, data.file)
+        else:
+            sets.append(_shot_set(one, known, data.file, labels))
+    return sets
+
+
+def _sets_of_episode(episode: Episode, known: dict[str, Example], file: str) -> list[ReadSet]:
+    """Its test set, and before it the training set unless it is zero-shot."""
+    training, test = (
+        [
+            # Ids of questions are told apart over all episodes, as predictions name them alone.
+            replace(known[content], role=role, source_id=f"{episode.number}-{content[:16]}")
+            for content in contents
+        ]
+        for role, contents in ((Role.TRAINING, episode.training), (Role.TEST, episode.test))
+    )
+    return episode_sets(
+        number=episode.number, labels=episode.labels, training=training, test=test, file=file
+    )
+
+
+def episode_sets(
+    *,
+    number: int,
+    labels: Sequence[str],
+    training: Sequence[Example],
+    test: Sequence[Example],
+    file: str,
+) -> list[ReadSet]:
+    shared = {"file": file, "choices": list(labels), "episode": number}
+    sets = []
+    if training:
+        name, shots = f"episode-{number}-train", len(training)
+        sets.append(ReadSet(name, Role.TRAINING, examples=training, shots=shots, **shared))
+    return [*sets, ReadSet(f"episode-{number}-test", Role.TEST, examples=test, **shared)]
+
+
+def _shot_set(
+    shot_set: ShotSet, known: dict[str, Example], file: str, labels: Sequence[str]
+) -> ReadSet:
+    is_test = shot_set.split == 0
+    role = Role.TEST if is_test else Role.TRAINING
+    return ReadSet(
+        name="test" if is_test else f"train-{shot_set.shots}-{shot_set.split}",
+        role=role,
+        file=file,
+        examples=[
+            replace(known[content], role=role, source_id=content[:16])
+            for content in shot_set.examples
+        ],
+        choices=list(labels),
+        shots=None if is_test else shot_set.shots,
+        split=None if is_test else shot_set.split,
+    )

@@ -1,0 +1,181 @@
+"""Files of texts with one label each: CSV (or TSV) with a heading, or one JSON object a line.
+
+Several text fields make several segments, such as premise and hypothesis. An `id` and a
+`question` field count where they are there; every other field is left alone.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+
+from annotation.errors import BadInput
+from annotation.formats.content import ReadExample
+from annotation.formats.lines import Record, json_type, read_records
+from annotation.models import Role
+
+LONGEST_ID = 200
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+DEFAULT_QUESTION = "Which label fits best?"
+
+
+@dataclass(frozen=True)
+class ContentExample(ReadExample):
+    """Known by its content in whatever set it stands: episodes ask again what another one
+    taught."""
+
+    # Above 1 where a content must be told from an equal one.
+    copy: int = 1
+
+    @property
+    def identity(self) -> str:
+        return f"content:{self.content_hash}" + f":{self.copy}" * (self.copy > 1)
+
+    @property
+    def label(self) -> str:
+        return self.gold_texts[0][0]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which fields hold what, and the question where no field does."""
+
+    texts: Sequence[str] = ("text",)
+    label: str = "label"
+    question: str = DEFAULT_QUESTION
+
+
+@dataclass(frozen=True)
+class LabelledData:
+    """Each content once, in the file's order."""
+
+    file: str
+    examples: tuple[ContentExample, ...]
+    notes: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """By content, which is what a sample is drawn from: a file's order does not matter."""
+        return {each.content_hash: each.label for each in self.examples}
+
+
+def read_labelled(data: bytes, file: str, columns: Columns) -> LabelledData:
+    """Raises BadInput at the first row that cannot be used."""
+    suffix = file[file.rfind(".") :].lower()
+    delimiter = DELIMITERS.get(suffix)
+    records = _read_rows(data, file, delimiter) if delimiter else read_records(data, file)
+    found = distinct(file, (_read_example(record, columns) for record in records))
+    if not found.examples:
+        raise BadInput(f"{file} is empty: it needs a heading and one row for each text.")
+    return found
+
+
+def labelled_example(
+    *,
+    where: str,
+    source_id: str,
+    context: Sequence[str],
+    question: str,
+    label: str,
+    role: str = Role.TEST,
+) -> ContentExample:
+    return ContentExample(
+        where=where,
+        role=role,
+        source_id=source_id,
+        context=tuple(context),
+        question=question,
+        candidates=(),
+        alternatives=[[{"text": label}]],
+    )
+
+
+def distinct(file: str, examples: Iterator[ContentExample]) -> LabelledData:
+    """A person answers a content once, so a repeated one is left out; the first label counts."""
+    first: dict[str, ContentExample] = {}
+    notes: dict[str, list[str]] = {}
+    for each in examples:
+        same = first.setdefault(each.content_hash, each)
+        if same is not each:
+            notes.setdefault("repeated_in_set", []).append(f"{each.where}: {each.context[0]}")
+            if same.label != each.label:
+                notes.setdefault("gold_differs", []).append(f"{each.where}, against {same.where}")
+    return LabelledData(file, tuple(first.values()), notes)
+
+
+def _read_rows(data: bytes, file: str, delimiter: str) -> Iterator[Record]:
+    rows = csv.reader(StringIO(_decoded(data, file), newline=""), delimiter=delimiter, strict=True)
+    heading: list[str] = []
+    line = 1
+    try:
+        for row in rows:
+            if not heading:
+                heading = [name.strip() for name in row]
+                _check_heading(heading, f"{file}, line {line}")
+            elif row:
+                yield _as_record(file, line, heading, row)
+            line = rows.line_num + 1
+    except csv.Error as error:
+        raise BadInput(f"{file}, line {line}: this is not CSV ({error}).") from error
+
+
+def _decoded(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInput(
+            f"{file}, line {line}: there is a byte that is not UTF-8; save the file as UTF-8."
+        ) from error
+
+
+def _check_heading(heading: Sequence[str], where: str) -> None:
+    repeated = [name for place, name in enumerate(heading) if name in heading[:place]]
+    if repeated:
+        raise BadInput(f"{where}: the heading names “{repeated[0]}” twice.")
+
+
+def _as_record(file: str, line: int, heading: Sequence[str], row: Sequence[str]) -> Record:
+    if len(row) != len(heading):
+        raise BadInput(
+            f"{file}, line {line}: the row has {len(row)} fields, but the heading names "
+            f"{len(heading)}."
+        )
+    return Record(file, line, dict(zip(heading, row, strict=True)))
+
+
+def _read_example(record: Record, columns: Columns) -> ContentExample:
+    context = [text for name in columns.texts for text in _segments(record, name)]
+    if not any(segment.strip() for segment in context):
+        record.refuse("the text is empty.")
+    question = record.fields.get("question") or columns.question
+    return labelled_example(
+        where=record.where,
+        source_id=_read_id(record),
+        context=context,
+        question=record.as_text(question, "“question”"),
+        label=_read_label(record, columns.label),
+    )
+
+
+def _segments(record: Record, name: str) -> list[str]:
+    value = record.field(name)
+    if isinstance(value, list) and value:
+        return [record.as_text(segment, f"each part of “{name}”") for segment in value]
+    return [record.as_text(value, f"“{name}”")]
+
+
+def _read_label(record: Record, name: str) -> str:
+    value = record.field(name)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        record.refuse(f"“{name}” must be a label, but it is {json_type(value)}.")
+    label = record.as_text(str(value), f"“{name}”").strip()
+    if not label:
+        record.refuse(f"“{name}” is empty.")
+    return label
+
+
+def _read_id(record: Record) -> str:
+    value = record.fields.get("id", record.line)
+    text = record.as_text(value if isinstance(value, str) else str(value), "“id”").strip()
+    return text[:LONGEST_ID] or str(record.line)

@@ -1,0 +1,167 @@
+"""Sample few-shot episodes, or nested shot sets, out of a labelled data set."""
+
+from argparse import ArgumentParser
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.text import slugify
+
+from annotation.acts.sampling import (
+    PRESETS,
+    Preset,
+    SampleReport,
+    changed,
+    labelled_task,
+    preset,
+    sample,
+)
+from annotation.errors import BadInput, Refusal
+from annotation.formats.labelled import DEFAULT_QUESTION, Columns, LabelledData, read_labelled
+from annotation.models import Task, Transfer
+from scoring.core.episodes import EpisodeRules, NestedRules
+
+PARAMETERS = {
+    "few_shot": "how many few-shot episodes",
+    "zero_shot": "how many zero-shot episodes",
+    "least_classes": "fewest classes of an episode",
+    "most_classes": "most classes of an episode",
+    "least_shots": "fewest training examples of a class",
+    "most_shots": "most training examples of a class",
+    "kept": "share of a class's examples that the test part leaves for training",
+    "zero_shot_kept": "the same in zero-shot episodes",
+    "most_test": "most test examples of a class",
+    "splits": "how many runs of nested sets",
+    "test": "size of the test set of nested sets",
+}
+
+
+class Command(BaseCommand):
+    help = (
+        "Sample episodes as FLEX has them, or CLUES's nested shot sets, from a CSV, TSV or JSONL "
+        "file of texts with labels, or from an imported task. Adds one task with its item sets to "
+        "a benchmark; the same again changes nothing, and prints the same checksum."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", nargs="?", type=Path, help="the file; or give --from-task")
+        parser.add_argument("--from-task", metavar="BENCHMARK/TASK", help="an imported task")
+        parser.add_argument("--benchmark", help="add to this one (default: that of --from-task)")
+        parser.add_argument("--task", help="the new task's slug (default: from the source)")
+        parser.add_argument("--preset", choices=list(PRESETS), default="flex-domain")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--expected", default="", help="the checksum that must come out")
+        columns = parser.add_argument_group("a file's fields")
+        columns.add_argument(
+            "--text", action="append", metavar="FIELD", help="may be given several times"
+        )
+        columns.add_argument("--label", default="label", metavar="FIELD")
+        columns.add_argument("--question", default=DEFAULT_QUESTION)
+        rules = parser.add_argument_group("parameters, over those of the preset")
+        for name, what in PARAMETERS.items():
+            kind = float if name.endswith("kept") else int
+            rules.add_argument("--" + name.replace("_", "-"), type=kind, help=what)
+        rules.add_argument("--shots", type=int, nargs="+", help="sizes of nested sets")
+        rules.add_argument(
+            "--classes-transfer",
+            action="store_true",
+            default=None,
+            help="an episode has some of the classes, not all",
+        )
+        rules.add_argument("--transfer", choices=Transfer.values, help="tag of the new task")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            report = self._sample(options)
+        except Refusal as refusal:
+            raise CommandError(f"{refusal} Nothing was sampled.") from refusal
+        self._say(report, options["seed"])
+
+    def _sample(self, options: dict[str, Any]) -> SampleReport:
+        source = _source_task(options["from_task"])
+        data = _data(source, options)
+        chosen = preset(options["preset"])
+        _check_classes(data, chosen, options["preset"])
+        return sample(
+            data,
+            rules=changed(chosen.rules, _changes(options)),
+            seed=options["seed"],
+            benchmark=options["benchmark"] or (source.benchmark.name if source else ""),
+            task=options["task"] or _slug(source, options["path"]),
+            fields=_fields(source, options["transfer"] or chosen.transfer),
+            expected=options["expected"],
+        )
+
+    def _say(self, report: SampleReport, seed: int) -> None:
+        task = report.task
+        news = "new" if task.created else "no change"
+        self.stdout.write(
+            f"{task.slug}: {report.sets} item sets from {report.examples} examples of "
+            f"{report.classes} classes, seed {seed} ({news})"
+        )
+        self.stdout.write(f"checksum {report.checksum}")
+        for finding in task.findings:
+            if finding.severity == "warning":
+                self.stderr.write(finding.message)
+        if not task.described:
+            self.stderr.write(
+                f"{task.slug} has no description, which every study needs: write one in the admin."
+            )
+
+
+def _source_task(named: str | None) -> Task | None:
+    if not named:
+        return None
+    benchmark, _, slug = named.partition("/")
+    task = Task.objects.filter(benchmark__name=benchmark, slug=slug).first()
+    if task is None:
+        raise BadInput(f"There is no task {named}; name one as BENCHMARK/TASK.")
+    return task
+
+
+def _data(source: Task | None, options: dict[str, Any]) -> LabelledData:
+    path: Path | None = options["path"]
+    if (source is None) == (path is None):
+        raise BadInput("Give either a file or --from-task.")
+    if source is not None:
+        return labelled_task(source)
+    if not options["benchmark"]:
+        raise BadInput("Name the benchmark that the task is added to, by --benchmark.")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    columns = Columns(tuple(options["text"] or ["text"]), options["label"], options["question"])
+    return read_labelled(content, path.name, columns)
+
+
+def _changes(options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that were given."""
+    named = {each.name for rules in (EpisodeRules, NestedRules) for each in fields(rules)}
+    given = {name: options[name] for name in named if options[name] is not None}
+    if "shots" in given:
+        given["shots"] = tuple(given["shots"])
+    return given
+
+
+def _check_classes(data: LabelledData, chosen: Preset, name: str) -> None:
+    found = len(set(data.labels.values()))
+    if chosen.classes is not None and found != chosen.classes:
+        raise BadInput(
+            f"{data.file} has {found} classes, but the preset {name} is for {chosen.classes}."
+        )
+
+
+def _fields(source: Task | None, transfer: str) -> dict[str, Any]:
+    """What the new task is described by: as the task it is sampled from."""
+    if source is None:
+        return {"transfer": transfer}
+    copied = ("description", "language", "direction", "reference_policy", "exposure_key")
+    return {"transfer": transfer, **{name: getattr(source, name) for name in copied}}
+
+
+def _slug(source: Task | None, path: Path | None) -> str:
+    if source is not None:
+        return f"{source.slug}-episodes"[:80]
+    return slugify(path.stem)[:80] if path else ""
