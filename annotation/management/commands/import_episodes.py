@@ -1,0 +1,47 @@
+"""Import episodes that FLEX's toolkit wrote, with their answer key."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.acts.importing_episodes import import_episodes
+from annotation.errors import Refusal
+
+
+class Command(BaseCommand):
+    help = (
+        "Import the episodes of a FLEX challenge: adds one task for each of its data sets, with "
+        "examples, gold and the item sets of every episode. Prints counts and the challenge's "
+        "checksum. After a bad file nothing is imported; the same files again change nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "paths",
+            nargs=2,
+            type=Path,
+            metavar="FILE",
+            help="the challenge's rows and its answer key, one JSON object a line",
+        )
+        parser.add_argument("--name", default="flex", help="the benchmark's name (%(default)s)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            report = import_episodes(options["paths"], name=options["name"])
+        except Refusal as refusal:
+            raise CommandError(f"{refusal} Nothing was imported.") from refusal
+        for task in report.tasks:
+            news = "new" if task.created else "changed" if task.is_changed else "no change"
+            examples = task.training_examples + task.test_examples
+            self.stdout.write(f"{task.slug}: {examples} examples ({news})")
+        self.stdout.write(f"{report.few_shot} few-shot and {report.zero_shot} zero-shot episodes")
+        known = f", as the published challenge {report.published}" if report.published else ""
+        self.stdout.write(f"checksum {report.checksum}{known}")
+        for task in report.tasks:
+            if not task.described:
+                self.stderr.write(
+                    f"{task.slug} has no description, which every study needs: write one in the "
+                    "admin."
+                )
