@@ -27,6 +27,7 @@ DOUBTFUL_BELOW = 5
 class Pilot:
     """Items are clusters of the statistics: the questions about one context count as one."""
 
+    study: Study
     cell: Cell
     annotators: int
     items: int
@@ -41,7 +42,7 @@ class Pilot:
         cell = self.cell
         people = "simulated annotators" if cell.simulated else "annotators"
         return (
-            f"{self.annotators} {people} of the study {cell.study} on {cell.task.slug}, "
+            f"{self.annotators} {people} of the study {self.study} on {cell.task.slug}, "
             f"{cell.shots} shots"
         )
 
@@ -53,7 +54,7 @@ class Pilot:
     def tells(self) -> dict[str, Any]:
         """The fields of `Assumptions` that it knows."""
         known = {
-            "rate": float(self.cell.study.hourly_rate),
+            "rate": float(self.study.hourly_rate),
             "onboarding_s": self.onboarding_s,
             "shots": self.cell.shots,
             "item_s": self.item_s,
@@ -93,8 +94,10 @@ def read_pilot(
         )
     clusters = [len(set(vector.items.clusters)) for vector in cell.vectors]
     questions = sum(len(vector.items) for vector in cell.vectors) / sum(clusters)
-    onboarding_s, train_s, item_s = _seconds(cell.members)
+    members = [each for each in cell.members if isinstance(each, Assignment)]
+    onboarding_s, train_s, item_s = _seconds(members)
     return Pilot(
+        study=study,
         cell=cell,
         annotators=scores.shape[0],
         items=min(clusters),
