@@ -1,0 +1,112 @@
+"""Checking FLEX predictions before they are imported, and merging partial files of them.
+
+Whole predictions answer every question of a benchmark's episodes exactly once, with a class of
+its episode.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import BadInput
+from annotation.models import Benchmark, Item, ItemSet, Role
+from scoring.runs.fields import as_number
+from scoring.runs.json_files import read_members
+
+MOST_SHOWN = 10
+# What the toolkit writes where it has not predicted anything yet.
+NOT_YET = ("", -1)
+NO_CLASS = "the label is no class of the episode"
+AGAIN = "the question is answered again"
+UNKNOWN = "no episode asks this question"
+MALFORMED = "the prediction is not an object with a label"
+UNANSWERED = "the question is not answered"
+
+
+@dataclass
+class Check:
+    questions: int = 0
+    # By question, in the form of the file.
+    predictions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    faults: Counter[str] = field(default_factory=Counter)
+    first: list[str] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.faults
+
+    def fault(self, kind: str, where: str) -> None:
+        self.faults[kind] += 1
+        if self.faults[kind] <= MOST_SHOWN:
+            self.first.append(f"{where}: {kind}")
+
+
+def check_predictions(
+    paths: Sequence[Path],
+    *,
+    benchmark: Benchmark,
+    tasks: Collection[str] = (),
+    partial: bool = False,
+) -> Check:
+    """All files together, against the episodes of the benchmark or of some of its tasks; in a
+    `partial` check a question without an answer is no fault. Raises BadInput for a file that is
+    no JSON object."""
+    classes = _classes(benchmark, tasks)
+    check = Check(questions=len(classes))
+    for path in paths:
+        for question, prediction in _members(path):
+            _take(check, question, prediction, classes.get(question), path.name)
+    for question in () if partial else classes:
+        if question not in check.predictions:
+            check.fault(UNANSWERED, f"question {question}")
+    return check
+
+
+def _take(check: Check, question: str, prediction: Any, classes: int | None, file: str) -> None:
+    where = f"{file}, question {question}"
+    if not isinstance(prediction, dict) or "label" not in prediction:
+        check.fault(MALFORMED, where)
+        return
+    label = prediction["label"]
+    if label in NOT_YET:
+        return
+    number = as_number(label)
+    if classes is None:
+        check.fault(UNKNOWN, where)
+    elif number is None or number >= classes:
+        check.fault(f"{NO_CLASS}, which has {classes}", f"{where}, label {label!r}")
+    elif question in check.predictions:
+        check.fault(AGAIN, where)
+    else:
+        check.predictions[question] = prediction
+
+
+def _members(path: Path) -> Iterator[tuple[str, Any]]:
+    try:
+        yield from read_members(path)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _classes(benchmark: Benchmark, tasks: Collection[str]) -> dict[str, int]:
+    """By question, how many classes its episode has."""
+    sets = ItemSet.objects.filter(
+        task__benchmark=benchmark, role=Role.TEST, episode__isnull=False
+    ).order_by("task", "episode")
+    known = set(benchmark.tasks.values_list("slug", flat=True))
+    if unknown := sorted(set(tasks) - known):
+        raise BadInput(f"The benchmark {benchmark.name} has no task “{unknown[0]}”.")
+    if tasks:
+        sets = sets.filter(task__slug__in=tasks)
+    choices = {pk: len(offered) for pk, offered in sets.values_list("pk", "choices")}
+    if not choices:
+        raise BadInput(f"The benchmark {benchmark.name} has no episodes here.")
+    items = Item.objects.filter(item_set__in=sets).order_by("item_set__task", "item_set__episode")
+    found: dict[str, int] = {}
+    for question, item_set in items.values_list("source_id", "item_set_id").iterator():
+        if question in found:
+            raise BadInput(f"Two episodes ask a question “{question}”: name the tasks (--task).")
+        found[question] = choices[item_set]
+    return found

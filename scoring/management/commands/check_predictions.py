@@ -1,0 +1,63 @@
+"""Check FLEX predictions, and merge partial files of them."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import BadInput
+from scoring.acts.checking_predictions import Check, check_predictions
+from scoring.acts.importing_runs import choose_benchmark
+
+
+class Command(BaseCommand):
+    help = (
+        "Check that FLEX predictions answer every question of a benchmark's episodes once, with a "
+        "class of its episode, and list the first faults. Several files count as one, and can be "
+        "merged into one. Reads item sets; stores nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument("--benchmark", default="", help="needed where there are several")
+        parser.add_argument(
+            "--task", action="append", default=[], help="these alone; may be given several times"
+        )
+        parser.add_argument("--merge", type=Path, metavar="FILE", help="write the merged file here")
+        parser.add_argument(
+            "--partial", action="store_true", help="questions without an answer are no fault"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            benchmark = choose_benchmark(options["benchmark"])
+            check = check_predictions(
+                options["paths"],
+                benchmark=benchmark,
+                tasks=options["task"],
+                partial=options["partial"],
+            )
+        except BadInput as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{len(check.predictions)} of {check.questions} questions are answered")
+        if not check.is_whole:
+            raise CommandError(_in_words(check))
+        if options["merge"]:
+            self._write(check, options["merge"])
+
+    def _write(self, check: Check, path: Path) -> None:
+        try:
+            # Never over a file that is there: it may be one of those that are merged.
+            with path.open("x", encoding="utf-8") as file:
+                json.dump(check.predictions, file)
+        except OSError as error:
+            raise CommandError(f"Cannot write {path}: {error.strerror}.") from error
+        self.stderr.write(f"Written: {path}")
+
+
+def _in_words(check: Check) -> str:
+    lines = [f"These predictions have {check.faults.total()} faults:"]
+    lines += [f"  {count} × {kind}" for kind, count in check.faults.most_common()]
+    return "\n".join([*lines, "The first of them:", *(f"  {line}" for line in check.first)])
