@@ -1,6 +1,6 @@
 from django.urls import URLPattern, include, path, register_converter
 
-from scoring.views import analysis, comparison, items, leaderboard
+from scoring.views import analysis, comparison, items, leaderboard, samples
 from scoring.views.scope import View
 
 
@@ -46,5 +46,6 @@ urlpatterns = [
         leaderboard.leaderboard_export,
         name="leaderboard_export",
     ),
+    path("<scope:scope>/<slug:name>/every-eval-ever/", samples.samples, name="samples"),
     path("", include("scoring.api")),
 ]

@@ -1,0 +1,65 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import ReferencePolicy
+from scoring.acts.exporting_samples import evaluations
+from scoring.cells import Choices
+from scoring.management.scope import find_scope
+from scoring.tables.every_eval_ever import Evaluation, files, samples_file
+
+
+class Command(BaseCommand):
+    help = (
+        "Print what people and systems answered, item by item with its score, in the Every Eval "
+        "Ever format: the samples as JSON lines, or with --output each evaluation's two files "
+        "below data/ in that folder. Holds the gold of the test. Reads answers and predictions; "
+        "writes nothing but kept score vectors and those files."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        scope = parser.add_mutually_exclusive_group(required=True)
+        scope.add_argument("--study", metavar="SLUG", help="its people, and the runs on its tasks")
+        scope.add_argument("--benchmark", metavar="NAME", help="all people and runs")
+        parser.add_argument(
+            "--references",
+            choices=ReferencePolicy.values,
+            help="how several reference answers count; without it, as each task says",
+        )
+        parser.add_argument("--simulated", action="store_true", help="with simulated annotators")
+        parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")
+        parser.add_argument(
+            "--organization", default="unknown", metavar="NAME", help="who provides the data"
+        )
+        parser.add_argument("--output", metavar="FOLDER", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        scope = find_scope(study=options["study"], benchmark=options["benchmark"])
+        choices = Choices(
+            references=options["references"],
+            simulated=options["simulated"],
+            with_excluded=options["with_excluded"],
+        )
+        count = 0
+        for evaluation in evaluations(scope, choices, organization=options["organization"]):
+            self._put(evaluation, options["output"])
+            count += 1
+        if not count:
+            raise CommandError(
+                f"Nobody has answered anything in {scope.name}: there is nothing to export."
+            )
+        self.stderr.write(f"{count} evaluations exported.")
+
+    def _put(self, evaluation: Evaluation, folder: Path | None) -> None:
+        if folder is None:
+            self.stdout.write(samples_file(evaluation).decode(), ending="")
+            return
+        try:
+            for name, content in files(evaluation).items():
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+        except OSError as error:
+            raise CommandError(f"Cannot write in {folder}: {error.strerror}.") from error

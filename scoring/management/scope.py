@@ -1,0 +1,31 @@
+"""What a command is about, by the names given on its line."""
+
+from typing import TypeVar
+
+from django.core.management.base import CommandError
+from django.db import models
+
+from annotation.models import Benchmark, Study
+from scoring.scope import Scope
+
+ModelT = TypeVar("ModelT", bound=models.Model)
+
+
+def find_study(slug: str) -> Study:
+    return _found(Study, "slug", slug)
+
+
+def find_scope(*, study: str | None, benchmark: str | None) -> Scope:
+    if study:
+        found = find_study(study)
+        return Scope(found.benchmark, found)
+    return Scope(_found(Benchmark, "name", benchmark or ""))
+
+
+def _found(model: type[ModelT], field: str, value: str) -> ModelT:
+    found = model._default_manager.filter(**{field: value}).first()
+    if found is None:
+        names = model._default_manager.order_by(field).values_list(field, flat=True)
+        known = ", ".join(names) or "none"
+        raise CommandError(f"There is no {model._meta.verbose_name} {value!r}; there are: {known}.")
+    return found

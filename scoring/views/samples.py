@@ -1,0 +1,24 @@
+"""What people and systems answered, item by item, as a zip of Every Eval Ever files."""
+
+from tempfile import TemporaryFile
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from django.http import FileResponse, HttpRequest
+from django.views.decorators.http import require_safe
+
+from scoring.acts.exporting_samples import evaluations
+from scoring.tables.every_eval_ever import files
+from scoring.views.scope import chosen, for_researchers, found_scope
+
+
+@for_researchers
+@require_safe
+def samples(request: HttpRequest, scope: str, name: str) -> FileResponse:
+    # On the disk rather than in memory: runs can have a million answers.
+    packed = TemporaryFile()  # noqa: SIM115  (the response closes it)
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for evaluation in evaluations(found_scope(scope, name), chosen(request.GET)):
+            for path, content in files(evaluation).items():
+                archive.writestr(path, content)
+    packed.seek(0)
+    return FileResponse(packed, as_attachment=True, filename=f"every-eval-ever-{name}.zip")
