@@ -7,7 +7,7 @@ from itertools import groupby
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.analysis.floors import Bound
+from scoring.analysis.floors import LABELS, Bound
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.models import Method
 from scoring.rows import Row
@@ -152,7 +152,7 @@ def _system_grid(rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bou
 
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[Column]) -> list[Line]:
     by_label: dict[str, dict[str, Row]] = {}
-    for bound in bounds:
+    for bound in sorted(bounds, key=lambda bound: list(LABELS).index(bound.rule)):
         row = Row("bound", task=bound.task, mean=bound.score, references=bound.references)
         by_label.setdefault(bound.label, {})[bound.task] = row
     return [

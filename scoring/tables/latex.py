@@ -6,7 +6,7 @@ from scoring.acts.comparing import ComparisonTable
 from scoring.tables.grid import Grid, GridCell, people_grid, rounded, system_grids
 from scoring.tables.sheets import Sheet
 
-NEEDS = r"% Needs \usepackage{booktabs}, \usepackage{longtable} and \usepackage{textcomp}."
+NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
 SIGNS = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -64,29 +64,46 @@ def escaped(value: object) -> str:
 
 
 def _table(grid: Grid, table: ComparisonTable) -> str:
-    heads = [escaped(f"{column.task} {column.shots}".strip()) for column in grid.columns]
-    lines = [_line(["", "", *heads]), r"\midrule"]
+    lines: list[str] = []
     previous = grid.lines[0].kind
     for line in grid.lines:
         if line.kind != previous:
             lines.append(r"\midrule")
+        elif lines:
+            lines.append(r"\addlinespace[2pt]")
         previous = line.kind
         name = f"{line.name} [{line.note}]" if line.note else line.name
         lines.append(_line([escaped(name), escaped(line.method), *map(_cell, line.cells)]))
     return "\n".join(
         [
-            r"\begin{table}",
+            r"\begin{table*}",
             r"\centering",
             r"\caption{" + escaped(_caption(grid, table)) + "}",
+            r"\resizebox{\textwidth}{!}{%",
             r"\begin{tabular}{ll" + "r" * len(grid.columns) + "}",
             r"\toprule",
+            *_head(grid),
+            r"\midrule",
             *lines,
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}}",
             *(rf"\par\footnotesize {escaped(f'{m} {note}')}" for m, note in grid.notes.items()),
-            r"\end{table}",
+            r"\end{table*}",
         ]
     )
+
+
+def _head(grid: Grid) -> list[str]:
+    """The tasks, each over its numbers of shots."""
+    if not grid.has_shots:
+        return [_line(["", "", *(escaped(task) for task, _, _ in grid.tasks)])]
+    tasks, rules, start = ["", ""], [], 3
+    for task, _, span in grid.tasks:
+        tasks.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(task)}}}")
+        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
+        start += span
+    shots = _line(["", "Shots", *(escaped(column.shots) for column in grid.columns)])
+    return [_line(tasks), " ".join(rules), shots]
 
 
 def _caption(grid: Grid, table: ComparisonTable) -> str:
@@ -98,7 +115,14 @@ def _caption(grid: Grid, table: ComparisonTable) -> str:
 
 
 def _cell(cell: GridCell | None) -> str:
-    return escaped(cell.text) if cell else ""
+    """Mean and SD, the interval beneath."""
+    if cell is None:
+        return ""
+    figure = escaped(f"{cell.mean} ({cell.sd})" if cell.sd else cell.mean) + escaped(cell.marks)
+    if not cell.interval:
+        return figure
+    stacked = rf"{figure} \\ {{}}{escaped(cell.interval)}"
+    return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{stacked}\end{{tabular}}"
 
 
 def _long_table(
@@ -106,6 +130,7 @@ def _long_table(
 ) -> str:
     return "\n".join(
         [
+            r"{\scriptsize\setlength{\tabcolsep}{3pt}",
             rf"\begin{{longtable}}{{{letters}}}",
             rf"\caption{{{escaped(caption)}}}\\",
             r"\toprule",
@@ -114,11 +139,12 @@ def _long_table(
             r"\endhead",
             *(_line(map(escaped, line)) for line in lines),
             r"\bottomrule",
-            r"\end{longtable}",
+            r"\end{longtable}}",
         ]
     )
 
 
 def _line(texts: Iterable[str]) -> str:
+    first, *others = texts
     # A bracket right after the end of a line would be read as its spacing.
-    return " & ".join(texts) + r" \\{}"
+    return " & ".join(["{}" + first if first.startswith("[") else first, *others]) + r" \\"
