@@ -4,43 +4,17 @@ from typing import Any
 import pytest
 
 from annotation.acts.batching import candidates, make_batches
-from annotation.acts.sampling import PRESETS, SampleReport, changed, labelled_task, preset, sample
+from annotation.acts.sampling import PRESETS, changed, labelled_task, preset
 from annotation.errors import BadInput
-from annotation.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.models import Example, ItemSet, Task
 from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules, NestedRules
 from tests import make
+from tests.annotation.sampled import RULES, data_set, sampled
 
 pytestmark = pytest.mark.django_db
 
 # Of what `sampled` draws, for ever.
 CHECKSUM = "b55e117fb42ebcd2f2ed3c8b9ca8c3b36b389abf7c2efa9ec27b264a50c4e36c"
-FEW = EpisodeRules(few_shot=6, zero_shot=6, most_test=4)
-
-
-def data_set(sizes: dict[str, int] | None = None) -> LabelledData:
-    named = sizes or {"weather": 12, "sport": 20, "money": 16}
-    return distinct(
-        "texts.csv",
-        (
-            labelled_example(
-                where=f"{label} {n}",
-                source_id=f"{label}{n}",
-                context=[f"Text {n} on {label}."],
-                question="What is it about?",
-                label=label,
-            )
-            for label, size in named.items()
-            for n in range(size)
-        ),
-    )
-
-
-def sampled(data: LabelledData | None = None, **options: Any) -> SampleReport:
-    return sample(
-        data or data_set(),
-        **{"rules": FEW, "seed": 1, "benchmark": "flex", "task": "topics", **options},
-    )
 
 
 def test_stores_the_sets_of_every_episode() -> None:
@@ -91,7 +65,7 @@ def test_keeps_what_the_sets_were_sampled_by() -> None:
     record = Task.objects.get(slug="topics").sampling
     assert record["seed"] == 1
     assert record["checksum"] == report.checksum
-    assert EpisodeRules(**record["parameters"]) == FEW
+    assert EpisodeRules(**record["parameters"]) == RULES
 
 
 def test_comes_out_the_same_from_a_file_in_another_order() -> None:
@@ -122,7 +96,7 @@ def test_refuses_a_changed_data_set() -> None:
 
 def test_refuses_other_parameters_under_the_same_name() -> None:
     sampled()
-    for options in ({"seed": 2}, {"rules": replace(FEW, most_test=5)}):
+    for options in ({"seed": 2}, {"rules": replace(RULES, most_test=5)}):
         with pytest.raises(BadInput, match="other parameters or another seed"):
             sampled(**options)
     assert sampled(task="more", seed=2).task.created
