@@ -11,7 +11,7 @@ from django.test import TransactionTestCase
 from annotation.desk import asked_html
 from annotation.frozen import forget_frozen
 from annotation.triggers import create_triggers, drop_triggers
-from tests import chromium
+from tests import chromium, make
 
 SHARED = settings.BASE_DIR.parent / "shared"
 
@@ -35,7 +35,8 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 @pytest.fixture(scope="session", autouse=True)
 def flush_past_the_triggers() -> None:
-    """Let the flush after a transactional test empty the tables that refuse to be emptied."""
+    """Let the flush after a transactional test empty the tables that refuse to be emptied, and
+    put back what the migrations had put there."""
     flush = TransactionTestCase._fixture_teardown
 
     def teardown(case: TransactionTestCase) -> None:
@@ -44,6 +45,8 @@ def flush_past_the_triggers() -> None:
             flush(case)
         finally:
             create_triggers(connection)
+        for fields in make.READY_MADE_CHANNELS:
+            make.channel(fields["slug"])
 
     # The class that TestCase inherits from too, but TestCase rolls back and does not flush.
     TransactionTestCase._fixture_teardown = teardown

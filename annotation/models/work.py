@@ -112,7 +112,7 @@ class Assignment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.annotator} in {self.batch}"
+        return f"{self.annotator} in batch {self.batch_id}"
 
     @property
     def is_finished(self) -> bool:
