@@ -56,27 +56,9 @@ def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list
 
 def _curve(study: Study, members: list[Assignment], reader: CellReader) -> Curve:
     batch = members[0].batch
-    names = {member.pk: member.annotator.pseudonym for member in members}
-    golds: dict[int, tuple] = {}
-    for training_set in {member.batch.training_set for member in members}:
-        items = reader.items(batch.task, training_set)
-        golds |= dict(zip(items.example_ids, items.golds, strict=True))
-    judgements = Judgement.objects.of_training().filter(assignment_id__in=names)
-    rows = [
-        (names[owner], example, step + 1, answer)
-        for owner, example, step, answer in judgements.order_by("pk").values_list(
-            "assignment_id", "example_id", "step", "answer"
-        )
-    ]
-    policy = reader.policy(batch.task)
-    scores = [score_one(answer, golds[pk], references=policy) for _, pk, _, answer in rows]
-    found = learning_curve(
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        [row[2] for row in rows],
-        scores,
-        block=max(1, round(len({row[2] for row in rows}) / POINTS)),
-    )
+    rows = _scored_judgements(members, reader)
+    positions = {position for _, _, position, _ in rows}
+    found = learning_curve(*zip(*rows, strict=True), block=max(1, round(len(positions) / POINTS)))
     return Curve(
         study=study.slug,
         task=batch.task.slug,
@@ -98,3 +80,27 @@ def _curve(study: Study, members: list[Assignment], reader: CellReader) -> Curve
             for name, means in found.by_annotator.items()
         },
     )
+
+
+def _scored_judgements(
+    members: list[Assignment], reader: CellReader
+) -> list[tuple[str, int, int, float]]:
+    """Every training judgement: whose, of which example, at which position from 1, its S1."""
+    task = members[0].batch.task
+    names = {member.pk: member.annotator.pseudonym for member in members}
+    golds: dict[int, tuple] = {}
+    for training_set in {member.batch.training_set for member in members}:
+        items = reader.items(task, training_set)
+        golds |= dict(zip(items.example_ids, items.golds, strict=True))
+    judgements = Judgement.objects.of_training().filter(assignment_id__in=names).order_by("pk")
+    return [
+        (
+            names[owner],
+            example,
+            step + 1,
+            score_one(answer, golds[example], references=reader.policy(task)),
+        )
+        for owner, example, step, answer in judgements.values_list(
+            "assignment_id", "example_id", "step", "answer"
+        )
+    ]
