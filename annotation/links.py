@@ -24,12 +24,9 @@ def invitation_link(request: HttpRequest, invitation: Invitation) -> str:
 
 
 def parameters(channel: Channel) -> str:
-    """What a platform fills in: Prolific has placeholders for it, the others add the
-    parameters to the link themselves."""
-    names = parameter_names(channel)
-    if "prolific" not in channel.slug or not names:
-        return ""
-    return "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in names)
+    """What a platform fills in, where it has placeholders; others add the parameters
+    themselves."""
+    return f"?{channel.link_query}" if channel.link_query else ""
 
 
 def parameter_names(channel: Channel) -> Sequence[str]:

@@ -46,12 +46,16 @@ _numbers = count(1)
 
 LABELS = ["bad", "good"]
 READY_MADE_CHANNELS = import_module("annotation.migrations.0003_ready_made_channels").CHANNELS
+PLACEHOLDERS = {
+    "prolific": import_module("annotation.migrations.0005_links_with_placeholders").PROLIFIC
+}
 
 
 def channel(slug: str = "link") -> Channel:
     """A ready-made channel, also after a flush took the migration's rows away."""
     fields = next(fields for fields in READY_MADE_CHANNELS if fields["slug"] == slug)
-    return Channel.objects.get_or_create(slug=slug, defaults=fields)[0]
+    defaults = {**fields, "link_query": PLACEHOLDERS.get(slug, "")}
+    return Channel.objects.get_or_create(slug=slug, defaults=defaults)[0]
 
 
 def benchmark(name: str = "") -> Benchmark:

@@ -21,6 +21,7 @@ class ChannelForm(forms.ModelForm):
             "person_param",
             "study_param",
             "submission_param",
+            "link_query",
             "signature_param",
             "signature_secret",
             "completion_url",
@@ -46,7 +47,7 @@ class ChannelAdmin(PagedAdmin):
         (None, {"fields": ["name", "slug", "invited_only"]}),
         (
             _("What the platform adds to a link"),
-            {"fields": ["person_param", "study_param", "submission_param"]},
+            {"fields": ["person_param", "study_param", "submission_param", "link_query"]},
         ),
         (_("Signed links"), {"fields": ["signature_param", "signature_secret"]}),
         (_("Where annotators go at the end"), {"fields": ["completion_url"]}),

@@ -44,6 +44,11 @@ class Channel(models.Model):
         help_text=_("URL parameter with the platform's signature, where it signs its links."),
     )
     signature_secret = models.CharField(max_length=200, blank=True)
+    link_query = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text=_("What follows the “?” of the link that a researcher gives to the platform."),
+    )
     completion_url = models.CharField(
         max_length=300,
         blank=True,
