@@ -75,9 +75,9 @@ def differences_figure(tests: Sequence[Plain]) -> Figure:
         filled = "none" if test["exploratory"] else INK
         panel.plot([middle], [place], "o", color=INK, markerfacecolor=filled, markersize=5)
     panel.axvline(0, color=GRID, linewidth=1, linestyle="--")
-    several = len({test["study"] for test in shown}) > 1
+    several = len({(test["study"], test["simulated"]) for test in shown}) > 1
     names = [
-        f"{test['study']}, " * several
+        (f"{test['study']}{' (simulated)' * test['simulated']}, " if several else "")
         + f"{test['task']}, {test['shots']} shots: {test['system']} {test['method']}"
         for test in shown
     ]

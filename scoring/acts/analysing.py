@@ -166,7 +166,7 @@ def _side_by_side(studies: list[Study], choices: Choices) -> list[dict[str, Any]
             place = (cell.study.slug if cell.study else "", cell.task.slug, cell.shots)
             found.setdefault(place, {})[name] = asdict(cell_row(cell, reader.choices))
     return [
-        {"study": study, "task": task, "shots": shots, **sides}
+        {"study": study, "simulated": False, "task": task, "shots": shots, **sides}
         for (study, task, shots), sides in sorted(found.items(), key=lambda each: each[0][:2])
         if sides.get("without", {}).get("n") != sides.get("with", {}).get("n")
     ]

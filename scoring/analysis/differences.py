@@ -20,6 +20,7 @@ class Difference:
     for exploring."""
 
     study: str
+    simulated: bool
     task: str
     shots: int | str
     # The other side: a system, or the same study's people with other shots.
@@ -78,6 +79,7 @@ def difference(cell: Cell, other: Cell, *, seed: int) -> Difference:
     found = paired_difference(ours, theirs, clusters=clusters, rng=np.random.default_rng(seed))
     return Difference(
         study=cell.study.slug if cell.study else "",
+        simulated=cell.simulated,
         task=cell.task.slug,
         shots=cell.shots,
         system=other.system or "Human",
@@ -121,9 +123,14 @@ def _over(cell: Cell, columns: Iterable[int]) -> Floats:
 
 
 def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
-    p = [each.p for each in differences]
-    rows = zip(differences, holm(p), benjamini_hochberg(p), strict=True)
-    return [replace(each, p_holm=float(h), p_bh=float(b)) for each, h, b in rows]
+    """Simulated annotators are a family of their own: they change no p of people."""
+    adjusted: list[Difference] = []
+    for simulated in (False, True):
+        family = [each for each in differences if each.simulated == simulated]
+        p = [each.p for each in family]
+        rows = zip(family, holm(p), benjamini_hochberg(p), strict=True)
+        adjusted += [replace(each, p_holm=float(h), p_bh=float(b)) for each, h, b in rows]
+    return adjusted
 
 
 def _by_task(people: Sequence[Cell]) -> Iterable[list[Cell]]:

@@ -56,7 +56,12 @@ def _points(key: str, heading: str) -> Column:
     return Column(key, heading, digits=1)
 
 
-WHERE = (_text("study", _("Study")), _text("task", _("Task")), Column("shots", _("Shots")))
+WHERE = (
+    _text("study", _("Study")),
+    _text("simulated", _("Simulated")),
+    _text("task", _("Task")),
+    Column("shots", _("Shots")),
+)
 UNDER = (_text("references", _("References")), Column("gold_version", _("Gold version")))
 POSITIONS = (Column("first", _("From position")), Column("last", _("To position")))
 DIFFERENCE = (
@@ -88,10 +93,11 @@ def tests_sheet(result: Plain) -> Sheet:
         "tests",
         _("People against systems, on the same items"),
         _(
-            "Percent points, people less system. Holm's p holds over all tests of this table; "
-            "Benjamini and Hochberg's is for exploring. n and r count annotators and runs, or "
-            "splits where several share one. The sign-flip test over item clusters speaks of "
-            "these people and these runs alone. SD bars that do not overlap are no test."
+            "Percent points, people less system. Holm's p holds over all tests of people in "
+            "this table; Benjamini and Hochberg's is for exploring. n and r count annotators "
+            "and runs, or splits where several share one. The sign-flip test over item clusters"
+            " speaks of these people and these runs alone. SD bars that do not overlap are no "
+            "test."
         ),
         (
             *WHERE,
@@ -304,7 +310,8 @@ def _agreement_columns(key: str, heading: str) -> Sequence[Column]:
 
 
 def _place(cell: Plain) -> Plain:
-    return {key: cell[key] for key in ("study", "task", "shots", "references", "gold_version")}
+    keys = ("study", "simulated", "task", "shots", "references", "gold_version")
+    return {key: cell[key] for key in keys}
 
 
 def _flat_cell(cell: Plain) -> Plain:
@@ -329,11 +336,11 @@ def _flat_accord(cell: Plain) -> Plain:
 
 
 def _curve_place(curve: Plain) -> Plain:
-    return {key: curve[key] for key in ("study", "task", "shots")}
+    return {key: curve[key] for key in ("study", "simulated", "task", "shots")}
 
 
 def _flat_sides(row: Plain) -> Plain:
-    flat = {key: row[key] for key in ("study", "task", "shots")}
+    flat = {key: row[key] for key in ("study", "simulated", "task", "shots")}
     for side in ("without", "with"):
         flat |= {f"{side}_{key}": value for key, value in (row.get(side) or {}).items()}
     return flat

@@ -4,6 +4,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from annotation.acts.places import open_places
 from annotation.jobs import Cancelled, run_job, runs
 from annotation.models import Exclusion, Gold, GoldVersion, JobState
 from scoring import tasks
@@ -77,6 +78,18 @@ def test_adjusts_over_all_tests_of_the_comparison() -> None:
     tests = computed(batch)["tests"]
     smallest = min(tests, key=lambda test: test["p"])
     assert smallest["p_holm"] == pytest.approx(min(1, 3 * smallest["p"]))
+
+
+def test_lets_simulated_annotators_change_no_p_of_people() -> None:
+    batch = measured.cell([3, 4, 6])
+    measured.run(batch.task, wrong=3)
+    open_places(batch, simulated=True)
+    for wrong in (4, 5, 7):
+        make.worked_through(batch, who=make.annotator("simulated"), wrong=wrong)
+    [alone] = computed(batch)["tests"]
+    people, simulated = computed(batch, simulated=True)["tests"]
+    assert (people["simulated"], simulated["simulated"]) == (False, True)
+    assert people == alone
 
 
 def test_compares_more_shots_with_fewer() -> None:
