@@ -1,8 +1,6 @@
 """What the scoring keeps so that it need not be computed again: vectors of scores, and
 comparisons with all that they rest on."""
 
-from typing import Self
-
 import numpy as np
 from django.db import models
 from django.db.models import Q
@@ -60,11 +58,6 @@ class ScoreVector(models.Model):
         return np.frombuffer(bytes(self.scores), STORED).astype(np.float64)
 
 
-class ComparisonQuerySet(models.QuerySet):
-    def of(self, *, study: Study | None, benchmark: Benchmark | None) -> Self:
-        return self.filter(study=study, benchmark=benchmark)
-
-
 class Comparison(models.Model):
     """A comparison as it was last computed, with its inputs' fingerprint, its parameters,
     its seed and its scorer version."""
@@ -80,8 +73,6 @@ class Comparison(models.Model):
     result = models.JSONField(default=dict)
     computed_at = models.DateTimeField(null=True)
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
-
-    objects = ComparisonQuerySet.as_manager()
 
     class Meta:
         constraints = [
