@@ -29,6 +29,8 @@ from scoring.rows import cell_row
 from scoring.scope import Scope, inputs_fingerprint
 
 JOB = "analyse_comparison"
+# Goes up when an analysis holds other figures: what was kept before is not looked at again.
+VERSION = 2
 Progress = Callable[[int, int, str], None]
 
 
@@ -173,4 +175,4 @@ def _side_by_side(studies: list[Study], choices: Choices) -> list[dict[str, Any]
 
 
 def _key(choices: Choices) -> str:
-    return digest(asdict(choices))
+    return digest(asdict(choices), VERSION)

@@ -208,6 +208,15 @@ def test_is_stale_under_another_scorer_version(monkeypatch: pytest.MonkeyPatch) 
     assert is_stale(kept, kept.fingerprint)
 
 
+def test_looks_at_no_figures_of_another_program_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch).job.pk)
+    monkeypatch.setattr("scoring.acts.analysing.VERSION", 99)
+    assert kept_analysis(scope_of(batch), NO_CHOICE).result == {}
+
+
 def test_keeps_other_choices_apart() -> None:
     batch = measured.cell([3, 4])
     run_job(ordered(batch).job.pk)
