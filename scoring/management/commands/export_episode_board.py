@@ -1,0 +1,69 @@
+"""Print the board of a benchmark of episodes."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import BadInput
+from scoring.acts.boards import episode_board, paired_tests
+from scoring.acts.importing_runs import choose_benchmark
+from scoring.models import ProtocolTag
+from scoring.tables.documents import SHEET_FORMATS
+from scoring.tables.episode_board import episode_sheets
+
+SHEETS = ("board", "figures", "episodes", "tests")
+
+
+class Command(BaseCommand):
+    help = (
+        "Print the board of a benchmark's episodes in FLEX's form, its figures one a row, the "
+        "result of every episode, or the tests between its lines. Reads answers and predictions "
+        "of closed and running studies and of runs; writes nothing but kept score vectors."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--benchmark", default="", help="needed where there are several")
+        parser.add_argument("--sheet", choices=[*SHEETS, "all"], default="board")
+        parser.add_argument("--format", choices=list(SHEET_FORMATS), default="csv")
+        parser.add_argument("--protocol", choices=ProtocolTag.values, default="")
+        parser.add_argument(
+            "--simulated", action="store_true", help="with lines of simulated annotators"
+        )
+        parser.add_argument("--output", type=Path, metavar="FILE")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            benchmark = choose_benchmark(options["benchmark"])
+        except BadInput as error:
+            raise CommandError(str(error)) from error
+        board = episode_board(
+            benchmark,
+            protocol=options["protocol"],
+            for_researchers=True,
+            simulated=options["simulated"],
+        )
+        if not board.places:
+            raise CommandError(f"The benchmark {benchmark.name} has no episodes.")
+        sheets = episode_sheets(board, paired_tests(board))
+        wanted = [each for each in sheets if options["sheet"] in (each.name, "all")]
+        form = SHEET_FORMATS[options["format"]]
+        if len(wanted) > 1 and not form.several:
+            raise CommandError("A CSV file holds one table: name it by --sheet.")
+        self._put(form.write(wanted), options["output"])
+
+    def _put(self, document: bytes, file: Path | None) -> None:
+        if file is not None:
+            try:
+                file.write_bytes(document)
+            except OSError as error:
+                raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
+            self.stderr.write(f"Written: {file}")
+            return
+        raw = getattr(self.stdout, "buffer", None)
+        if raw is not None:  # a workbook is bytes
+            raw.write(document)
+            raw.flush()
+        else:
+            self.stdout.write(document.decode(), ending="")
