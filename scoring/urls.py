@@ -1,6 +1,6 @@
 from django.urls import URLPattern, include, path, register_converter
 
-from scoring.views import analysis, comparison, items, leaderboard, samples
+from scoring.views import analysis, comparison, episodes, items, leaderboard, samples
 from scoring.views.scope import View
 
 
@@ -47,5 +47,11 @@ urlpatterns = [
         name="leaderboard_export",
     ),
     path("<scope:scope>/<slug:name>/every-eval-ever/", samples.samples, name="samples"),
+    path("benchmarks/<slug:name>/episodes/", episodes.episodes, name="episodes"),
+    path(
+        "benchmarks/<slug:name>/episodes/export/<slug:sheet>/<slug:form>/",
+        episodes.episodes_export,
+        name="episodes_export",
+    ),
     path("", include("scoring.api")),
 ]

@@ -2,12 +2,15 @@
 result, and the tests between its lines. Scores in percent."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from scoring.acts.boards import EpisodeBoard, EpisodeEntry, EpisodeTest, place_name
+from scoring.core.episodes import EpisodeScore
 from scoring.episode_scores import HUMAN, SIMULATED, Who
+from scoring.models import ProtocolTag
 from scoring.tables.sheets import Column, Plain, Sheet
 
 PEOPLE = {HUMAN: "Human", SIMULATED: "Simulated annotators"}
@@ -25,6 +28,88 @@ LIMITS = (
 
 def name_of(who: Who) -> str:
     return f"{PEOPLE[who.kind]}, {who.name}" if who.kind in PEOPLE else who.name
+
+
+@dataclass(frozen=True)
+class Head:
+    """A data set over its columns."""
+
+    title: str
+    columns: tuple[str, ...]
+
+    @property
+    def span(self) -> int:
+        return len(self.columns)
+
+
+@dataclass(frozen=True)
+class EpisodeCell:
+    mean: str
+    interval: str = ""
+    # How many of the episodes, where some are missing.
+    part: str = ""
+
+
+@dataclass(frozen=True)
+class EpisodeLine:
+    name: str
+    method: str
+    protocol: str
+    style: str
+    is_running: bool
+    cells: tuple[EpisodeCell | None, ...]
+
+
+@dataclass(frozen=True)
+class EpisodeLines:
+    """The board as a page shows it."""
+
+    heads: tuple[Head, ...]
+    rows: tuple[EpisodeLine, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+
+def board_lines(board: EpisodeBoard) -> EpisodeLines:
+    shots = {
+        task: tuple("few" if few else "0" for each, few in board.places if each == task)
+        for task in board.tasks
+    }
+    overall = Head(str(_("Overall")), ("0", "few", str(_("both"))))
+    return EpisodeLines(
+        heads=(overall, *(Head(task, columns) for task, columns in shots.items())),
+        rows=tuple(_line(board, entry) for entry in board.entries),
+    )
+
+
+def _line(board: EpisodeBoard, entry: EpisodeEntry) -> EpisodeLine:
+    over = entry.overall
+    return EpisodeLine(
+        name=name_of(entry.who),
+        method=entry.who.method,
+        protocol=", ".join(str(ProtocolTag(tag).label) for tag in entry.protocol),
+        style="people" if entry.who.kind in PEOPLE else "system",
+        is_running=entry.is_running,
+        cells=(
+            *(
+                None if mean is None else EpisodeCell(f"{100 * mean:.1f}")
+                for mean in (over.zero, over.few, over.both)
+            ),
+            *(_cell(entry.figures.get(place), of) for place, of in board.places.items()),
+        ),
+    )
+
+
+def _cell(figure: EpisodeScore | None, of: int) -> EpisodeCell | None:
+    if figure is None:
+        return None
+    part = _("%(count)s of %(of)s episodes") % {"count": figure.episodes, "of": of}
+    return EpisodeCell(
+        mean=f"{100 * figure.mean:.1f}",
+        interval=f"{100 * figure.low:.1f}–{100 * figure.high:.1f}",
+        part=part if figure.episodes < of else "",
+    )
 
 
 def episode_sheets(board: EpisodeBoard, tests: Sequence[EpisodeTest]) -> list[Sheet]:

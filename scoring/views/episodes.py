@@ -1,0 +1,68 @@
+"""The board of a benchmark's episodes: for researchers, and for everybody once they say so of
+the benchmark's leaderboard."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import translation
+from django.views.decorators.http import require_safe
+
+from annotation.models import Benchmark
+from scoring.acts.boards import EpisodeBoard, episode_board, paired_tests
+from scoring.models import Leaderboard, ProtocolTag
+from scoring.tables.documents import SHEET_FORMATS
+from scoring.tables.episode_board import board_lines, episode_sheets
+from scoring.views.scope import download
+
+
+@login_not_required
+@require_safe
+def episodes(request: HttpRequest, name: str) -> HttpResponse:
+    if not _may_read(request, name):
+        return redirect_to_login(request.get_full_path())
+    board = _board(request, name)
+    context = {
+        "name": name,
+        "board": board,
+        "lines": board_lines(board),
+        "protocol": request.GET.get("protocol", ""),
+        "protocols": ProtocolTag.choices,
+        "sheets": episode_sheets(board, paired_tests(board)),
+        "formats": list(SHEET_FORMATS),
+    }
+    return render(request, "scoring/episodes.html", context)
+
+
+@login_not_required
+@require_safe
+def episodes_export(request: HttpRequest, name: str, sheet: str, form: str) -> HttpResponse:
+    if not _may_read(request, name):
+        return redirect_to_login(request.get_full_path())
+    found = SHEET_FORMATS.get(form)
+    with translation.override("en"):  # as all documents
+        board = _board(request, name)
+        sheets = episode_sheets(board, paired_tests(board))
+        wanted = [each for each in sheets if sheet in (each.name, "all")]
+    if found is None or not wanted or (len(wanted) > 1 and not found.several):
+        raise Http404
+    return download(found.write(wanted), found.content_type, f"{sheet}-{name}.{found.extension}")
+
+
+def _may_read(request: HttpRequest, name: str) -> bool:
+    """Whether this reader may; who is not signed in is asked to, and learns nothing else."""
+    is_public = Leaderboard.objects.filter(benchmark__name=name, is_public=True).exists()
+    if request.user.is_authenticated and not (request.user.is_staff or is_public):
+        raise Http404
+    return is_public or request.user.is_staff
+
+
+def _board(request: HttpRequest, name: str) -> EpisodeBoard:
+    benchmark = Benchmark.objects.filter(name=name).first()
+    protocol = request.GET.get("protocol", "")
+    if benchmark is None or protocol not in ("", *ProtocolTag.values):
+        raise Http404
+    board = episode_board(benchmark, protocol=protocol, for_researchers=request.user.is_staff)
+    if not board.places:
+        raise Http404
+    return board
