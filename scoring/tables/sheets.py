@@ -197,7 +197,7 @@ def curves_sheet(result: Plain) -> Sheet:
         _(
             "S1 in percent by position in the shot set, over everybody who finished the "
             "training, screened out or not. Adjusted: which items happened to stand there is "
-            "taken out, since orders differ."
+            "taken out, since orders differ; the model is additive, so it may pass 100."
         ),
         (
             *WHERE,
