@@ -29,7 +29,10 @@ def signed_in_assignment(request: HttpRequest) -> Assignment | None:
     pk = cookie_of(request).get("assignment")
     if not isinstance(pk, int):
         return None
-    return Assignment.objects.select_related("place").filter(pk=pk).order_by().first()
+    try:
+        return Assignment.objects.select_related("place").get(pk=pk)
+    except Assignment.DoesNotExist:
+        return None
 
 
 def is_known(request: HttpRequest, annotator: Annotator) -> bool:

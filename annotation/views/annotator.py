@@ -18,7 +18,7 @@ from annotation.acts.finishing import withdraw as withdraw_assignment
 from annotation.acts.joining import Full, NotOpen, identify, join
 from annotation.desk import completion_link, desk_context
 from annotation.errors import BadInput, NoEntry
-from annotation.forms import AnswerForm, StepForm
+from annotation.forms import read_sent_answer, read_step
 from annotation.models import (
     Annotator,
     Assignment,
@@ -205,16 +205,10 @@ def begin(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 @at_desk
 @require_POST
 def submit(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    form = AnswerForm(request.POST)
-    if not form.is_valid():
-        return _desk(request, assignment, error=_first_error(form))
     try:
+        sent = read_sent_answer(request.POST)
         judging.submit_answer(
-            assignment,
-            step=form.cleaned_data["step"],
-            raw=form.raw_answer(),
-            times=form.times(),
-            at=timezone.now(),
+            assignment, step=sent.step, raw=sent.raw, times=sent.times, at=timezone.now()
         )
     except BadInput as refusal:
         return _desk(request, assignment, error=str(refusal))
@@ -224,9 +218,10 @@ def submit(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 @at_desk
 @require_POST
 def proceed(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    form = StepForm(request.POST)
-    if form.is_valid():
-        judging.leave_reveal(assignment, step=form.cleaned_data["step"], at=timezone.now())
+    try:
+        judging.leave_reveal(assignment, step=read_step(request.POST), at=timezone.now())
+    except BadInput as refusal:
+        return _desk(request, assignment, error=str(refusal))
     return _next_page(request, assignment)
 
 
@@ -249,7 +244,3 @@ def _desk(request: HttpRequest, assignment: Assignment, *, error: str = "") -> H
     template = f"{DESK}#step" if request.htmx else DESK  # type: ignore[attr-defined]
     context = {**desk_context(assignment), "error": error}
     return render(request, template, context, status=422 if error else 200)
-
-
-def _first_error(form: AnswerForm) -> str:
-    return next(iter(form.errors.values()))[0]
