@@ -5,6 +5,8 @@ client shares its cores. In the same run: a POST that does nothing and a bare in
 the same middleware. Every acknowledged judgement is looked up in the database afterwards.
 
     python -m tests.benchmarks.bench_answer [--annotators 50] [--seconds 8] [--stored N]
+
+On SQLite, then on the PostgreSQL server that the tests would use.
 """
 
 import argparse
@@ -16,11 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
+import psycopg
 
 TEST_ITEMS = 210  # as many as SST-2 has in CLUES
 STEP = re.compile(r'name="step" value="(\d+)"')
@@ -204,6 +208,23 @@ def serve(port: int) -> subprocess.Popen[bytes]:
     raise SystemExit("The server did not start.")
 
 
+@contextmanager
+def databases() -> Iterator[list[str]]:
+    """The URLs to measure on: a file of SQLite, and a new database of a PostgreSQL server."""
+    from tests.run import postgres
+
+    name = f"bench_{os.getpid()}"
+    with tempfile.TemporaryDirectory() as folder, postgres() as (server, _origin):
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
+        parts = urlsplit(server)
+        try:
+            yield [f"sqlite:///{folder}/bench.sqlite3", urlunsplit(parts._replace(path=f"/{name}"))]
+        finally:
+            with psycopg.connect(server, autocommit=True) as connection:
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -229,9 +250,21 @@ def main() -> None:
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--stored", type=int, default=0, help="judgements there beforehand")
+    parser.add_argument("--database", help="measure on this one alone, which must be empty")
     options = parser.parse_args()
+    if options.database:
+        return run(options)
+    with databases() as urls:
+        for url in urls:
+            # A process for each: settings are read once in a process.
+            command = [sys.executable, "-m", __spec__.name, *sys.argv[1:], "--database", url]
+            subprocess.run(command, check=True)
+
+
+def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["DATA_DIR"] = str(Path(folder))
+        os.environ["DATA_DIR"] = folder
+        os.environ["DATABASE_URL"] = options.database
         os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.answer_settings"
         link = prepare(options.annotators, options.stored)
         port = free_port()
