@@ -1,6 +1,6 @@
 from django.urls import URLPattern, include, path, register_converter
 
-from scoring.views import analysis, comparison, episodes, items, leaderboard, samples
+from scoring.views import analysis, comparison, episodes, items, leaderboard, report, samples
 from scoring.views.scope import View
 
 
@@ -45,6 +45,12 @@ urlpatterns = [
         "benchmarks/<slug:name>/leaderboard/export/<slug:sheet>/<slug:form>/",
         leaderboard.leaderboard_export,
         name="leaderboard_export",
+    ),
+    path("studies/<slug:name>/report/", report.study_report, name="report"),
+    path(
+        "studies/<slug:name>/report/<slug:part>/<slug:form>/",
+        report.report_export,
+        name="report_export",
     ),
     path("<scope:scope>/<slug:name>/every-eval-ever/", samples.samples, name="samples"),
     path("benchmarks/<slug:name>/episodes/", episodes.episodes, name="episodes"),

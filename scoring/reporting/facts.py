@@ -2,14 +2,40 @@
 
 from dataclasses import dataclass
 
+from annotation.models import Outcome, OutcomeRule, Study
+from scoring.core.s1 import SCORER_VERSION
+from scoring.reporting.design import Design, design
+from scoring.reporting.pay import Pay, pay
+from scoring.reporting.people import TakingPart, Training, people_of, taking_part, training
+from scoring.reporting.results import Results, results
+
 
 @dataclass(frozen=True)
-class Rate:
-    """A part of a whole, such as the annotators that were excluded."""
-
-    count: int
-    total: int
+class Facts:
+    study: Study
+    design: Design
+    people: TakingPart
+    training: Training
+    pay: Pay
+    rules: tuple[OutcomeRule, ...]
+    results: Results
+    scorer_version: int
 
     @property
-    def percent(self) -> float | None:
-        return 100 * self.count / self.total if self.total else None
+    def has_people(self) -> bool:
+        """Whether the answers of any person count."""
+        return self.people.counted > 0
+
+
+def gather(study: Study) -> Facts:
+    people = people_of(study)
+    return Facts(
+        study=study,
+        design=design(study),
+        people=taking_part(study, people),
+        training=training(people),
+        pay=pay(people),
+        rules=tuple(study.outcome_rules.filter(outcome__in=Outcome.values).order_by("outcome")),
+        results=results(study),
+        scorer_version=SCORER_VERSION,
+    )

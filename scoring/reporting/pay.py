@@ -1,0 +1,57 @@
+"""What a study's annotators were due, and what that came to by the hour."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import median
+
+from annotation.models import Assignment, Outcome
+
+HOUR_MS = 3_600_000
+
+
+@dataclass(frozen=True)
+class Pay:
+    """Amounts in the study's currency. Elapsed time runs from consent to the end, breaks
+    included; paid time is capped for each page."""
+
+    total: Decimal
+    paid_hours: float
+    # Of completed assignments; None where nobody completed.
+    amount: Decimal | None
+    minutes: float | None
+    # What an hour of elapsed time was worth: the median, and the least.
+    hourly: float | None
+    lowest_hourly: float | None
+    # What an hour of paid time was worth, over all completed ones together.
+    hourly_paid: float | None
+    # Assignments that ended and were due nothing, by outcome.
+    unpaid: dict[str, int]
+
+
+def pay(people: Sequence[Assignment]) -> Pay:
+    ended = [each for each in people if each.outcome and each.amount is not None]
+    done = [each for each in ended if each.outcome == Outcome.COMPLETED]
+    timed = [(each, _hours(each)) for each in done]
+    rates = [float(each.amount) / hours for each, hours in timed if hours > 0]
+    paid_ms = sum(each.paid_ms for each in done)
+    return Pay(
+        total=sum((each.amount for each in ended), Decimal(0)),
+        paid_hours=sum(each.paid_ms for each in ended) / HOUR_MS,
+        amount=median(each.amount for each in done) if done else None,
+        minutes=median(60 * hours for _, hours in timed) if timed else None,
+        hourly=median(rates) if rates else None,
+        lowest_hourly=min(rates, default=None),
+        hourly_paid=float(sum(e.amount for e in done)) * HOUR_MS / paid_ms if paid_ms else None,
+        unpaid={
+            outcome: count
+            for outcome in Outcome.values
+            if (count := sum(e.outcome == outcome and not e.amount for e in ended))
+        },
+    )
+
+
+def _hours(assignment: Assignment) -> float:
+    if assignment.consented_at is None or assignment.finished_at is None:
+        return 0
+    return (assignment.finished_at - assignment.consented_at).total_seconds() / 3600

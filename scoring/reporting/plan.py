@@ -1,0 +1,118 @@
+"""How a study was planned: its design, its procedure, and its rule of screening."""
+
+from collections.abc import Iterator
+
+from annotation.models import DropUnit, Kind
+from scoring.reporting.facts import Facts
+from scoring.reporting.section import Section, paragraph
+from scoring.reporting.words import capital, counted, day, listed, percent
+
+KINDS = {
+    Kind.CHOICE: "one label is chosen",
+    Kind.SPANS: "pieces of the text are selected, or none",
+    Kind.CANDIDATE: "one of the marked entities is chosen",
+}
+
+
+def design(facts: Facts) -> Section:
+    study, plan = facts.study, facts.design
+    tasks = [f"{each.task.slug} ({KINDS[each.task.kind]})" for each in plan.tasks]
+    shots = [str(each) for each in plan.shots]
+    lines = [
+        f"The study “{study.title}” asks what people score on "
+        f"{counted(len(tasks), 'task')} of the benchmark {study.benchmark}: {listed(tasks)}.",
+        f"Annotators learn from {listed(shots)} labelled examples of their task "
+        f"({counted(plan.batches, 'batch', 'batches')} of task, shot set and test set, "
+        f"{plan.wanted} places in all).",
+        *_items(facts),
+        "Nobody works twice on the same data: an annotator holds at most one assignment for "
+        "one content, whatever the study, which the database enforces. So the annotators of "
+        "different shots of a task are different people.",
+    ]
+    if study.started_at:
+        lines.append(
+            f"Task descriptions, items, reference answers, pay and screening rules were frozen, "
+            f"with checksums, when the study started on {day(study.started_at)}."
+        )
+    return Section("Design", paragraph(lines))
+
+
+def _items(facts: Facts) -> Iterator[str]:
+    sizes = [
+        f"{each.task.slug} {each.items}"
+        + (f" in {each.contexts} contexts" if each.contexts < each.items else "")
+        for each in facts.design.tasks
+    ]
+    splits = [f"{each.task.slug} {each.splits}" for each in facts.design.tasks if each.splits]
+    yield f"Items of the test: {listed(sizes)}."
+    if splits:
+        yield f"Training splits in use: {listed(splits)}."
+
+
+def procedure(facts: Facts) -> Section:
+    study = facts.study
+    first = [
+        "An annotator reads a description of the task, works through all training examples of "
+        "the batch and then through its whole test set. After each training answer the "
+        "reference answer is shown; the answer is stored before that and cannot be changed. "
+        "The test gives no feedback, and there is no second attempt.",
+    ]
+    if 0 in facts.design.shots:
+        first.append("Annotators of zero-shot batches go from the description to the test.")
+    second = [
+        "Each annotator meets the examples in an order of their own, which follows by SHA-256 "
+        "from a stored seed; examples that share a context stay together. The order seed of every "
+        "assignment stands in the export of the judgements; the seed that chooses between equally "
+        f"full batches is {study.seed}.",
+    ]
+    return Section("Procedure", (*paragraph(first), *paragraph(second)))
+
+
+def screening(facts: Facts) -> Section:
+    study = facts.study
+    if not any(facts.design.shots):
+        return Section("Training and screening", ())
+    rules = []
+    if study.min_training_score is not None:
+        rules.append(f"scores below {percent(study.min_training_score)}")
+    if study.max_drop is not None:
+        unit = "points" if study.drop_unit == DropUnit.POINTS else "standard deviations"
+        rules.append(
+            f"scores more than {study.max_drop:g} {unit} below the mean of everybody else who "
+            f"has finished the training of the same cell, once these are {study.drop_group_size}"
+        )
+    lines = [
+        "The training score is the mean S1 of the first answers to the training examples.",
+        f"An annotator is screened out who {' or '.join(rules)}; this is decided once, when the "
+        "training ends."
+        if rules
+        else "The study has no screening rule: everybody who finishes the training goes on.",
+        *_training_results(facts),
+    ]
+    return Section("Training and screening", paragraph(lines))
+
+
+def _training_results(facts: Facts) -> Iterator[str]:
+    found = facts.training
+    if found.finished:
+        sd = f" (SD {found.sd:.1f})" if found.sd is not None else ""
+        yield (
+            f"{capital(counted(found.finished, 'person', 'people'))} finished a training, with a "
+            f"mean score of {percent(found.mean)}{sd}; {found.screened_out.count} of them "
+            f"({percent(found.screened_out.percent)}) were screened out."
+        )
+        if found.reasons:
+            parts = {"floor": "below the floor", "drop": "too far below the group"}
+            told = (f"{count} {parts.get(key, key)}" for key, count in found.reasons.items())
+            yield f"Of these, {listed(told)}."
+
+
+def instructions(facts: Facts) -> Section:
+    paragraphs = [
+        paragraph
+        for each in facts.design.tasks
+        if each.description
+        for paragraph in (f"{each.task.slug} (“{each.task}”):", *each.description.splitlines())
+        if paragraph.strip()
+    ]
+    return Section("Instructions as shown", tuple(paragraphs))

@@ -1,0 +1,110 @@
+"""What a study measured: its cells, and its tests against systems and between shots. Every
+figure comes from the code of the comparison."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from annotation.models import Judgement, Study
+from scoring.analysis.differences import Difference, against_systems, between_shots
+from scoring.analysis.floors import bounds, no_skill
+from scoring.cells import Cell, CellReader, Choices
+from scoring.rows import Row, cell_row
+from scoring.scope import Scope
+
+
+@dataclass(frozen=True)
+class CellFacts:
+    row: Row
+    # The same cell with its excluded annotators, where there are any.
+    with_excluded: Row | None
+    no_skill: float | None
+    # Splits that its annotators are nested in.
+    splits: int
+
+
+@dataclass(frozen=True)
+class Results:
+    cells: tuple[CellFacts, ...]
+    systems: tuple[Row, ...]
+    tests: tuple[Difference, ...]
+    changes: tuple[Difference, ...]
+    seed: int
+    # Median over the test answers that count, by the server's clock.
+    seconds_an_item: float | None
+
+    @property
+    def moved_most(self) -> CellFacts | None:
+        """The cell whose mean the exclusions moved most."""
+        moved = [each for each in self.cells if each.with_excluded and _moved(each) is not None]
+        return max(moved, key=_moved, default=None)
+
+    @property
+    def fewest(self) -> int:
+        return min((each.row.n or 0 for each in self.cells), default=0)
+
+
+def results(study: Study) -> Results:
+    choices = Choices()
+    reader = CellReader(choices)
+    cells = [cell for cell in reader.people(study) if cell.answered.any()]
+    scope = Scope(study.benchmark, study)
+    systems = _on_same_cells(reader, scope)
+    return Results(
+        cells=_cell_facts(study, cells, choices, _floors(scope, reader)),
+        systems=tuple(cell_row(cell, choices) for cell in systems),
+        tests=tuple(against_systems(cells, systems, seed=choices.seed)),
+        changes=tuple(between_shots(cells, seed=choices.seed)),
+        seed=choices.seed,
+        seconds_an_item=_seconds_an_item(cells),
+    )
+
+
+def _on_same_cells(reader: CellReader, scope: Scope) -> list[Cell]:
+    """The systems that ran on a task with as many shots as a batch of the study."""
+    batches = scope.study.batches.select_related("training_set") if scope.study else []
+    places = {(batch.task_id, batch.shots) for batch in batches}
+    found = (cell for task in scope.tasks for cell in reader.systems(task))
+    return [cell for cell in found if (cell.task.pk, cell.shots) in places and cell.answered.any()]
+
+
+def _floors(scope: Scope, reader: CellReader) -> dict[str, float]:
+    return no_skill([bound for task in scope.tasks for bound in bounds(task, reader.policy(task))])
+
+
+def _cell_facts(
+    study: Study, cells: Sequence[Cell], choices: Choices, floors: dict[str, float]
+) -> tuple[CellFacts, ...]:
+    everybody = CellReader(replace(choices, with_excluded=True)).people(study)
+    whole = {(cell.task.pk, cell.shots): cell for cell in everybody}
+    facts = []
+    for cell in cells:
+        other = whole[cell.task.pk, cell.shots]
+        has_excluded = len(other.members) > len(cell.members)
+        facts.append(
+            CellFacts(
+                row=cell_row(cell, choices),
+                with_excluded=cell_row(other, choices) if has_excluded else None,
+                no_skill=floors.get(cell.task.slug),
+                splits=len(set(cell.splits)),
+            )
+        )
+    return tuple(facts)
+
+
+def _moved(facts: CellFacts) -> float | None:
+    before, after = facts.with_excluded, facts.row
+    if before is None or before.mean is None or after.mean is None:
+        return None
+    return abs(after.mean - before.mean)
+
+
+def _seconds_an_item(cells: Sequence[Cell]) -> float | None:
+    assignments = [member.pk for cell in cells for member in cell.members]
+    times = (
+        Judgement.objects.of_test()
+        .filter(assignment__in=assignments)
+        .values_list("shown_at", "submitted_at")
+    )
+    seconds = [(submitted - shown).total_seconds() for shown, submitted in times]
+    return median(seconds) if seconds else None

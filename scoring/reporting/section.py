@@ -1,0 +1,27 @@
+"""A section of a report: paragraphs, and maybe a table."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """Texts, ready to be set; the first columns name the row, the others are numbers."""
+
+    caption: str
+    heads: tuple[str, ...]
+    names: int
+    lines: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    paragraphs: tuple[str, ...]
+    table: Table | None = None
+
+
+def paragraph(sentences: Iterable[str]) -> tuple[str, ...]:
+    """One paragraph of the sentences that there are; none where there are none."""
+    text = " ".join(filter(None, sentences))
+    return (text,) if text else ()

@@ -1,0 +1,260 @@
+"""The reporting sheet: what a reader of a human baseline asks, each answered from the study's
+rows or left to the researcher.
+
+The topics follow the checklist of Wei et al. 2025 (REFERENCE), in words of our own; its text
+is not ours to copy.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from django.db.models import TextChoices
+
+from scoring.reporting import answers
+from scoring.reporting.facts import Facts
+
+REFERENCE = (
+    "K. L. Wei, P. Paskov, S. Dev, M. J. Byun, A. Reuel, X. Roberts-Gaal, R. Calcott, E. Coxon and "
+    "C. Deshpande (2025): Recommendations and Reporting Checklist for Rigorous & Transparent Human "
+    "Baselines in Model Evaluations. ICML 2025, arXiv:2506.13776."
+)
+
+
+NOBODY = "No person has taken part whose answers count."
+
+
+class Source(TextChoices):
+    DATA = "data", "from the study's data"
+    PART = "part", "in part: the researcher adds to it"
+    RESEARCHER = "researcher", "for the researcher to answer"
+
+
+@dataclass(frozen=True)
+class Topic:
+    group: str
+    name: str
+    question: str
+    source: Source
+    answer: str
+
+
+# What is known of a topic; without people, topics about them are the researcher's.
+Answer = Callable[[Facts], str]
+
+
+@dataclass(frozen=True)
+class _Question:
+    group: str
+    name: str
+    question: str
+    source: Source
+    answer: Answer
+    about_people: bool = False
+
+
+def sheet(facts: Facts) -> list[Topic]:
+    return [_filled(question, facts) for question in QUESTIONS]
+
+
+def _filled(asked: _Question, facts: Facts) -> Topic:
+    source, answer = asked.source, asked.answer(facts)
+    if asked.about_people and not facts.has_people:
+        source, answer = Source.RESEARCHER, NOBODY
+    return Topic(asked.group, asked.name, asked.question, source, answer)
+
+
+def _nothing(facts: Facts, *, why: str = "") -> str:
+    return why
+
+
+def _ask(group: str, name: str, question: str, *, why: str = "") -> _Question:
+    """What no row of a study can tell."""
+    return _Question(group, name, question, Source.RESEARCHER, partial(_nothing, why=why))
+
+
+def _tell(
+    group: str, name: str, question: str, answer: Answer, *, part: bool = False, people: bool = True
+) -> _Question:
+    source = Source.PART if part else Source.DATA
+    return _Question(group, name, question, source, answer, people)
+
+
+ABOUT, DESIGN, RECRUITMENT = "The evaluation", "Design", "Recruitment"
+EXECUTION, ANALYSIS, DOCUMENTS = "Execution", "Analysis", "Documentation"
+
+QUESTIONS: tuple[_Question, ...] = (
+    _tell(
+        ABOUT,
+        "Subject",
+        "What is evaluated, and in which languages?",
+        answers.evaluated,
+        people=False,
+    ),
+    _tell(
+        ABOUT,
+        "Items",
+        "How many items are people and systems scored on?",
+        answers.items,
+        people=False,
+    ),
+    _tell(
+        ABOUT,
+        "Answers of systems",
+        "How many answers to an item does each system give?",
+        answers.answers_of_systems,
+        people=False,
+    ),
+    _tell(DESIGN, "Number of people", "How many people make up the baseline?", answers.people),
+    _ask(DESIGN, "Choice of items", "If the items are a sample, how were they drawn?"),
+    _tell(DESIGN, "Answers of people", "How many people answered each item?", answers.cells),
+    _tell(
+        DESIGN,
+        "Items for one person",
+        "How many items did one person answer?",
+        answers.items_each,
+        people=False,
+    ),
+    _ask(
+        DESIGN,
+        "Fairness to both sides",
+        "Were items and instructions made so that neither people nor systems have an advantage?",
+    ),
+    _ask(
+        DESIGN,
+        "Trial runs",
+        "Was the set-up tried out and improved beforehand, such as by a pilot or by experts?",
+    ),
+    _tell(
+        DESIGN,
+        "Effort",
+        "Is the effort of people and systems comparable?",
+        answers.effort,
+        part=True,
+    ),
+    _ask(
+        DESIGN,
+        "Size",
+        "How was the number of people decided on, and how small a difference could it show?",
+    ),
+    _tell(
+        DESIGN,
+        "Ethics",
+        "Which board reviewed or exempted the study?",
+        answers.consent,
+        part=True,
+        people=False,
+    ),
+    _tell(
+        DESIGN,
+        "Registration",
+        "Was the plan registered publicly before the start?",
+        answers.frozen,
+        part=True,
+        people=False,
+    ),
+    _ask(
+        RECRUITMENT,
+        "Population",
+        "Which people are the figures to speak of, and by which traits is that group described?",
+    ),
+    _tell(RECRUITMENT, "Sampling", "How were people found?", answers.sampling, part=True),
+    _ask(
+        RECRUITMENT,
+        "Conditions of entry",
+        "Who could take part, and how many were turned away? Filters of the channel count too.",
+    ),
+    _ask(RECRUITMENT, "Own team", "Did authors or members of the team work as annotators?"),
+    _tell(
+        RECRUITMENT,
+        "Earlier exposure",
+        "Could annotators have met the items before?",
+        answers.exposure,
+        part=True,
+        people=False,
+    ),
+    _tell(
+        RECRUITMENT,
+        "Training",
+        "How were people trained, and paid for it?",
+        answers.training,
+        people=False,
+    ),
+    _tell(RECRUITMENT, "Pay", "What was paid, with which bonus, and to all alike?", answers.pay),
+    _tell(
+        EXECUTION,
+        "Order",
+        "In which order did people meet the items, and was it drawn at random?",
+        answers.order,
+        people=False,
+    ),
+    _tell(
+        EXECUTION,
+        "Quality checks",
+        "By which checks was work left out, and how much of it?",
+        answers.quality,
+    ),
+    _tell(
+        EXECUTION,
+        "Same interface",
+        "Did people and systems meet the items in the same form, and what follows if not?",
+        answers.interface,
+        part=True,
+        people=False,
+    ),
+    _tell(
+        EXECUTION,
+        "Same instructions",
+        "Did people and systems have the same instructions?",
+        answers.instructions,
+        part=True,
+        people=False,
+    ),
+    _ask(
+        EXECUTION,
+        "Tools",
+        "Which tools could people and systems use, and how was that enforced?",
+        why="The pages neither offer tools nor watch what else runs on an annotator's device.",
+    ),
+    _tell(
+        EXECUTION,
+        "Explanations",
+        "Were annotators asked for the reasons of their answers?",
+        partial(_nothing, why="No: answers are collected, reasons are not."),
+        people=False,
+    ),
+    _tell(ANALYSIS, "Tests", "Was the difference to systems tested, and how?", answers.tests),
+    _tell(
+        ANALYSIS,
+        "Uncertainty",
+        "Which uncertainty is told beside the figures?",
+        answers.uncertainty,
+    ),
+    _tell(
+        ANALYSIS,
+        "Same scoring",
+        "Are people and systems scored by the same metric, criteria and method?",
+        answers.same_metric,
+        people=False,
+    ),
+    _tell(ANALYSIS, "Robustness", "Do the figures hold without the exclusions?", answers.robust),
+    _ask(DOCUMENTS, "Demographics", "Who were the annotators, within the sample?"),
+    _tell(
+        DOCUMENTS,
+        "Instructions",
+        "What were annotators told?",
+        partial(_nothing, why="The task descriptions stand at the end of the methods section."),
+        people=False,
+    ),
+    _tell(DOCUMENTS, "Time", "How long did people take for an item?", answers.times),
+    _ask(DOCUMENTS, "Assistants", "If annotators could use AI tools: which, in which versions?"),
+    _tell(DOCUMENTS, "Completion", "How many began and did not finish?", answers.completion),
+    _ask(
+        DOCUMENTS,
+        "Availability of data",
+        "Are the answers public, person by person, or why not?",
+        why="The judgements can be exported with pseudonyms, one row an answer.",
+    ),
+    _ask(DOCUMENTS, "Availability of materials", "Are the materials of the study public?"),
+    _ask(DOCUMENTS, "Availability of code", "Is the code of the analysis public?"),
+)

@@ -1,0 +1,47 @@
+"""Numbers, dates and lists as a methods section writes them. Documents are in English."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from math import isnan
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """“1 person”, “3 people”."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(values: Iterable[object]) -> str:
+    """“a, b and c”."""
+    texts = [str(value) for value in values]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y}"
+
+
+def between(first: datetime, last: datetime) -> str:
+    if first.date() == last.date():
+        return f"on {day(first)}"
+    return f"between {day(first)} and {day(last)}"
+
+
+def money(amount: Decimal | float, currency: str) -> str:
+    return f"{amount:,.2f} {currency}"
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{value:.{digits}f} %"
+
+
+def p_value(p: float) -> str:
+    if isnan(p):
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
