@@ -5,6 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation.acts.finishing import expire_idle
 from annotation.acts.places import open_places
@@ -36,16 +37,21 @@ def what_is_missing(study: Study) -> list[str]:
     missing: list[str] = []
     batches = list(study.batches.select_related("task"))
     if not batches:
-        missing.append("The study has no batches: add some.")
+        missing.append(_("The study has no batches: add some."))
     if not study.consent_text.strip():
-        missing.append("The consent text is empty: write one.")
+        missing.append(_("The consent text is empty: write one."))
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
-            missing.append(f"The task {task.slug} has no description: write one in its page.")
+            missing.append(
+                _("The task %(task)s has no description: write one in its page.")
+                % {"task": task.slug}
+            )
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
-        missing.append(f"Completion codes are missing for: {', '.join(without)}.")
+        missing.append(
+            _("Completion codes are missing for: %(outcomes)s.") % {"outcomes": ", ".join(without)}
+        )
     return missing
 
 
@@ -58,7 +64,7 @@ def start_study(study: Study, *, at: datetime) -> None:
             state=StudyState.OPEN, started_at=at
         )
         if not started:
-            raise Frozen(f"The study {study.slug} has been started already.")
+            raise Frozen(_("The study %(study)s has been started already.") % {"study": study.slug})
         study.refresh_from_db()
         batches = study.batches.select_related("task", "training_set", "test_set")
         for batch in batches:
@@ -84,7 +90,7 @@ def close_study(study: Study, *, at: datetime) -> None:
             .update(state=StudyState.CLOSED, closed_at=at)
         )
         if not closed:
-            raise Frozen(f"The study {study.slug} is {study.state}: it cannot be closed.")
+            raise Frozen(_("Only a study that has started, and is not closed yet, can be closed."))
     study.refresh_from_db()
     expire_idle(at=at)
 
@@ -92,7 +98,7 @@ def close_study(study: Study, *, at: datetime) -> None:
 def want_more(batch: Batch, wanted: int) -> None:
     """More places in a batch, also while the study runs; never fewer."""
     if wanted < batch.wanted:
-        raise Frozen("A batch that has started can be given more places, not fewer.")
+        raise Frozen(_("A batch that has started can be given more places, not fewer."))
     with transaction.atomic():
         batch.wanted = wanted
         batch.save(update_fields=["wanted"])
@@ -103,7 +109,10 @@ def _change_state(study: Study, before: str, after: str) -> None:
     changed = Study.objects.filter(pk=study.pk, state=before).update(state=after)
     study.refresh_from_db()
     if not changed:
-        raise Frozen(f"The study {study.slug} is {study.state}, not {before}.")
+        raise Frozen(
+            _("The study %(study)s is %(state)s: this cannot be done now.")
+            % {"study": study.slug, "state": study.get_state_display()}
+        )
 
 
 def _freeze_batch(batch: Batch) -> None:

@@ -8,6 +8,7 @@ from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.acts.batching import hold_draft
@@ -83,13 +84,15 @@ class StudyAdmin(PagedAdmin):
                     ("max_drop", "drop_unit"),
                     "drop_group_size",
                 ],
-                "description": _(
-                    "Both parts may be empty: then everybody goes on to the test. The group is "
-                    "everybody else who finished the training at the same shots. Mind small "
-                    "groups: among three people nobody can lie more than %(three).3f standard "
-                    "deviations below the mean of the three, among n people (n − 1)/√n."
-                )
-                % {"three": farthest_below(3)},
+                "description": format_lazy(
+                    _(
+                        "Both parts may be empty: then everybody goes on to the test. The group is "
+                        "everybody else who finished the training at the same shots. Mind small "
+                        "groups: among three people nobody can lie more than {three} standard "
+                        "deviations below the mean of the three, among n people (n − 1)/√n."
+                    ),
+                    three=f"{farthest_below(3):.3f}",
+                ),
             },
         ),
         (

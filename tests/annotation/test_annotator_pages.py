@@ -212,3 +212,16 @@ def test_names_no_example_in_any_address() -> None:
 
 def _masked(content: bytes) -> bytes:
     return re.sub(rb'name="csrfmiddlewaretoken" value="[^"]+"', b"", content)
+
+
+def test_says_in_plain_words_that_an_address_leads_nowhere() -> None:
+    response = Client().get("/join/nobody-knows-this/")
+    assert response.status_code == 404
+    assert "exactly as you were given it" in response.content.decode()
+
+
+def test_says_what_to_do_when_a_form_comes_without_its_token() -> None:
+    client = enter(make.running_batch(), Client(enforce_csrf_checks=True))
+    response = client.post("/work/consent/", {"agree": "1"})
+    assert response.status_code == 403
+    assert "allow cookies" in response.content.decode()
