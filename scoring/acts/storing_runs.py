@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 
+from annotation.acts.cutting import PART
 from annotation.errors import BadInput, Frozen, Refusal
 from annotation.formats.lines import is_text
 from annotation.models import Benchmark, ItemSet, Kind, Role, Task
@@ -58,7 +59,9 @@ def find_task(benchmark: Benchmark, slug: str) -> Task:
 
 
 def find_test_set(task: Task, episode: int | None) -> ItemSet:
-    sets = list(task.item_sets.filter(role=Role.TEST, episode=episode))
+    """The whole set: predictions are of no part that a study may have cut out of it."""
+    every = task.item_sets.filter(role=Role.TEST, episode=episode)
+    sets = list(every.exclude(name__contains=PART))
     if len(sets) == 1:
         return sets[0]
     if sets:

@@ -1,0 +1,46 @@
+"""Cutting: a part of a test set, for a study that does not ask for all of it."""
+
+from django.utils.translation import gettext as _
+
+from annotation.errors import BadInput
+from annotation.formats.content import checksum
+from annotation.models import Item, ItemSet
+from scoring.core.draws import Draws
+
+# In the name of every part: predictions are of the whole set.
+PART = "-part-"
+
+
+def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
+    """The part with this many of the set's contexts, each with all its questions, in the set's
+    order; the whole set where it has no more. The same again is the same part."""
+    items = list(test_set.items.select_related("example").order_by("position"))
+    known = list(dict.fromkeys(item.example.context_hash for item in items))
+    if contexts < 1:
+        raise BadInput(_("A part of a test set needs at least one item."))
+    if contexts >= len(known):
+        return test_set
+    if test_set.episode is not None:
+        raise BadInput(
+            _("An episode is worked whole: this one has %(count)s questions.")
+            % {"count": len(items)}
+        )
+    name = f"{test_set.name}{PART}{contexts}" + (f"-{seed}" if seed else "")
+    present = ItemSet.objects.filter(task=test_set.task, name=name).first()
+    if present is not None:
+        return present
+    drawn = set(Draws(seed, "part", test_set.name).sample(sorted(known), contexts))
+    kept = [item for item in items if item.example.context_hash in drawn]
+    part = ItemSet.objects.create(
+        task=test_set.task,
+        name=name[:80],
+        role=test_set.role,
+        choices=test_set.choices,
+        source_file=test_set.source_file,
+        checksum=checksum([[item.example.identity, item.example.content_hash] for item in kept]),
+    )
+    Item.objects.bulk_create(
+        Item(item_set=part, example=item.example, position=place, source_id=item.source_id)
+        for place, item in enumerate(kept)
+    )
+    return part

@@ -1,0 +1,83 @@
+"""Drafting: a study as a plan recommends it, ready to be looked over and started."""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.acts.batching import Candidate, add_batches, candidates
+from annotation.acts.coding import add_missing_codes
+from annotation.acts.cutting import PART, cut_test_set
+from annotation.errors import BadInput
+from annotation.models import Channel, Study, Task
+
+
+@dataclass(frozen=True)
+class Draft:
+    """How many annotators on how many items, in how many batches with these shots. Items count
+    contexts, as the statistics do."""
+
+    task: Task
+    shots: int
+    batches: int
+    annotators: int
+    items: int
+
+
+def draft_study(
+    draft: Draft,
+    *,
+    slug: str,
+    title: str,
+    channel: Channel,
+    hourly_rate: Decimal,
+    currency: str = "USD",
+    owner: object = None,
+) -> Study:
+    """A study with its batches and codes. Raises BadInput where the task has fewer such sets, or
+    the short name is taken."""
+    if Study.objects.filter(slug=slug).exists():
+        raise BadInput(
+            _("There is a study “%(slug)s” already: choose another name.") % {"slug": slug}
+        )
+    chosen = _chosen(draft)
+    with transaction.atomic():
+        study = Study.objects.create(
+            slug=slug,
+            title=title,
+            benchmark=draft.task.benchmark,
+            channel=channel,
+            hourly_rate=hourly_rate,
+            currency=currency,
+            owner=owner,
+        )
+        add_missing_codes(study)
+        cut = [replace(each, test_set=cut_test_set(each.test_set, draft.items)) for each in chosen]
+        add_batches(study, cut, wanted=draft.annotators)
+    return study
+
+
+def _chosen(draft: Draft) -> list[Candidate]:
+    """By split, or by episode."""
+    there = [
+        each
+        for each in candidates(draft.task)
+        if each.shots == draft.shots and PART not in each.test_set.name
+    ]
+    if len(there) < draft.batches:
+        known = sorted({each.shots for each in candidates(draft.task)})
+        raise BadInput(
+            _(
+                "The task %(task)s has %(there)s batches with %(shots)s shots, not %(wanted)s; "
+                "it has sets with these shots: %(known)s."
+            )
+            % {
+                "task": draft.task.slug,
+                "there": len(there),
+                "shots": draft.shots,
+                "wanted": draft.batches,
+                "known": ", ".join(map(str, known)),
+            }
+        )
+    return there[: draft.batches]
