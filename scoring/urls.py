@@ -1,6 +1,15 @@
 from django.urls import URLPattern, include, path, register_converter
 
-from scoring.views import analysis, comparison, episodes, items, leaderboard, report, samples
+from scoring.views import (
+    analysis,
+    comparison,
+    episodes,
+    items,
+    leaderboard,
+    planning,
+    report,
+    samples,
+)
 from scoring.views.scope import View
 
 
@@ -59,5 +68,8 @@ urlpatterns = [
         episodes.episodes_export,
         name="episodes_export",
     ),
+    path("plan/", planning.plan, name="plan"),
+    path("plan/document/", planning.plan_document, name="plan_document"),
+    path("plan/draft/", planning.draft_plan, name="draft_plan"),
     path("", include("scoring.api")),
 ]

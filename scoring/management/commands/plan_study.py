@@ -20,6 +20,7 @@ from scoring.acts.planning import (
 )
 from scoring.core.intervals import ESTIMANDS
 from scoring.pilots import Pilot, read_pilot, read_system
+from scoring.tables.plan import thinned
 
 # The option of each field, for the sentence that says where its value is from.
 FIELDS = {
@@ -35,7 +36,6 @@ FIELDS = {
     "residual_var": "what varies beyond annotators and items",
     "batches": "splits or episodes, each with annotators of its own",
 }
-MOST_ROWS = 24
 
 
 class Command(BaseCommand):
@@ -186,7 +186,7 @@ def _table(plan: Plan) -> Iterator[str]:
     if plan.three:
         yield _line("three", plan.three)
     yield ""
-    for planned in _thinned(plan):
+    for planned in thinned(plan):
         yield _line("", planned)
     if plan.recommended and plan.recommended.detectable is not None:
         yield ""
@@ -204,9 +204,3 @@ def _line(name: str, planned: PlannedDesign) -> str:
         f"{name:14}{d.annotators:>10}{d.items:>7}{d.people:>8}{d.cost:>10.2f}"
         f"{100 * d.width:>8.2f}{100 * d.se:>7.2f}{d.df:>8.1f}{coverage:>10}{power:>7}"
     ).rstrip()
-
-
-def _thinned(plan: Plan) -> list[PlannedDesign]:
-    """The frontier, or of a long one every so manieth; JSON has all of it."""
-    step = -(-len(plan.frontier) // MOST_ROWS) or 1
-    return list(plan.frontier[::step])

@@ -1,0 +1,81 @@
+"""The planner in a browser: a moved slider plans anew, and the plan becomes a study."""
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Study
+from tests import make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def researcher(page: Page, live_server: LiveServer) -> Page:
+    """Signed in, before the planner."""
+    client = Client()
+    client.force_login(User.objects.create_superuser("researcher"))
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}]
+    )
+    page.goto(f"{live_server.url}/plan/")
+    return page
+
+
+def slide(page: Page, name: str, value: int) -> None:
+    page.locator(f"[data-slides={name}]").evaluate(
+        """(slider, value) => {
+            slider.value = value;
+            slider.dispatchEvent(new Event("input", { bubbles: true }));
+            slider.dispatchEvent(new Event("change", { bubbles: true }));
+        }""",
+        value,
+    )
+
+
+def test_plans_anew_when_a_slider_moves(researcher: Page) -> None:
+    best = researcher.locator(".plan-best")
+    before = best.inner_text()
+    slide(researcher, "budget", 30)
+    expect(researcher.locator("[name=budget]")).to_have_value("30")
+    expect(best).not_to_have_text(before)
+    expect(best).to_contain_text("5 annotators on 142 items each")
+    expect(researcher.locator(".figure svg")).to_be_visible()
+
+
+def test_moves_the_slider_with_its_number(researcher: Page) -> None:
+    researcher.locator("[name=budget]").fill("100")
+    expect(researcher.locator("[data-slides=budget]")).to_have_js_property("value", "100")
+
+
+def test_makes_the_study_that_stands_there_now(
+    page: Page, live_server: LiveServer, researcher: Page
+) -> None:
+    task = make.task(slug="topics", training=30, tests=200)
+    researcher.reload()
+    slide(researcher, "budget", 30)
+    expect(researcher.locator(".plan-best")).to_contain_text("5 annotators on 142 items")
+    researcher.get_by_label("Task").select_option(str(task.pk))
+    researcher.get_by_label("Title").fill("Topics, planned")
+    researcher.get_by_label("Short name").fill("topics-planned")
+    researcher.get_by_label("Channel").select_option(str(make.channel().pk))
+    researcher.get_by_role("button", name="Make the study").click()
+    researcher.wait_for_url("**/admin/annotation/study/**")
+    batch = Study.objects.get().batches.get()
+    assert (batch.wanted, batch.test_set.items.count()) == (5, 142)
+
+
+def test_works_without_scripts(browser: object, live_server: LiveServer, researcher: Page) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    context.add_cookies(researcher.context.cookies())
+    page = context.new_page()
+    page.goto(f"{live_server.url}/plan/")
+    expect(page.locator("[data-slides=budget]")).to_be_hidden()
+    page.locator("[name=budget]").fill("30")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(page.locator(".plan-best")).to_contain_text("5 annotators on 142 items each")
+    context.close()
