@@ -107,7 +107,8 @@ def _cell(figure: EpisodeScore | None, of: int) -> EpisodeCell | None:
     part = _("%(count)s of %(of)s episodes") % {"count": figure.episodes, "of": of}
     return EpisodeCell(
         mean=f"{100 * figure.mean:.1f}",
-        interval=f"{100 * figure.low:.1f}–{100 * figure.high:.1f}",
+        # One episode says nothing of others.
+        interval=f"{100 * figure.low:.1f}–{100 * figure.high:.1f}" if figure.episodes > 1 else "",
         part=part if figure.episodes < of else "",
     )
 
@@ -141,8 +142,9 @@ def _wide_row(board: EpisodeBoard, entry: EpisodeEntry) -> Plain:
             name = place_name(place)
             row[name] = 100 * figure.mean
             # As FLEX's own table: distances from the mean.
-            row[name + "_ci_lower"] = 100 * (figure.mean - figure.low)
-            row[name + "_ci_upper"] = 100 * (figure.high - figure.mean)
+            if figure.episodes > 1:
+                row[name + "_ci_lower"] = 100 * (figure.mean - figure.low)
+                row[name + "_ci_upper"] = 100 * (figure.high - figure.mean)
     over = entry.overall
     means = {"overall-0": over.zero, "overall-few": over.few, "overall": over.both}
     return {**row, **{name: None if mean is None else 100 * mean for name, mean in means.items()}}
@@ -155,9 +157,9 @@ def _long(board: EpisodeBoard) -> Sheet:
             "task": place[0],
             "training": "few" if place[1] else "0",
             "mean": 100 * figure.mean,
-            "sd": 100 * figure.sd,
-            "ci_low": 100 * figure.low,
-            "ci_high": 100 * figure.high,
+            "sd": 100 * figure.sd if figure.episodes > 1 else None,
+            "ci_low": 100 * figure.low if figure.episodes > 1 else None,
+            "ci_high": 100 * figure.high if figure.episodes > 1 else None,
             "episodes": figure.episodes,
             "of": board.places[place],
         }
