@@ -110,8 +110,12 @@ def _change_state(study: Study, before: str, after: str) -> None:
     study.refresh_from_db()
     if not changed:
         raise Frozen(
-            _("The study %(study)s is %(state)s: this cannot be done now.")
-            % {"study": study.slug, "state": study.get_state_display()}
+            _("The study %(study)s is %(state)s, not %(wanted)s.")
+            % {
+                "study": study.slug,
+                "state": study.get_state_display(),
+                "wanted": StudyState(before).label,
+            }
         )
 
 
