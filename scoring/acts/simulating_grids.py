@@ -1,0 +1,172 @@
+"""Simulating grids: how well intervals over episodes hold, for many configurations at once.
+
+A large grid is cut into jobs that any number of workers take up. A configuration's numbers
+follow from the seed and itself, so the parts make the same grid as one worker alone.
+"""
+
+import math
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import groupby, product
+from typing import Any
+
+from celery import group
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.errors import BadInput, Refusal
+from annotation.models import Job, JobState
+from annotation.tasks import run_job
+from scoring.core.sample_size import published_examples, simulate_intervals
+
+JOB = "simulate_intervals"
+# Draws of episodes between two signs of life of a worker.
+DRAWS_AT_ONCE = 1_000_000_000
+FIGURES = ("coverage", "coverage_se", "width", "width_se", "bias")
+# done, total, message
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """One configuration; hours are None where the examples were given."""
+
+    accuracy: float
+    hours: float | None
+    episodes: int
+    examples: int
+
+
+@dataclass(frozen=True)
+class GridRules:
+    replicates: int = 1000
+    resamples: int = 1000
+    seed: int = 0
+    target: str = "nominal"
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """In [0, 1]; the figures are those of `simulate_intervals`."""
+
+    point: GridPoint
+    coverage: float
+    coverage_se: float
+    width: float
+    width_se: float
+    bias: float
+
+
+def points_within(
+    hours: Iterable[float], episodes: Iterable[int], accuracies: Iterable[float]
+) -> list[GridPoint]:
+    """What compute budgets buy by FLEX's cost model; a budget that buys no example is left out."""
+    grid = product(accuracies, hours, episodes)
+    points = [GridPoint(a, h, e, int(published_examples(h, e))) for a, h, e in grid]
+    return [point for point in points if point.examples > 0]
+
+
+def points_of(
+    examples: Iterable[int], episodes: Iterable[int], accuracies: Iterable[float]
+) -> list[GridPoint]:
+    return [GridPoint(a, None, e, n) for a, n, e in product(accuracies, examples, episodes)]
+
+
+def simulate_grid(
+    points: Sequence[GridPoint], rules: GridRules, *, workers: int | None = None
+) -> list[GridRow]:
+    """All of it in this process. Raises BadInput."""
+    figures = _figures(points, rules, workers=workers)
+    return [GridRow(point, *row) for point, row in zip(points, figures, strict=True)]
+
+
+def distribute_grid(points: Sequence[GridPoint], rules: GridRules, *, parts: int) -> str:
+    """Cut the grid into so many jobs, and tell the workers of them as a Celery group. Returns
+    the name that the grid is collected by."""
+    if parts < 1:
+        raise BadInput("A grid is cut into at least one part.")
+    grid = secrets.token_hex(8)
+    shares = [points[part::parts] for part in range(min(parts, len(points)))]
+    with transaction.atomic():
+        made = Job.objects.bulk_create(
+            Job(
+                kind=JOB,
+                arguments={
+                    "grid": grid,
+                    "part": number,
+                    "rules": asdict(rules),
+                    "points": [asdict(point) for point in share],
+                },
+            )
+            for number, share in enumerate(shares)
+        )
+        work = group(run_job.s(job.pk) for job in made)
+        transaction.on_commit(partial(work.apply_async))
+    return grid
+
+
+def jobs_of(grid: str) -> QuerySet[Job]:
+    return Job.objects.filter(kind=JOB, arguments__grid=grid).order_by("pk")
+
+
+def simulate_part(job: Job, progress: Progress) -> dict[str, Any]:
+    """What a worker does: points of as many episodes together, since they share their draws."""
+    points = [GridPoint(**point) for point in job.arguments["points"]]
+    rules = GridRules(**job.arguments["rules"])
+    found: dict[GridPoint, tuple[float, ...]] = {}
+    for chunk in _chunks(points, rules):
+        progress(len(found), len(points), "Simulating")
+        found |= dict(zip(chunk, _figures(chunk, rules, workers=1), strict=True))
+    rows = [[_plain(value) for value in found[point]] for point in points]
+    return {"rows": rows, "summary": f"{len(rows)} configurations simulated."}
+
+
+def collect_grid(grid: str, points: Sequence[GridPoint]) -> list[GridRow] | None:
+    """The grid in the order of its points, None while some of it is not done. Raises Refusal for
+    a part that failed or was stopped."""
+    found = list(jobs_of(grid))
+    for job in found:
+        if job.is_over and job.state != JobState.DONE:
+            raise Refusal(f"Part {job.arguments['part'] + 1} of the grid: {job.message}")
+    if not all(job.is_over for job in found):
+        return None
+    figures = {
+        GridPoint(**point): [math.nan if value is None else value for value in row]
+        for job in found
+        for point, row in zip(job.arguments["points"], job.result["rows"], strict=True)
+    }
+    return [GridRow(point, *figures[point]) for point in points]
+
+
+def _figures(
+    points: Sequence[GridPoint], rules: GridRules, *, workers: int | None
+) -> list[tuple[float, ...]]:
+    try:
+        found = simulate_intervals(
+            [point.accuracy for point in points],
+            [point.episodes for point in points],
+            [point.examples for point in points],
+            **asdict(rules),
+            workers=workers,
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+    columns = [getattr(found, name).tolist() for name in FIGURES]
+    return list(zip(*columns, strict=True))
+
+
+def _chunks(points: Sequence[GridPoint], rules: GridRules) -> Iterator[list[GridPoint]]:
+    by_episodes = sorted(points, key=lambda point: point.episodes)
+    for episodes, those in groupby(by_episodes, key=lambda point: point.episodes):
+        draws = rules.replicates * rules.resamples * episodes
+        size = max(1, DRAWS_AT_ONCE // max(1, draws))
+        same = list(those)
+        for start in range(0, len(same), size):
+            yield same[start : start + size]
+
+
+def _plain(value: float) -> float | None:
+    """JSON has no NaN."""
+    return None if math.isnan(value) else value

@@ -1,0 +1,130 @@
+"""Plan how many episodes and examples a benchmark should have, by simulation."""
+
+import csv
+import json
+import math
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, fields
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotation import jobs
+from annotation.errors import Refusal
+from annotation.models import JobState
+from scoring.acts.simulating_grids import (
+    GridPoint,
+    GridRow,
+    GridRules,
+    collect_grid,
+    distribute_grid,
+    jobs_of,
+    points_of,
+    points_within,
+    simulate_grid,
+)
+from scoring.core.sample_size import (
+    PUBLISHED_ACCURACIES,
+    PUBLISHED_EPISODES,
+    PUBLISHED_HOURS,
+)
+
+WAIT_S = 0.2
+SWEEP_S = 10
+COLUMNS = [
+    *(each.name for each in fields(GridPoint)),
+    *(each.name for each in fields(GridRow) if each.name != "point"),
+]
+
+
+class Command(BaseCommand):
+    help = (
+        "Simulate how often a bootstrap interval over episodes holds the truth, and how wide it "
+        "is, over a grid of accuracies, budgets and numbers of episodes; as it stands, the grid "
+        "that FLEX published. Stores nothing, or with --distribute one job for each part."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--accuracy", type=float, nargs="+", default=PUBLISHED_ACCURACIES, metavar="A"
+        )
+        parser.add_argument(
+            "--episodes", type=int, nargs="+", default=PUBLISHED_EPISODES, metavar="E"
+        )
+        size = parser.add_mutually_exclusive_group()
+        size.add_argument(
+            "--hours",
+            type=float,
+            nargs="+",
+            default=PUBLISHED_HOURS,
+            help="compute budgets, for which FLEX's cost model gives the examples",
+        )
+        size.add_argument("--examples", type=int, nargs="+", help="test examples of an episode")
+        parser.add_argument("--replicates", type=int, default=1000)
+        parser.add_argument("--resamples", type=int, default=1000)
+        parser.add_argument("--target", choices=["nominal", "clipped"], default="nominal")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--workers", type=int, help="threads (default: one a processor)")
+        parser.add_argument(
+            "--distribute",
+            type=int,
+            metavar="PARTS",
+            help="cut the grid into so many jobs for all Celery workers, and work along",
+        )
+        parser.add_argument("--format", choices=["csv", "json"], default="csv")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        points = _points(options)
+        if not points:
+            raise CommandError("These budgets buy no test example: raise the hours.")
+        names = [each.name for each in fields(GridRules)]
+        rules = GridRules(**{name: options[name] for name in names})
+        try:
+            if options["distribute"] is None:
+                rows = simulate_grid(points, rules, workers=options["workers"])
+            else:
+                rows = self._distributed(points, rules, options["distribute"])
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self._print(rows, options["format"])
+
+    def _distributed(
+        self, points: Sequence[GridPoint], rules: GridRules, parts: int
+    ) -> list[GridRow]:
+        """Work along with whoever else takes up parts, until all of them are done."""
+        grid = distribute_grid(points, rules, parts=parts)
+        swept = time.monotonic()
+        while (rows := collect_grid(grid, points)) is None:
+            waiting = jobs_of(grid).filter(state=JobState.QUEUED).first()
+            if waiting is not None:
+                jobs.run_job(waiting.pk)
+                continue
+            time.sleep(WAIT_S)
+            # What a killed worker left is taken up again.
+            if time.monotonic() - swept > SWEEP_S:
+                jobs.sweep(at=timezone.now())
+                swept = time.monotonic()
+        return rows
+
+    def _print(self, rows: Sequence[GridRow], form: str) -> None:
+        if form == "json":
+            self.stdout.write(json.dumps([_as_plain(row) for row in rows], indent=1))
+            return
+        writer = csv.writer(self.stdout, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(_as_plain(row).values() for row in rows)
+
+
+def _points(options: dict[str, Any]) -> list[GridPoint]:
+    if options["examples"]:
+        return points_of(options["examples"], options["episodes"], options["accuracy"])
+    return points_within(options["hours"], options["episodes"], options["accuracy"])
+
+
+def _as_plain(row: GridRow) -> dict[str, Any]:
+    figures = astuple(row)[1:]
+    plain = [None if math.isnan(value) else value for value in figures]
+    return dict(zip(COLUMNS, [*asdict(row.point).values(), *plain], strict=True))
