@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 from django.db import connection
 
 from annotation import jobs
 from annotation.errors import BadInput, Refusal
 from annotation.models import Job, JobState
-from scoring import tasks  # noqa: F401 (registers what runs the jobs)
 from scoring.acts.simulating_grids import (
     GridPoint,
     GridRules,
@@ -26,11 +25,17 @@ from scoring.acts.simulating_grids import (
     simulate_grid,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("registered")]
 
 POINTS = points_of([0, 20, 60], [5, 12, 30], [0.5, 0.7, 0.95])
 RULES = GridRules(replicates=60, resamples=100, seed=3)
 Committing = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def registered() -> None:
+    """What runs the parts, as a worker has it and as the command brings it."""
+    load_command_class("scoring", "plan_episodes")
 
 
 def same(ours: Any, theirs: Any) -> bool:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation import jobs
 from annotation.errors import Refusal
 from annotation.models import JobState
+from scoring import tasks  # noqa: F401 (registers what runs the parts)
 from scoring.acts.simulating_grids import (
     GridPoint,
     GridRow,
