@@ -39,7 +39,7 @@ def test_prints_one_of_them_alone(batch: Batch, part: str, other: str) -> None:
 
 def test_lays_out_tables_in_columns(batch: Batch) -> None:
     lines = exported(study=batch.study.slug, part="methods").splitlines()
-    head = next(number for number, line in enumerate(lines) if line.startswith("Task "))
+    head = next(number for number, line in enumerate(lines) if line.startswith("Task  "))
     assert set(lines[head + 1]) == {"-", " "}
     assert len(lines[head]) == len(lines[head + 1]) == len(lines[head + 2])
     assert lines[head + 2].startswith(batch.task.slug)
