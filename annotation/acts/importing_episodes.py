@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from django.db import transaction
 
@@ -15,10 +16,9 @@ from annotation.formats.flex import (
     TRANSFERS,
     FlexChallenge,
     FlexEpisode,
-    read_challenge,
     slug_of,
 )
-from annotation.formats.lines import read_records
+from annotation.formats.lines import records_of
 from annotation.models import Benchmark, Kind, Task
 
 SOURCE = "FLEX's toolkit"
@@ -39,54 +39,63 @@ def import_episodes(paths: Sequence[Path], *, name: str) -> EpisodesReport:
     """The rows of a challenge and its answer key, in either order; all of it is stored or
     nothing. Raises BadInput, and Frozen where a started study would change."""
     check_names(name)
-    challenge = read_challenge(*_both(paths))
+    challenge = _read(*_both(paths))
     _check_slugs(challenge)
+    reports: list[TaskReport] = []
+    few_shot = zero_shot = 0
     with transaction.atomic():
         benchmark, _ = Benchmark.objects.select_for_update().get_or_create(name=name)
-        for dataset in challenge.by_dataset:
-            _check_same(
-                Task.objects.filter(benchmark=benchmark, slug=slug_of(dataset)).first(), challenge
-            )
-        reports = [
-            save_task(benchmark, _read_task(dataset, episodes, challenge))
-            for dataset, episodes in challenge.by_dataset.items()
-        ]
-    every = [episode for episodes in challenge.by_dataset.values() for episode in episodes]
-    few_shot = sum(bool(episode.training) for episode in every)
+        for dataset in challenge.datasets:
+            present = Task.objects.filter(benchmark=benchmark, slug=slug_of(dataset)).first()
+            _check_same(present, challenge)
+            # One data set at a time: together they may fill the memory.
+            episodes = challenge.episodes(dataset)
+            reports.append(save_task(benchmark, _read_task(dataset, episodes, challenge)))
+            few_shot += sum(bool(episode.training) for episode in episodes)
+            zero_shot += sum(not episode.training for episode in episodes)
     return EpisodesReport(
         benchmark=name,
         published=challenge.published,
         checksum=challenge.checksum,
         tasks=reports,
         few_shot=few_shot,
-        zero_shot=len(every) - few_shot,
+        zero_shot=zero_shot,
     )
 
 
-def _both(paths: Sequence[Path]) -> tuple[tuple[bytes, str], tuple[bytes, str]]:
+def _read(challenge: Path, answers: Path) -> FlexChallenge:
+    with _opened(challenge) as rows, _opened(answers) as key:
+        return FlexChallenge(rows, key, challenge.name, answers.name)
+
+
+def _both(paths: Sequence[Path]) -> tuple[Path, Path]:
     """The challenge, then its answer key."""
     if len(paths) != 2:
         raise BadInput("Give two files: the rows of a challenge, and its answer key.")
-    files = [_read(path) for path in paths]
-    challenges = [file for file in files if "is_train" in next(read_records(*file)).fields]
+    challenges = [path for path in paths if _is_challenge(path)]
     if len(challenges) != 1:
         what = "both are" if challenges else "neither is"
         raise BadInput(
             f"One of the two files must be a challenge, with “is_train” in its rows; {what}."
         )
-    return challenges[0], files[1 - files.index(challenges[0])]
+    return challenges[0], paths[1 - list(paths).index(challenges[0])]
 
 
-def _read(path: Path) -> tuple[bytes, str]:
+def _is_challenge(path: Path) -> bool:
+    with _opened(path) as lines:
+        return "is_train" in next(records_of(lines, path.name)).fields
+
+
+def _opened(path: Path) -> BinaryIO:
     try:
-        return path.read_bytes(), path.name
+        return path.open("rb")
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _check_slugs(challenge: FlexChallenge) -> None:
     datasets: dict[str, str] = {}
-    for dataset in challenge.by_dataset:
+    for dataset in challenge.datasets:
         other = datasets.setdefault(slug_of(dataset), dataset)
         if other != dataset:
             raise BadInput(

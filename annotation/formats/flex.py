@@ -6,7 +6,7 @@ every episode has its own textual label for each.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import Any
@@ -15,9 +15,11 @@ from django.utils.text import slugify
 
 from annotation.errors import BadInput
 from annotation.formats.labelled import ContentExample, labelled_example
-from annotation.formats.lines import Record, read_records
+from annotation.formats.lines import Record, records_of
 from annotation.models import Role, Transfer
 
+Lines = Iterable[bytes]
+LONGEST_ID = 200
 # Challenges that are known by their checksum.
 PUBLISHED = {
     "29332397efd53c29e77c4fe66405d13ae061306a": "flex",
@@ -50,132 +52,135 @@ class FlexEpisode:
     """task_id is its number in the whole challenge; labels by class number."""
 
     task_id: int
-    dataset: str
     labels: tuple[str, ...]
     training: tuple[ContentExample, ...]
     test: tuple[ContentExample, ...]
 
 
-@dataclass(frozen=True)
-class FlexChallenge:
-    file: str
-    # Over the questions, as the toolkit takes it.
-    checksum: str
-    by_dataset: dict[str, list[FlexEpisode]]
+@dataclass(slots=True)
+class _Row:
+    """What an import keeps of a row until its data set is stored: a challenge has a million."""
 
-    @property
-    def published(self) -> str:
-        return PUBLISHED.get(self.checksum, "")
+    line: int
+    id: str
+    text: str
+    # Of a question, once the answer key is joined.
+    number: int
 
 
 @dataclass
 class _Rows:
     """The rows of one episode, in the file's order."""
 
-    training: list[Record] = field(default_factory=list)
-    test: list[Record] = field(default_factory=list)
+    dataset: str
+    labels: tuple[str, ...]
+    training: list[_Row] = field(default_factory=list)
+    test: list[_Row] = field(default_factory=list)
 
 
-def read_challenge(challenge: tuple[bytes, str], answers: tuple[bytes, str]) -> FlexChallenge:
-    """From both files, each with its name. Raises BadInput at the first row that cannot be
+class FlexChallenge:
+    """The episodes of both files, checked. Raises BadInput at the first row that cannot be
     used."""
-    gold = _read_answers(*answers)
-    rows: dict[int, _Rows] = defaultdict(_Rows)
-    hashed: list[str] = []
-    asked: dict[str, str] = {}
-    for record in read_records(*challenge):
-        episode = rows[_whole(record, "task_id")]
-        if _flag(record, "is_train"):
-            episode.training.append(record)
-            continue
-        episode.test.append(record)
-        hashed.append(record.text("hashed_id"))
-        question = record.text("question_id")
-        if question in asked:
-            record.refuse(f"the question “{question}” stands in {asked[question]} already.")
-        asked[question] = record.where
-    by_dataset: dict[str, list[FlexEpisode]] = defaultdict(list)
-    copies: dict[str, _Copies] = defaultdict(_Copies)
-    for task_id in sorted(rows):
-        episode = _read_episode(task_id, rows[task_id], gold, copies, challenge[1])
-        by_dataset[episode.dataset].append(episode)
-    _check_answers(gold, asked, answers[1])
-    return FlexChallenge(challenge[1], sha1("|".join(hashed).encode()).hexdigest(), by_dataset)
 
+    def __init__(self, challenge: Lines, answers: Lines, file: str, answers_file: str) -> None:
+        self.file = file
+        self._rows: dict[int, _Rows] = {}
+        # Equal texts are one string.
+        self._texts: dict[str, str] = {}
+        gold = _read_answers(answers, answers_file)
+        # Over the questions, as the toolkit takes it.
+        digest = sha1()
+        asked: set[str] = set()
+        for record in records_of(challenge, file):
+            rows = self._rows_of(record)
+            if _flag(record, "is_train"):
+                rows.training.append(self._row(record, "hashed_id", _class_number(record), rows))
+                continue
+            question = record.text("question_id")
+            if question in asked:
+                record.refuse(f"the question “{question}” is asked before already.")
+            if question not in gold:
+                record.refuse("the answer key does not have this question.")
+            rows.test.append(self._row(record, "question_id", gold[question], rows))
+            digest.update(("|" * bool(asked) + record.text("hashed_id")).encode())
+            asked.add(question)
+        self.checksum = digest.hexdigest()
+        self._check_whole(gold, asked, answers_file)
 
-def question_of(dataset: str) -> str:
-    return QUESTIONS.get(dataset, TOPIC_QUESTION)
+    @property
+    def published(self) -> str:
+        """The published challenge that this is."""
+        return PUBLISHED.get(self.checksum, "")
 
+    @property
+    def datasets(self) -> list[str]:
+        return list(dict.fromkeys(rows.dataset for _, rows in sorted(self._rows.items())))
 
-def slug_of(dataset: str) -> str:
-    return slugify(dataset)[:80]
+    def episodes(self, dataset: str) -> list[FlexEpisode]:
+        """Of one data set, in the order of the challenge."""
+        copies = _Copies()
+        return [
+            self._episode(task_id, rows, copies)
+            for task_id, rows in sorted(self._rows.items())
+            if rows.dataset == dataset
+        ]
 
-
-def _read_answers(data: bytes, file: str) -> dict[str, tuple[int, str]]:
-    """By question, its class and where the key says so."""
-    found: dict[str, tuple[int, str]] = {}
-    for record in read_records(data, file):
-        question = record.text("question_id")
-        if question in found:
-            record.refuse(f"the question “{question}” stands in {found[question][1]} already.")
-        if record.fields.get("is_distractor"):
-            record.refuse("this question is a distractor, which this import does not know.")
-        found[question] = (_class_number(record), record.where)
-    return found
-
-
-def _check_answers(gold: Iterable[str], asked: dict[str, str], file: str) -> None:
-    for question in gold:
-        if question not in asked:
-            raise BadInput(
-                f"{file}: the question “{question}” is not in the challenge; "
-                "give the answer key of the same challenge."
-            )
-
-
-def _read_episode(
-    task_id: int,
-    rows: _Rows,
-    gold: dict[str, tuple[int, str]],
-    copies: dict[str, "_Copies"],
-    file: str,
-) -> FlexEpisode:
-    if not rows.test:
-        raise BadInput(f"{file}: the episode {task_id} has no question.")
-    first = rows.test[0]
-    labels = _labels(first)
-    dataset = first.text("dataset")
-    if not slug_of(dataset):
-        first.refuse("“dataset” must be a name with letters or digits.")
-    for record in (*rows.training, *rows.test):
-        if record.text("dataset") != dataset or _labels(record) != labels:
+    def _rows_of(self, record: Record) -> _Rows:
+        task_id = _whole(record, "task_id")
+        dataset, labels = record.text("dataset"), _labels(record)
+        rows = self._rows.get(task_id)
+        if rows is None:
+            if not slug_of(dataset):
+                record.refuse("“dataset” must be a name with letters or digits.")
+            rows = self._rows[task_id] = _Rows(dataset, labels)
+        if (rows.dataset, rows.labels) != (dataset, labels):
             record.refuse(f"the rows of the episode {task_id} differ in their dataset or labels.")
+        return rows
 
-    examples = list(
-        copies[dataset].numbered(
-            [
-                *(
-                    _example(row, Role.TRAINING, _class_number(row), labels)
-                    for row in rows.training
-                ),
-                *(_example(row, Role.TEST, _gold_class(row, gold), labels) for row in rows.test),
-            ]
+    def _row(self, record: Record, id_field: str, number: int, rows: _Rows) -> _Row:
+        if number >= len(rows.labels):
+            record.refuse(f"the class {number} is none of the episode's {len(rows.labels)}.")
+        text = record.text("txt")
+        if not text.strip():
+            record.refuse("“txt” is empty: people can only work on texts.")
+        text = self._texts.setdefault(text, text)
+        return _Row(record.line, record.text(id_field)[:LONGEST_ID], text, number)
+
+    def _check_whole(self, gold: Iterable[str], asked: set[str], answers_file: str) -> None:
+        for task_id, rows in self._rows.items():
+            if not rows.test:
+                raise BadInput(f"{self.file}: the episode {task_id} has no question.")
+        for question in gold:
+            if question not in asked:
+                raise BadInput(
+                    f"{answers_file}: the question “{question}” is not in the challenge; "
+                    "give the answer key of the same challenge."
+                )
+
+    def _episode(self, task_id: int, rows: _Rows, copies: "_Copies") -> FlexEpisode:
+        examples = list(
+            copies.numbered(
+                self._example(row, role, rows)
+                for role, those in ((Role.TRAINING, rows.training), (Role.TEST, rows.test))
+                for row in those
+            )
         )
-    )
-    return FlexEpisode(
-        task_id=task_id,
-        dataset=dataset,
-        labels=labels,
-        training=tuple(examples[: len(rows.training)]),
-        test=tuple(examples[len(rows.training) :]),
-    )
+        return FlexEpisode(
+            task_id=task_id,
+            labels=rows.labels,
+            training=tuple(examples[: len(rows.training)]),
+            test=tuple(examples[len(rows.training) :]),
+        )
 
-
-def _gold_class(record: Record, gold: dict[str, tuple[int, str]]) -> int:
-    known = gold.get(record.text("question_id"))
-    if known is None:
-        record.refuse("the answer key does not have this question.")
-    return known[0]
+    def _example(self, row: _Row, role: str, rows: _Rows) -> ContentExample:
+        return labelled_example(
+            where=f"{self.file}, line {row.line}",
+            role=role,
+            source_id=row.id,
+            context=_segments(row.text),
+            question=question_of(rows.dataset),
+            label=rows.labels[row.number],
+        )
 
 
 class _Copies:
@@ -193,23 +198,29 @@ class _Copies:
             known = self._known[each.content_hash]
             if copy not in known:
                 known.append(copy)
-            yield replace(each, copy=known.index(copy) + 1)
+            number = known.index(copy) + 1
+            yield replace(each, copy=number) if number > 1 else each
 
 
-def _example(record: Record, role: str, number: int, labels: Sequence[str]) -> ContentExample:
-    if number >= len(labels):
-        record.refuse(f"the class {number} is none of the episode's {len(labels)}.")
-    text = record.text("txt")
-    if not text.strip():
-        record.refuse("“txt” is empty: people can only work on texts.")
-    return labelled_example(
-        where=record.where,
-        role=role,
-        source_id=record.text("question_id" if role == Role.TEST else "hashed_id")[:200],
-        context=_segments(text),
-        question=question_of(record.text("dataset")),
-        label=labels[number],
-    )
+def question_of(dataset: str) -> str:
+    return QUESTIONS.get(dataset, TOPIC_QUESTION)
+
+
+def slug_of(dataset: str) -> str:
+    return slugify(dataset)[:80]
+
+
+def _read_answers(lines: Lines, file: str) -> dict[str, int]:
+    """By question, its class."""
+    found: dict[str, int] = {}
+    for record in records_of(lines, file):
+        question = record.text("question_id")
+        if question in found:
+            record.refuse(f"the question “{question}” is answered before already.")
+        if record.fields.get("is_distractor"):
+            record.refuse("this question is a distractor, which this import does not know.")
+        found[question] = _class_number(record)
+    return found
 
 
 def _segments(text: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Files of one JSON object a line, and the sentences that say which line is wrong."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -45,9 +45,15 @@ class Record:
 def read_records(data: bytes, file: str) -> Iterator[Record]:
     """The objects of a file's lines; empty lines are skipped. Raises BadInput at the first
     line that is not one, and for a file without any."""
-    empty = True
     # Not splitlines: a text may hold Unicode's own line separators.
-    for number, raw in enumerate(data.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
+    yield from records_of(data.split(b"\n"), file)
+
+
+def records_of(lines: Iterable[bytes], file: str) -> Iterator[Record]:
+    """The same of lines that come one by one, for a file that should not fill the memory."""
+    empty = True
+    for number, line in enumerate(lines, start=1):
+        raw = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
         if raw.strip():
             empty = False
             yield _read_record(raw, file, number)
