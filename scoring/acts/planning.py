@@ -116,20 +116,6 @@ class Plan:
     three: PlannedDesign | None
     notes: tuple[str, ...]
 
-    def as_plain(self) -> dict[str, Any]:
-        """Scores in percent, as everything that is exported; components as they are."""
-        return {
-            "budget": self.budget,
-            "width": _percent(self.width),
-            "min_coverage": self.min_coverage,
-            "assumptions": asdict(self.assumptions),
-            "contrast": asdict(self.contrast) if self.contrast else None,
-            "recommended": _plain(self.recommended),
-            "three_annotators": _plain(self.three),
-            "frontier": [_plain(each) for each in self.frontier],
-            "notes": list(self.notes),
-        }
-
 
 def make_plan(
     assumptions: Assumptions,
@@ -350,28 +336,3 @@ def _notes(
             f"{best.annotators} people on each of {assumptions.batches} batches are "
             f"{best.people} different people: nobody works on a task twice."
         )
-
-
-def _plain(planned: PlannedDesign | None) -> dict[str, Any] | None:
-    if planned is None:
-        return None
-    design = planned.design
-    known = design.coverage == design.coverage
-    return {
-        "annotators": design.annotators,
-        "items": design.items,
-        "people": design.people,
-        "cost": design.cost,
-        "width": _percent(design.width),
-        "se": _percent(design.se),
-        "df": design.df,
-        "coverage": design.coverage if known else None,
-        "coverage_se": design.coverage_se if known else None,
-        "power": planned.power,
-        "detectable": _percent(planned.detectable),
-        "exploratory": planned.is_exploratory,
-    }
-
-
-def _percent(score: float | None) -> float | None:
-    return None if score is None else 100 * score

@@ -18,7 +18,7 @@ from scoring.acts.planning import LEAST_COVERAGE, Plan, make_plan
 from scoring.figures import inline_svg
 from scoring.plan_figure import plan_figure
 from scoring.planning_forms import DraftForm, PilotForm, PlanForm, values_of
-from scoring.tables.plan import PlanRow, thinned
+from scoring.tables.plan import PlanRow, plan_as_plain, thinned
 from scoring.views.scope import for_researchers
 
 # Answers of one cell: a larger one takes longer to simulate than a page may.
@@ -46,7 +46,7 @@ def plan_document(request: HttpRequest) -> HttpResponse:
     found = _result(PlanForm.from_query(request.GET), checked="check" in request.GET)
     if "plan" not in found:
         return JsonResponse({"error": found["problem"]}, status=400)
-    return JsonResponse(found["plan"].as_plain(), json_dumps_params={"indent": 1})
+    return JsonResponse(plan_as_plain(found["plan"]), json_dumps_params={"indent": 1})
 
 
 @for_researchers

@@ -20,7 +20,7 @@ from scoring.acts.planning import (
 )
 from scoring.core.intervals import ESTIMANDS
 from scoring.pilots import Pilot, read_pilot, read_system
-from scoring.tables.plan import thinned
+from scoring.tables.plan import plan_as_plain, thinned
 
 # The option of each field, for the sentence that says where its value is from.
 FIELDS = {
@@ -98,7 +98,7 @@ class Command(BaseCommand):
         for line in _sources(options, pilot):
             self.stderr.write(line)
         if options["format"] == "json":
-            self.stdout.write(json.dumps(plan.as_plain(), indent=1))
+            self.stdout.write(json.dumps(plan_as_plain(plan), indent=1))
             return
         for line in _table(plan):
             self.stdout.write(line)
