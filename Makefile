@@ -1,4 +1,4 @@
-# make run | test | lint | bench          make run PORT=8001          make test ARGS="-k joining"
+# make run | test | lint | bench | screens | messages          make run PORT=8001          make test ARGS="-k joining"
 
 HOST := 127.0.0.1
 PORT := 8000
@@ -19,7 +19,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
 
-.PHONY: run test lint bench messages
+.PHONY: run test lint bench messages screens
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -38,6 +38,11 @@ lint: $(DEV_INSTALLED)
 bench: $(DEV_INSTALLED)
 	@for file in tests/benchmarks/bench_*.py; do \
 		echo "== $$file"; $(PY) -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
+
+# The pictures of docs/screens/, taken again.
+screens: $(DEV_INSTALLED)
+	@$(PY) -m tests.chromium
+	@$(PY) -m pytest --quiet tests/browser/screens.py
 
 # After a change of texts; needs gettext. Both catalogues are committed.
 messages: $(INSTALLED)

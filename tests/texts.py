@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from annotation.acts.running import start_study
-from annotation.models import Batch, Example, Gold, Kind, Role, Task
+from annotation.models import Batch, Example, Gold, Role, Task
 from tests import make
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.person import Person
@@ -12,6 +12,9 @@ from tests.browser.person import Person
 NARROW, PHONE, LAPTOP = (320, 640), (390, 844), (1280, 800)
 
 Comes = Callable[..., Person]
+
+# A slow machine is no defect.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")

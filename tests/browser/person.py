@@ -6,6 +6,7 @@ from django.urls import reverse
 from playwright.sync_api import Locator, Page
 
 from annotation.acts.judging import current_example
+from annotation.frozen import FrozenExample
 from annotation.marking import gold_in_force
 from annotation.models import Assignment, Batch
 
@@ -100,24 +101,40 @@ class Person:
         return self.page.locator("[name=option]").nth(number).is_checked()
 
     def selects(self, segment: int, start: int, end: int, by: str = MOUSE) -> None:
-        """The words that cover a stretch of a segment."""
-        words = self.page.evaluate(WORDS)
-        covered = [n for n, (s, a, b) in enumerate(words) if s == segment and a < end and b > start]
-        first, last = covered[0], covered[-1]
+        """A stretch of a segment: its words, or its characters where it cuts into a word."""
+        words = self._words_over(segment, start, end)
+        is_exact = (words[0][1], words[-1][2]) != (start, end)
+        if is_exact:
+            self._presses("[data-span-exact]", by)
+            words = self._words_over(segment, start, end)
+        self._selects_words(words[0][0], words[-1][0], by)
+        if is_exact:
+            self._presses("[data-span-exact]", by)
+
+    def _words_over(self, segment: int, start: int, end: int) -> list[tuple[int, int, int]]:
+        """The place among all words, the start and the end of each."""
+        words = enumerate(self.page.evaluate(WORDS))
+        return [(n, a, b) for n, (s, a, b) in words if s == segment and a < end and b > start]
+
+    def _selects_words(self, first: int, last: int, by: str) -> None:
         word = self.page.locator(".span-word")
         if by == KEYBOARD:
-            word.nth(first).evaluate("word => word.closest('[data-segment]').scrollIntoView()")
             self._walks_to(first)
             self.page.keyboard.press("Enter")
             for _ in range(last - first):
                 self.page.keyboard.press("ArrowRight")
             self.page.keyboard.press("Enter")
-        elif by == TOUCH:
-            word.nth(first).tap()
-            word.nth(last).tap()
+            return
+        for place in (first, last):
+            word.nth(place).tap() if by == TOUCH else word.nth(place).click()
+
+    def _presses(self, control: str, by: str) -> None:
+        button = self.page.locator(control)
+        if by == KEYBOARD:
+            button.focus()
+            self.page.keyboard.press("Enter")
         else:
-            word.nth(first).click()
-            word.nth(last).click()
+            button.tap() if by == TOUCH else button.click()
 
     def _walks_to(self, place: int) -> None:
         """From the one word in the order of the tab key to another."""
@@ -130,17 +147,16 @@ class Person:
             self.page.keyboard.press(key)
 
     def chooses_none(self, by: str = MOUSE) -> None:
-        box = self.page.locator("[data-span-none]")
         if by == KEYBOARD:
             self.page.keyboard.press("0")
-        elif by == TOUCH:
-            box.tap()
         else:
-            box.click()
+            self._presses("[data-span-none]", by)
 
-    def answers(self, texts: Sequence[str], by: str = MOUSE) -> None:
+    def answers(
+        self, texts: Sequence[str], by: str = MOUSE, example: FrozenExample | None = None
+    ) -> None:
         """Give the texts as the answer, each selected where it stands first."""
-        example = current_example(self.assignment)
+        example = example or current_example(self.assignment)
         if example.options:
             self.chooses(example.options.index(texts[0]), by)
         elif not texts:

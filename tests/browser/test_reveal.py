@@ -81,7 +81,7 @@ def test_tells_the_answer_of_a_choice_where_it_was_offered(person: Person) -> No
     person.goes_on()
     assert texts(person, ".option.extra") == ["bad (your answer)"]
     assert texts(person, ".option.missed") == ["good (the right answer)"]
-    assert texts(person, ".verdict-sum") == ["The right answer: good"]
+    assert texts(person, ".verdict-sum") == ["Your answer: bad · The right answer: good"]
     assert "The right answer: good" in person.page.locator("#announcer").inner_text()
 
 

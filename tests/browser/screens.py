@@ -1,0 +1,256 @@
+"""Every state of the annotator's pages as a picture in docs/screens/: `make screens`.
+
+Not a test: it draws what the tests drive. It runs under pytest for the live server's sake."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+from PIL import Image
+from playwright.sync_api import Error, expect
+
+from annotation.acts.finishing import finish
+from annotation.models import Batch, Kind, Outcome
+from tests import make
+from tests.browser.conftest import LAPTOP, PHONE, Comes
+from tests.browser.person import Person
+from tests.texts import Text, running_batch_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FOLDER = settings.BASE_DIR / "docs" / "screens"
+COLOURS = 128
+ATTEMPTS = 5
+
+STUDY = {
+    "title": "Reading short texts",
+    "contact": "reading-study@example.org",
+    "consent_text": "You read short texts and answer questions about them. It takes about twenty "
+    "minutes.\n\nWe store your answers and the time they take under a pseudonym, and publish "
+    "them without it.",
+}
+REVIEW = Text(
+    "The first half hour is slow, and the two leads never seem to be in the same film. Then the "
+    "power goes out, everybody has to talk in the dark, and it turns into the funniest, warmest "
+    "hour I have spent in a cinema this year.",
+    question="Is this review good or bad?",
+    gold=["good"],
+    explanation="A review counts by its last word: here the praise.",
+)
+FERRY = (
+    "The ferry from Split to Vis takes a little over two hours. Marta Kovač, who has steered it "
+    "for eleven years, learned the trade on the Danube at Novi Sad; her brother still works "
+    "there, for the shipping company Dunav Line."
+)
+PLACES = Text(
+    FERRY,
+    question="List all the places that the text names.",
+    gold=["Split", "Vis", "Danube", "Novi Sad"],
+    explanation="A river is a place. “Dunav Line” is a company.",
+)
+NOTHING = Text(FERRY, question="List all the dates that the text names.", gold=[])
+TIME = Text(FERRY, question="How long has Marta Kovač steered the ferry?", gold=["eleven years"])
+WHO = Text(
+    FERRY,
+    question="@placeholder employs the brother of the woman at the helm.",
+    gold=["Dunav Line"],
+    candidates=["Split", "Vis", "Marta Kovač", "Danube", "Novi Sad", "Dunav Line"],
+)
+ARABIC = Text(
+    "تستغرق العبّارة من سبليت إلى فيس أكثر من ساعتين بقليل. تعلمت مارتا المهنة على نهر الدانوب.",
+    question="ما الأماكن المذكورة في النص؟",
+    gold=["سبليت", "فيس"],
+)
+DESCRIPTIONS = {
+    Kind.CHOICE: "You read a review of a film and say whether it is good or bad.",
+    Kind.SPANS: "You read a text and mark every piece of it that answers the question. There may "
+    "be several, or none.",
+    Kind.CANDIDATE: "You read a text and a sentence with a gap, and choose what belongs there.",
+}
+
+
+def batch_of(kind: str, training: Text, *more: Text, **fields: object) -> Batch:
+    description = DESCRIPTIONS[Kind(kind)]
+    return running_batch_of(
+        kind, training=[training], tests=[training, *more], study=STUDY, description=description,
+        slug=f"{kind}-{training.question[:9]}".replace(" ", "-"), **fields,
+    )  # fmt: skip
+
+
+class Album:
+    """The pictures of one window and colour scheme."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def shows(self, person: Person, name: str) -> None:
+        # What differs from run to run would make every picture a new one.
+        person.page.evaluate(
+            """() => {
+              const put = (selector, text) => document.querySelectorAll(selector)
+                .forEach((element) => { element.lastChild.textContent = text; });
+              put(".resume", "https://study.example.org/resume/m2Zq81vB0tYc4hWnJ5sKxA/");
+              put(".progress-pay", " 4 min · 0.85 USD");
+            }"""
+        )
+        picture = Image.open(io.BytesIO(_picture(person)))
+        small = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        small.save(self.folder / f"{name}.png", optimize=True)
+
+
+def _picture(person: Person) -> bytes:
+    for _ in range(ATTEMPTS):
+        try:
+            return person.page.screenshot(animations="disabled", caret="hide")
+        except Error as failure:  # now and then, on a busy machine
+            last = failure
+    raise last
+
+
+@pytest.fixture(params=[LAPTOP, PHONE], ids=["1280", "390"])
+def size(request: pytest.FixtureRequest) -> tuple[int, int]:
+    return request.param
+
+
+@pytest.fixture(params=["light", "dark"])
+def scheme(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def album(size: tuple[int, int], scheme: str) -> Album:
+    return Album(FOLDER / f"{size[0]}-{scheme}")
+
+
+@pytest.fixture
+def people(somebody: Comes, size: tuple[int, int], scheme: str) -> Iterator[Comes]:
+    def come(**options: object) -> Person:
+        return somebody(size, touch=size == PHONE, color_scheme=scheme, **options)
+
+    return come
+
+
+def test_entering(people: Comes, album: Album) -> None:
+    person = people()
+    person.join(batch_of(Kind.CHOICE, REVIEW))
+    album.shows(person, "consent")
+    person.page.get_by_role("button", name="I agree").click()
+    album.shows(person, "description")
+    person.page.get_by_text("Stop taking part").click()
+    person.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    album.shows(person, "stop")
+
+
+def test_choice(people: Comes, album: Album) -> None:
+    person = people().start(batch_of(Kind.CHOICE, REVIEW))
+    album.shows(person, "choice-answer")
+    person.sends()
+    expect(person.page.get_by_role("alert")).to_be_visible()
+    album.shows(person, "choice-nothing-chosen")
+    person.chooses(1)
+    album.shows(person, "choice-chosen")
+    person.page.context.set_offline(True)
+    person.sends()
+    expect(person.page.locator("[data-save-note]")).to_contain_text("Not saved")
+    album.shows(person, "not-saved-yet")
+    person.page.context.set_offline(False)
+    person.page.wait_for_selector("[data-panel=reveal]")
+    album.shows(person, "choice-right")
+    person.goes_on()
+    album.shows(person, "choice-test")
+    person.page.get_by_text("Instructions").click()
+    album.shows(person, "instructions")
+    person.page.keyboard.press("?")
+    album.shows(person, "keys")
+
+
+def test_choice_that_was_wrong(people: Comes, album: Album) -> None:
+    person = people().start(batch_of(Kind.CHOICE, REVIEW))
+    person.chooses(0)
+    person.goes_on()
+    album.shows(person, "choice-wrong")
+
+
+def test_candidate(people: Comes, album: Album) -> None:
+    person = people().start(batch_of(Kind.CANDIDATE, WHO))
+    album.shows(person, "candidate-answer")
+    person.chooses(2)
+    album.shows(person, "candidate-chosen")
+    person.goes_on()
+    album.shows(person, "candidate-wrong")
+
+
+def test_spans(people: Comes, album: Album) -> None:
+    person = people().start(batch_of(Kind.SPANS, PLACES))
+    album.shows(person, "spans-answer")
+    person.page.locator(".span-word", has_text="Novi").click()
+    album.shows(person, "spans-first-word")
+    person.page.locator(".span-word", has_text="Sad").click()
+    person.answers(["Split", "Dunav Line", "Danube"])
+    album.shows(person, "spans-chosen")
+    person.page.locator("[data-span-exact]").click()
+    album.shows(person, "spans-exact")
+    person.goes_on()
+    album.shows(person, "spans-partly-right")
+
+
+def test_spans_where_none_is_right(people: Comes, album: Album) -> None:
+    person = people().start(batch_of(Kind.SPANS, NOTHING))
+    person.chooses_none()
+    album.shows(person, "spans-none")
+    person.goes_on()
+    album.shows(person, "spans-none-right")
+
+
+def test_one_span_at_most(people: Comes, album: Album) -> None:
+    person = people().start(batch_of(Kind.SPANS, TIME, max_spans=1))
+    person.answers(["eleven years"])
+    album.shows(person, "one-span-chosen")
+    person.goes_on()
+    album.shows(person, "one-span-right")
+
+
+def test_from_right_to_left(people: Comes, album: Album) -> None:
+    batch = batch_of(Kind.SPANS, ARABIC, direction="rtl", language="ar")
+    person = people().start(batch)
+    person.answers(["سبليت"])
+    album.shows(person, "right-to-left-chosen")
+    person.goes_on()
+    album.shows(person, "right-to-left-reveal")
+
+
+def test_without_javascript(people: Comes, album: Album) -> None:
+    person = people().start(batch_of(Kind.SPANS, PLACES))
+    album_of_plain = people(java_script_enabled=False)
+    album_of_plain.page.context.add_cookies(person.page.context.cookies())
+    album_of_plain.open("/work/")
+    small = Image.open(io.BytesIO(_picture(album_of_plain))).convert("RGB").quantize(COLOURS)
+    small.save(album.folder / "without-javascript.png", optimize=True)
+
+
+@pytest.mark.parametrize("outcome", Outcome.values)
+def test_end(people: Comes, album: Album, outcome: str) -> None:
+    person = people()
+    batch = running_batch_of(Kind.CHOICE, training=[REVIEW], study={**STUDY, "via": "prolific"})
+    person.join(batch, "?PROLIFIC_PID=p")
+    assignment = person.assignment
+    assignment.paid_ms = 0 if outcome == Outcome.DECLINED else 1_254_000
+    assignment.save()
+    finish(assignment, outcome, at=timezone.now())
+    person.page.reload()
+    album.shows(person, f"end-{outcome}")
+
+
+def test_refusals(people: Comes, album: Album) -> None:
+    full = running_batch_of(Kind.CHOICE, training=[REVIEW], wanted=1, study=STUDY)
+    make.joined(full, at=timezone.now())
+    person = people()
+    person.join(full)
+    album.shows(person, "full")
+    stranger = people()
+    stranger.open("/work/")
+    album.shows(stranger, "not-let-in")

@@ -1,0 +1,71 @@
+"""Whole batches of the published CLUES tasks, from the link to the code.
+
+Every batch has the training set as published; of the test set it has the first examples
+alone, since hundreds of them would show nothing more."""
+
+from pathlib import Path
+
+import pytest
+
+from annotation.acts.importing import import_benchmark
+from annotation.acts.running import start_study
+from annotation.frozen import sequence
+from annotation.marking import gold_in_force
+from annotation.models import Batch, Benchmark, Judgement, Outcome, Role, Task
+from tests import make
+from tests.browser.conftest import LAPTOP, PHONE, Comes
+from tests.browser.person import KEYBOARD, MOUSE, TOUCH, Person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TESTS = 15
+TASKS = ["sst2", "conll03", "squadv2", "record"]
+
+
+def batch_of(clues: Path, slug: str, shots: int) -> Batch:
+    import_benchmark(clues, name="clues", tasks={slug})
+    task = Task.objects.get(slug=slug)
+    whole = task.item_sets.get(name="test")
+    examples = [item.example for item in whole.items.order_by("position")[:TESTS]]
+    short = make.item_set(task, examples, name="test-short", role=Role.TEST)
+    short.choices = whole.choices
+    short.save()
+    study = make.study(Benchmark.objects.get(), lease_minutes=60)
+    training = task.item_sets.get(shots=shots, split=1) if shots else None
+    batch = Batch.objects.create(study=study, task=task, training_set=training, test_set=short)
+    start_study(study, at=make.NOON)
+    batch.refresh_from_db()
+    return batch
+
+
+def works_through(person: Person, batch: Batch, ways: list[str]) -> None:
+    """Every example answered as its gold has it, by one way after another."""
+    person.start(batch)
+    assignment = person.assignment
+    examples = sequence(batch.pk, assignment.order_seed)
+    golds = gold_in_force([example.pk for example in examples], batch.task_id, 1)
+    for step, example in enumerate(examples):
+        assert person.step == step
+        by = ways[step % len(ways)]
+        person.answers((golds[example.pk].alternative_texts() or [[]])[0], by, example)
+        person.goes_on(by)
+        if example.role == Role.TRAINING:
+            assert person.panel == "reveal"
+            assert "Score 1 of 1" in person.page.locator("[data-verdict]").inner_text()
+            person.goes_on(KEYBOARD)
+
+
+@pytest.mark.parametrize("shots", [10, 0], ids=["10-shot", "zero-shot"])
+@pytest.mark.parametrize("slug", TASKS)
+def test_leads_through_a_whole_batch(clues: Path, somebody: Comes, slug: str, shots: int) -> None:
+    batch = batch_of(clues, slug, shots)
+    person = somebody(LAPTOP) if shots else somebody(PHONE, touch=True)
+    works_through(person, batch, [MOUSE, KEYBOARD] if shots else [TOUCH])
+    assert "CODE-COMPLETED" in person.page.locator("main").inner_text()
+    assignment = batch.assignments.get()
+    trained = batch.training_set.items.count() if batch.training_set else 0
+    assert assignment.outcome == Outcome.COMPLETED
+    assert assignment.training_score == (100 if shots else None)
+    assert Judgement.objects.of_training().count() == trained
+    assert Judgement.objects.count() == trained + TESTS
+    assert person.problems == []
