@@ -6,150 +6,475 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('annotation', '0003_ready_made_channels'),
+        ("annotation", "0003_ready_made_channels"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Leaderboard',
+            name="Leaderboard",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('is_public', models.BooleanField(default=False, help_text='Anybody may read the leaderboard, without signing in.')),
-                ('benchmark', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='leaderboard', to='annotation.benchmark')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "is_public",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Anybody may read the leaderboard, without signing in.",
+                    ),
+                ),
+                (
+                    "benchmark",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="leaderboard",
+                        to="annotation.benchmark",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('system', models.CharField(max_length=200)),
-                ('method', models.CharField(choices=[('FT', 'fine-tuning'), ('PT', 'prompt-based fine-tuning'), ('ICL', 'in-context learning'), ('other', 'other')], max_length=5)),
-                ('parameters', models.CharField(blank=True, help_text='Such as 110M.', max_length=30)),
-                ('shots', models.PositiveIntegerField(blank=True, help_text='Empty: fully supervised (“all”).', null=True)),
-                ('split', models.PositiveIntegerField(blank=True, null=True)),
-                ('episode', models.PositiveIntegerField(blank=True, null=True)),
-                ('citation', models.TextField(blank=True)),
-                ('url', models.CharField(blank=True, max_length=500)),
-                ('uses_labelled', models.BooleanField(blank=True, help_text='Labelled data from elsewhere; empty: not told.', null=True)),
-                ('uses_unlabelled', models.BooleanField(blank=True, help_text='Unlabelled data from elsewhere; empty: not told.', null=True)),
-                ('protocol', models.JSONField(blank=True, default=list, help_text='List of pretraining-only, meta-trained.')),
-                ('source_format', models.CharField(max_length=40)),
-                ('source_name', models.CharField(blank=True, max_length=300)),
-                ('checksum', models.CharField(blank=True, max_length=64)),
-                ('state', models.CharField(choices=[('uploading', 'uploading'), ('complete', 'complete')], default='uploading', max_length=9)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('report', models.JSONField(blank=True, default=dict)),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL)),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='annotation.task')),
-                ('test_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='annotation.itemset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("system", models.CharField(max_length=200)),
+                (
+                    "method",
+                    models.CharField(
+                        choices=[
+                            ("FT", "fine-tuning"),
+                            ("PT", "prompt-based fine-tuning"),
+                            ("ICL", "in-context learning"),
+                            ("other", "other"),
+                        ],
+                        max_length=5,
+                    ),
+                ),
+                (
+                    "parameters",
+                    models.CharField(blank=True, help_text="Such as 110M.", max_length=30),
+                ),
+                (
+                    "shots",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="Empty: fully supervised (“all”).", null=True
+                    ),
+                ),
+                ("split", models.PositiveIntegerField(blank=True, null=True)),
+                ("episode", models.PositiveIntegerField(blank=True, null=True)),
+                ("citation", models.TextField(blank=True)),
+                ("url", models.CharField(blank=True, max_length=500)),
+                (
+                    "uses_labelled",
+                    models.BooleanField(
+                        blank=True,
+                        help_text="Labelled data from elsewhere; empty: not told.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "uses_unlabelled",
+                    models.BooleanField(
+                        blank=True,
+                        help_text="Unlabelled data from elsewhere; empty: not told.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "protocol",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="List of pretraining-only, meta-trained.",
+                    ),
+                ),
+                ("source_format", models.CharField(max_length=40)),
+                ("source_name", models.CharField(blank=True, max_length=300)),
+                ("checksum", models.CharField(blank=True, max_length=64)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("uploading", "uploading"), ("complete", "complete")],
+                        default="uploading",
+                        max_length=9,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("report", models.JSONField(blank=True, default=dict)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="annotation.task",
+                    ),
+                ),
+                (
+                    "test_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="annotation.itemset",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['task', 'system', 'method', 'shots', 'split', 'episode', 'id'],
+                "ordering": ["task", "system", "method", "shots", "split", "episode", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Prediction',
+            name="Prediction",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('answer', models.JSONField(help_text='List of strings; empty for none.')),
-                ('example', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='predictions', to='annotation.example')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='predictions', to='scoring.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("answer", models.JSONField(help_text="List of strings; empty for none.")),
+                (
+                    "example",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="predictions",
+                        to="annotation.example",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="predictions",
+                        to="scoring.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['run_id', 'example_id'],
+                "ordering": ["run_id", "example_id"],
             },
         ),
         migrations.CreateModel(
-            name='ScoreVector',
+            name="ScoreVector",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('references', models.CharField(choices=[('set', 'set'), ('any', 'any')], max_length=3)),
-                ('gold_version', models.PositiveIntegerField()),
-                ('scorer_version', models.PositiveIntegerField()),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('scores', models.BinaryField()),
-                ('assignment', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='score_vectors', to='annotation.assignment')),
-                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.itemset')),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='score_vectors', to='scoring.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "references",
+                    models.CharField(choices=[("set", "set"), ("any", "any")], max_length=3),
+                ),
+                ("gold_version", models.PositiveIntegerField()),
+                ("scorer_version", models.PositiveIntegerField()),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("scores", models.BinaryField()),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="score_vectors",
+                        to="annotation.assignment",
+                    ),
+                ),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="annotation.itemset",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="score_vectors",
+                        to="scoring.run",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Comparison',
+            name="Comparison",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('parameters_key', models.CharField(max_length=64)),
-                ('parameters', models.JSONField()),
-                ('seed', models.PositiveBigIntegerField()),
-                ('scorer_version', models.PositiveIntegerField()),
-                ('fingerprint', models.CharField(blank=True, max_length=64)),
-                ('result', models.JSONField(default=dict)),
-                ('computed_at', models.DateTimeField(null=True)),
-                ('benchmark', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.benchmark')),
-                ('job', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.job')),
-                ('study', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.study')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("parameters_key", models.CharField(max_length=64)),
+                ("parameters", models.JSONField()),
+                ("seed", models.PositiveBigIntegerField()),
+                ("scorer_version", models.PositiveIntegerField()),
+                ("fingerprint", models.CharField(blank=True, max_length=64)),
+                ("result", models.JSONField(default=dict)),
+                ("computed_at", models.DateTimeField(null=True)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="annotation.benchmark",
+                    ),
+                ),
+                (
+                    "job",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotation.job",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="annotation.study",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('benchmark__isnull', True), ('study__isnull', False)), models.Q(('benchmark__isnull', False), ('study__isnull', True)), _connector='OR'), name='comparison_of_one'), models.UniqueConstraint(fields=('study', 'parameters_key'), name='comparison_of_study_once'), models.UniqueConstraint(fields=('benchmark', 'parameters_key'), name='comparison_of_benchmark_once')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("benchmark__isnull", True), ("study__isnull", False)),
+                            models.Q(("benchmark__isnull", False), ("study__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="comparison_of_one",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("study", "parameters_key"), name="comparison_of_study_once"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("benchmark", "parameters_key"), name="comparison_of_benchmark_once"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ReportedScore',
+            name="ReportedScore",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('task', models.SlugField(max_length=80)),
-                ('kind', models.CharField(choices=[('human', 'human'), ('model', 'model')], max_length=5)),
-                ('system', models.CharField(max_length=200)),
-                ('method', models.CharField(blank=True, choices=[('FT', 'fine-tuning'), ('PT', 'prompt-based fine-tuning'), ('ICL', 'in-context learning'), ('other', 'other')], max_length=5)),
-                ('parameters', models.CharField(blank=True, max_length=30)),
-                ('shots', models.PositiveIntegerField(blank=True, help_text='Empty: fully supervised (“all”).', null=True)),
-                ('mean', models.FloatField()),
-                ('sd', models.FloatField(blank=True, null=True)),
-                ('n', models.PositiveIntegerField(blank=True, help_text="Annotators of a human figure, splits of a model's.", null=True)),
-                ('references', models.CharField(choices=[('set', 'set'), ('any', 'any'), ('unknown', 'unknown')], default='unknown', max_length=7)),
-                ('source', models.CharField(max_length=300)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reported_scores', to='annotation.benchmark')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("task", models.SlugField(max_length=80)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("human", "human"), ("model", "model")], max_length=5
+                    ),
+                ),
+                ("system", models.CharField(max_length=200)),
+                (
+                    "method",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("FT", "fine-tuning"),
+                            ("PT", "prompt-based fine-tuning"),
+                            ("ICL", "in-context learning"),
+                            ("other", "other"),
+                        ],
+                        max_length=5,
+                    ),
+                ),
+                ("parameters", models.CharField(blank=True, max_length=30)),
+                (
+                    "shots",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="Empty: fully supervised (“all”).", null=True
+                    ),
+                ),
+                ("mean", models.FloatField()),
+                ("sd", models.FloatField(blank=True, null=True)),
+                (
+                    "n",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Annotators of a human figure, splits of a model's.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "references",
+                    models.CharField(
+                        choices=[("set", "set"), ("any", "any"), ("unknown", "unknown")],
+                        default="unknown",
+                        max_length=7,
+                    ),
+                ),
+                ("source", models.CharField(max_length=300)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reported_scores",
+                        to="annotation.benchmark",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['benchmark', 'task', 'kind', 'system', 'method', 'shots', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('benchmark', 'task', 'kind', 'system', 'method', 'parameters', 'references', 'source', 'shots'), name='reported_score_once', violation_error_message='This figure is stored already: delete the stored one to correct it.'), models.UniqueConstraint(condition=models.Q(('shots__isnull', True)), fields=('benchmark', 'task', 'kind', 'system', 'method', 'parameters', 'references', 'source'), name='reported_score_supervised_once', violation_error_message='This figure is stored already: delete the stored one to correct it.'), models.CheckConstraint(condition=models.Q(('kind__in', ['human', 'model'])), name='reported_score_kind_known'), models.CheckConstraint(condition=models.Q(('method', ''), ('method__in', ['FT', 'PT', 'ICL', 'other']), _connector='OR'), name='reported_score_method_known'), models.CheckConstraint(condition=models.Q(('references__in', ['set', 'any', 'unknown'])), name='reported_score_references_known'), models.CheckConstraint(condition=models.Q(('mean__gte', 0), ('mean__lte', 100)), name='reported_score_in_percent'), models.CheckConstraint(condition=models.Q(('sd__isnull', True), ('sd__gte', 0), _connector='OR'), name='reported_score_sd_not_negative'), models.CheckConstraint(condition=models.Q(('source', ''), _negated=True), name='reported_score_names_its_source')],
+                "ordering": ["benchmark", "task", "kind", "system", "method", "shots", "id"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=(
+                            "benchmark",
+                            "task",
+                            "kind",
+                            "system",
+                            "method",
+                            "parameters",
+                            "references",
+                            "source",
+                            "shots",
+                        ),
+                        name="reported_score_once",
+                        violation_error_message="This figure is stored already: delete the stored one to correct it.",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("shots__isnull", True)),
+                        fields=(
+                            "benchmark",
+                            "task",
+                            "kind",
+                            "system",
+                            "method",
+                            "parameters",
+                            "references",
+                            "source",
+                        ),
+                        name="reported_score_supervised_once",
+                        violation_error_message="This figure is stored already: delete the stored one to correct it.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["human", "model"])),
+                        name="reported_score_kind_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("method", ""),
+                            ("method__in", ["FT", "PT", "ICL", "other"]),
+                            _connector="OR",
+                        ),
+                        name="reported_score_method_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("references__in", ["set", "any", "unknown"])),
+                        name="reported_score_references_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("mean__gte", 0), ("mean__lte", 100)),
+                        name="reported_score_in_percent",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("sd__isnull", True), ("sd__gte", 0), _connector="OR"),
+                        name="reported_score_sd_not_negative",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("source", ""), _negated=True),
+                        name="reported_score_names_its_source",
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('checksum', ''), _negated=True), fields=('checksum',), name='run_content_once'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("checksum", ""), _negated=True),
+                fields=("checksum",),
+                name="run_content_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('checksum', ''), ('state', 'uploading')), models.Q(models.Q(('state', 'complete')), models.Q(('checksum', ''), _negated=True)), _connector='OR'), name='run_complete_by_checksum'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("checksum", ""), ("state", "uploading")),
+                    models.Q(
+                        models.Q(("state", "complete")), models.Q(("checksum", ""), _negated=True)
+                    ),
+                    _connector="OR",
+                ),
+                name="run_complete_by_checksum",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('method__in', ['FT', 'PT', 'ICL', 'other'])), name='run_method_known'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("method__in", ["FT", "PT", "ICL", "other"])),
+                name="run_method_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('system', ''), _negated=True), name='run_names_its_system'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("system", ""), _negated=True), name="run_names_its_system"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='prediction',
-            constraint=models.UniqueConstraint(fields=('run', 'example'), name='prediction_once_in_run'),
+            model_name="prediction",
+            constraint=models.UniqueConstraint(
+                fields=("run", "example"), name="prediction_once_in_run"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='scorevector',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('assignment__isnull', False), ('run__isnull', True)), models.Q(('assignment__isnull', True), ('run__isnull', False)), _connector='OR'), name='score_vector_of_one'),
+            model_name="scorevector",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("assignment__isnull", False), ("run__isnull", True)),
+                    models.Q(("assignment__isnull", True), ("run__isnull", False)),
+                    _connector="OR",
+                ),
+                name="score_vector_of_one",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='scorevector',
-            constraint=models.UniqueConstraint(fields=('assignment', 'item_set', 'references', 'gold_version', 'scorer_version'), name='score_vector_of_assignment_once'),
+            model_name="scorevector",
+            constraint=models.UniqueConstraint(
+                fields=("assignment", "item_set", "references", "gold_version", "scorer_version"),
+                name="score_vector_of_assignment_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='scorevector',
-            constraint=models.UniqueConstraint(fields=('run', 'item_set', 'references', 'gold_version', 'scorer_version'), name='score_vector_of_run_once'),
+            model_name="scorevector",
+            constraint=models.UniqueConstraint(
+                fields=("run", "item_set", "references", "gold_version", "scorer_version"),
+                name="score_vector_of_run_once",
+            ),
         ),
     ]
