@@ -8,7 +8,7 @@ from annotation.acts.joining import Full, identify, identity_hash
 from annotation.models import Annotator, Batch, Invitation, Judgement
 from tests import make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from annotation.models import Assignment, Batch, Outcome, Place, Study
 from tests import make
 from tests.together import at_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def _running_study(tasks: int = 2, wanted: int = 2, **fields: object) -> Study:
@@ -88,7 +88,6 @@ def test_never_lets_anybody_see_a_task_twice_in_another_study() -> None:
         make.joined(other, who=done.annotator)
 
 
-@pytest.mark.both_databases
 def test_the_database_refuses_a_second_exposure() -> None:
     batch = make.running_batch()
     done = make.worked_through(batch)
@@ -118,7 +117,6 @@ def test_gives_a_lapsed_place_to_the_next() -> None:
     assert make.joined(batch, at=later)
 
 
-@pytest.mark.both_databases
 def test_gives_an_empty_place_before_one_whose_lease_has_lapsed() -> None:
     batch = make.running_batch(wanted=2, lease_minutes=5)
     slow = make.at_work(batch)
@@ -135,7 +133,6 @@ def test_takes_no_persons_place_when_simulated() -> None:
         make.joined(batch, who=make.annotator("simulated"))
 
 
-@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_gives_three_places_to_three_of_forty_who_come_at_once() -> None:
     batch = make.running_batch(wanted=3)
@@ -158,7 +155,6 @@ def test_gives_three_places_to_three_of_forty_who_come_at_once() -> None:
     assert Place.objects.filter(holder__isnull=False).count() == 3
 
 
-@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_gives_one_assignment_to_one_person_in_ten_tabs() -> None:
     study = _running_study(tasks=3)

@@ -17,7 +17,7 @@ from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Role,
 from tests import make
 from tests.together import at_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.mark.parametrize("kind", Kind.values)
@@ -44,7 +44,6 @@ def test_locks_a_training_answer_before_it_goes_on() -> None:
     assert Judgement.objects.get().answer
 
 
-@pytest.mark.both_databases
 def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
     assignment = make.at_work(make.running_batch())
     first = submit_answer(
@@ -57,7 +56,6 @@ def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
     assert Judgement.objects.get().answer == ["bad"]
 
 
-@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_keeps_one_of_ten_answers_to_a_step_that_come_at_once() -> None:
     pk = make.at_work(make.running_batch(zero_shot=True)).pk

@@ -15,7 +15,7 @@ from annotation.frozen import sequence
 from annotation.models import Assignment, Batch, Gold, Kind
 from tests import make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 TRAINING, TESTS = 3, 4
 VOLATILE = re.compile(

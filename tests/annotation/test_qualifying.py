@@ -7,7 +7,7 @@ from annotation.acts.qualifying import screen, would_drop_now
 from annotation.models import Assignment, DropUnit, Outcome, Place, Study
 from tests import make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_lets_a_good_trainee_on_to_the_test() -> None:

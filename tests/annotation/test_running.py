@@ -18,7 +18,7 @@ from annotation.errors import Frozen, NotReady
 from annotation.models import Outcome, OutcomeRule, Place, StudyState
 from tests import make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_freezes_what_is_measured() -> None:

@@ -1,4 +1,4 @@
-"""The product's addresses, a POST that does nothing, and one that inserts a bare row."""
+"""The product's addresses, POSTs that do nothing, and one that inserts a bare row."""
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
@@ -6,7 +6,8 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 
 from annotation import access
-from annotation.views.annotator import annotators_page
+from annotation.models import Assignment
+from annotation.views.annotator import annotators_page, at_desk
 from config.urls import urlpatterns as product
 
 
@@ -18,6 +19,13 @@ def nothing(request: HttpRequest) -> HttpResponse:
     return HttpResponse("nothing")
 
 
+@at_desk
+@require_POST
+def signed_in(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """The same, once it is known who comes and where their assignment stands."""
+    return HttpResponse("nothing")
+
+
 @annotators_page
 @require_POST
 def insert(request: HttpRequest) -> HttpResponse:
@@ -26,4 +34,9 @@ def insert(request: HttpRequest) -> HttpResponse:
     return HttpResponse("inserted")
 
 
-urlpatterns = [path("bench/nothing/", nothing), path("bench/insert/", insert), *product]
+urlpatterns = [
+    path("bench/nothing/", nothing),
+    path("bench/signed-in/", signed_in),
+    path("bench/insert/", insert),
+    *product,
+]

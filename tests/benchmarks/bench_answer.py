@@ -1,8 +1,9 @@
 """Annotators in a closed loop: submit a single-choice answer, receive the next item.
 
 The whole application with all its middleware, on the server that `make run` starts; the
-client shares its cores. In the same run: a POST that does nothing and a bare insert, behind
-the same middleware. Every acknowledged judgement is looked up in the database afterwards.
+client shares its cores. In the same run, to compare with: a POST that does nothing, one that
+does nothing once it is known who comes, and a bare insert, all behind the same middleware.
+Every acknowledged judgement is looked up in the database afterwards.
 
     python -m tests.benchmarks.bench_answer [--annotators 50] [--seconds 8] [--stored N]
 
@@ -125,6 +126,7 @@ async def measure(address: str, link: str, annotators: int, seconds: float) -> d
         await browser.enter(link)
     loads = {
         "nothing": await closed_loop(browsers, seconds, lambda b: b.post("/bench/nothing/")),
+        "signed in": await closed_loop(browsers, seconds, lambda b: b.post("/bench/signed-in/")),
         "insert": await closed_loop(browsers, seconds, lambda b: b.post("/bench/insert/")),
         "answer": await closed_loop(browsers, seconds, Browser.submit),
     }
@@ -232,16 +234,16 @@ def free_port() -> int:
 
 
 def report(database: str, annotators: int, loads: dict[str, Load]) -> None:
-    answer, nothing, insert = loads["answer"], loads["nothing"], loads["insert"]
+    answer = loads["answer"]
     stored, missing = lost(sum(answer.acknowledged))
     print(f"{database}, {annotators} annotators, no think time")
     for name, load in loads.items():
         print(
-            f"  {name:8} {load.rate:7.0f}/s   p50 {load.percentile(0.5):6.0f} ms   "
+            f"  {name:9} {load.rate:7.0f}/s   p50 {load.percentile(0.5):6.0f} ms   "
             f"p95 {load.percentile(0.95):6.0f} ms   failures {load.failures}"
         )
-    print(f"  answer / nothing {answer.rate / nothing.rate:.2f}")
-    print(f"  answer / insert  {answer.rate / insert.rate:.2f}")
+    for name in ("nothing", "signed in", "insert"):
+        print(f"  answer / {name:9} {answer.rate / loads[name].rate:.2f}")
     print(f"  acknowledged {sum(answer.acknowledged)}, stored {stored}, lost {missing}")
 
 
