@@ -55,6 +55,21 @@ def test_meets_the_published_cost_model(reference: Callable) -> None:
         assert sorted({row[place] for row in grid}) == known["grid"][name]
 
 
+def test_finds_ninety_episodes_best_for_forty_eight_hours() -> None:
+    """The conclusion of FLEX: of the designs with at least 60 episodes, the narrowest."""
+    episodes = np.array([60, 75, 90, 105, 120, 135])
+    accuracies = np.arange(0.3, 0.96, 0.05)[:, None]
+    found = simulate_intervals(
+        accuracies,
+        episodes,
+        published_examples(48, episodes),
+        replicates=150,
+        resamples=300,
+        seed=1,
+    )
+    assert episodes[found.width.mean(axis=0).argmin()] == 90
+
+
 def plain_simulation(
     accuracy: float, episodes: int, examples: int, replicates: int
 ) -> tuple[float, float]:
