@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from django.urls import reverse
-from django.utils import timezone
 from playwright.sync_api import Locator, Page
 
 from annotation.acts.judging import current_example
 from annotation.frozen import FrozenExample
 from annotation.marking import gold_in_force
 from annotation.models import Assignment, Batch
-from tests import make
 
 WORDS = """() => [...document.querySelectorAll(".span-word")].map(({token}) =>
     [token.segment.number, token.start, token.end])"""
@@ -33,18 +31,12 @@ class Person:
     def join(self, batch: Batch, query: str = "") -> None:
         self.open(reverse("annotation:join_batch", args=[batch.join_token]) + query)
 
-    def comes_in(self, batch: Batch) -> "Person":
-        """From the link to the first example, by every page between."""
+    def start(self, batch: Batch) -> "Person":
+        """From the link to the first example."""
         self.join(batch)
         self.page.get_by_role("button", name="I agree").click()
         self.page.get_by_role("button", name="Start").click()
         self.page.wait_for_selector("[data-panel=answer]")
-        return self
-
-    def start(self, batch: Batch) -> "Person":
-        """At the first example at once."""
-        assignment = make.at_work(batch, at=timezone.now())
-        self.open(reverse("annotation:resume", args=[assignment.resume_token]))
         return self
 
     @property

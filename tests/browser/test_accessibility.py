@@ -181,17 +181,6 @@ def test_writes_from_right_to_left_where_the_benchmark_does(somebody: Comes, kin
     assert findings(person) == []
 
 
-@pytest.mark.parametrize("kind", Kind.values)
-def test_fits_a_narrow_window_in_a_language_of_longer_words(somebody: Comes, kind: str) -> None:
-    person = somebody(NARROW, locale="de-DE").start(batch_of(kind))
-    assert person.page.locator("html").get_attribute("lang") == "de"
-    assert person.page.locator("[data-send]").inner_text() != "Send answer"
-    person.answers(["Vienna"] if kind != Kind.CHOICE else ["bad"])
-    wrong = findings(person)
-    person.goes_on()
-    assert [*wrong, *findings(person)] == []
-
-
 # What takes the focus is ringed, and nothing lies over it
 
 

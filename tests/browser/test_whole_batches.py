@@ -40,7 +40,7 @@ def batch_of(clues: Path, slug: str, shots: int) -> Batch:
 
 def works_through(person: Person, batch: Batch, ways: list[str]) -> None:
     """Every example answered as its gold has it, by one way after another."""
-    person.comes_in(batch)
+    person.start(batch)
     assignment = person.assignment
     examples = sequence(batch.pk, assignment.order_seed)
     golds = gold_in_force([example.pk for example in examples], batch.task_id, 1)
