@@ -1,14 +1,17 @@
-"""What is compared: a study or all of a benchmark, and the fingerprint of everything in it."""
+"""What is compared: a study or all of a benchmark, the fingerprint of everything in it, and how
+much of it is still to be scored."""
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from annotation.models import Assignment, Benchmark, Role, Study, Task
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from annotation.models import Assignment, Benchmark, Gold, ItemSet, Role, Study, Task
 from scoring.cells import CellReader
 from scoring.core.s1 import SCORER_VERSION
 from scoring.matrices import digest
-from scoring.models import ReportedScore, Run
+from scoring.models import ReportedScore, Run, ScoreVector
 
 
 @dataclass(frozen=True)
@@ -39,27 +42,72 @@ class Scope:
 
 
 def inputs_fingerprint(scope: Scope, reader: CellReader) -> str:
-    """Follows everything that figures under the reader's choices are computed from."""
-    tasks, studies = scope.tasks, scope.studies
+    """Follows everything that figures under the reader's choices are computed from.
+
+    It is read at every look at a comparison, so it follows checksums and rows that never change,
+    not answers and texts.
+    """
     # Judgements are final, and complete once their assignment is finished; so are runs.
-    people = Assignment.objects.filter(study__in=studies)
+    people = Assignment.objects.filter(study__in=scope.studies)
     who = (people.filter(training_ended_at__isnull=False) | people.completed()).order_by("pk")
-    runs = Run.objects.complete().filter(task__in=tasks).order_by("pk")
+    runs = Run.objects.complete().filter(task__in=scope.tasks).order_by("pk")
     published = ReportedScore.objects.filter(benchmark=scope.benchmark).order_by("pk")
     return digest(
         asdict(reader.choices),
         SCORER_VERSION,
         list(who.values_list("pk", "outcome", "exclusion__pk")),
-        list(runs.values_list("checksum")),
-        list(published.values_list("pk", "mean", "sd", "n", "references")),
-        [
-            (
-                task.slug,
-                reader.policy(task),
-                reader.gold_version(task),
-                reader.items(task, item_set).fingerprint,
-            )
-            for task in tasks
-            for item_set in task.item_sets.filter(role=Role.TEST).order_by("pk")
-        ],
+        list(runs.values_list("checksum", flat=True)),
+        list(published.values_list()),
+        [_of_task(task, reader) for task in scope.tasks],
     )
+
+
+def unscored_answers(scope: Scope, reader: CellReader) -> int:
+    """About how many answers of people and runs have no score yet under the reader's choices."""
+    return sum(_unscored(task, scope, reader) for task in scope.tasks)
+
+
+def _of_task(task: Task, reader: CellReader) -> list[Any]:
+    version = reader.gold_version(task)
+    # A set's checksum follows its examples; of an example's gold there is one row a version.
+    sets = task.item_sets.order_by("pk").values_list("pk", "checksum", "choices")
+    golds = Gold.objects.filter(version__task=task, version__number__lte=version)
+    return [
+        task.slug,
+        task.kind,
+        task.max_spans,
+        reader.policy(task),
+        version,
+        list(sets),
+        golds.count(),
+    ]
+
+
+def _unscored(task: Task, scope: Scope, reader: CellReader) -> int:
+    scored = ScoreVector.objects.filter(
+        references=reader.policy(task),
+        gold_version=reader.gold_version(task),
+        scorer_version=SCORER_VERSION,
+    )
+    people = Assignment.objects.filter(study__in=scope.studies, batch__task=task).completed()
+    runs = Run.objects.complete().filter(task=task)
+    owners = {
+        "batch__test_set": people.filter(~Exists(scored.filter(assignment=OuterRef("pk")))),
+        "test_set": runs.filter(~Exists(scored.filter(run=OuterRef("pk")))),
+    }
+    sizes = _sizes(task)
+    return sum(
+        count * sizes[item_set]
+        for test_set, those in owners.items()
+        for item_set, count in _counts(those, test_set)
+    )
+
+
+def _counts(owners: QuerySet, test_set: str) -> QuerySet:
+    """Pairs of a test set and how many of the owners answered it."""
+    return owners.order_by().values_list(test_set).annotate(Count("pk"))
+
+
+def _sizes(task: Task) -> dict[int, int]:
+    sets = ItemSet.objects.filter(task=task, role=Role.TEST).order_by()
+    return dict(sets.values_list("pk").annotate(Count("items")))

@@ -1,20 +1,27 @@
 """What the background worker is told to do. Every task is safe to run twice."""
 
-from django.utils import timezone
-
 from annotation import jobs
 from annotation.models import Job
-from scoring.acts.analysing import JOB as ANALYSE_COMPARISON
-from scoring.acts.analysing import compute_analysis
+from scoring.acts.analysing import analyse
+from scoring.acts.comparing import compute_table
+from scoring.acts.keeping import JOBS, compute_ordered
 from scoring.acts.simulating_grids import JOB as SIMULATE_INTERVALS
 from scoring.acts.simulating_grids import simulate_part
+from scoring.models import Part
 
 
-@jobs.runs(ANALYSE_COMPARISON)
+@jobs.runs(JOBS[Part.TABLE])
+def compute_comparison(job: Job, progress: jobs.Progress) -> jobs.Result:
+    """Arguments: comparison, the id of the kept comparison."""
+    found = compute_ordered(job.arguments["comparison"], compute_table, progress=progress)
+    return {"summary": f"{len(found['rows'])} rows computed."}
+
+
+@jobs.runs(JOBS[Part.ANALYSIS])
 def analyse_comparison(job: Job, progress: jobs.Progress) -> jobs.Result:
     """Arguments: comparison, the id of the kept comparison."""
-    kept = compute_analysis(job.arguments["comparison"], at=timezone.now(), progress=progress)
-    return {"summary": f"{len(kept.result['cells'])} cells analysed."}
+    found = compute_ordered(job.arguments["comparison"], analyse, progress=progress)
+    return {"summary": f"{len(found['cells'])} cells analysed."}
 
 
 @jobs.runs(SIMULATE_INTERVALS)

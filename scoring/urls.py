@@ -35,11 +35,13 @@ def of_comparison(rest: str, view: View, name: str) -> URLPattern:
 app_name = "scoring"
 urlpatterns = [
     of_comparison("", comparison.comparison, "comparison"),
+    of_comparison("order/", comparison.order_comparison, "order_comparison"),
+    of_comparison("stop/", comparison.stop_comparison, "stop_comparison"),
     of_comparison("export/<slug:form>/", comparison.comparison_export, "comparison_export"),
     of_comparison("shots/<slug:form>/", comparison.shots_figure, "shots_figure"),
     of_comparison("analysis/", analysis.analysis, "analysis"),
-    of_comparison("analysis/order/", analysis.order, "order_analysis"),
-    of_comparison("analysis/stop/", analysis.stop, "stop_analysis"),
+    of_comparison("analysis/order/", analysis.order_analysis, "order_analysis"),
+    of_comparison("analysis/stop/", analysis.stop_analysis, "stop_analysis"),
     of_comparison(
         "analysis/export/<slug:sheet>/<slug:form>/", analysis.analysis_export, "analysis_export"
     ),

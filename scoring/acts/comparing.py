@@ -1,20 +1,35 @@
 """Comparing: people and systems on the same test items, as rows of one table.
 
 Everything is scored with one code, at the latest gold version of each task unless another one
-is asked for.
+is asked for. A table is kept with its inputs' fingerprint, and computed again when that changes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from django.contrib.auth.models import User
+
 from annotation.models import Benchmark, Study
+from scoring.acts.keeping import (
+    Progress,
+    find_kept,
+    is_stale,
+    keep,
+    order,
+    stop,
+    was_given_up,
+)
 from scoring.analysis.floors import Bound, bounds
+from scoring.analysis.plain import plain
 from scoring.cells import CellReader, Choices
 from scoring.core.s1 import SCORER_VERSION
-from scoring.models import ReportedScore, shots_label
+from scoring.models import Comparison, Part, ReportedScore, shots_label
 from scoring.rows import Row, annotator_rows, as_plain, cell_row
-from scoring.scope import Scope, inputs_fingerprint
+from scoring.scope import Scope, inputs_fingerprint, unscored_answers
+
+# How many answers are scored while somebody waits for the page: about a second's worth.
+MOST_WHILE_WAITING = 150_000
 
 
 @dataclass(frozen=True)
@@ -25,6 +40,8 @@ class ComparisonTable:
     rows: tuple[Row, ...]
     # The floors and ceilings that the figures are read against.
     bounds: tuple[Bound, ...] = ()
+    # All numbers of shots that there are rows for, whichever of them the reader chose.
+    shots_offered: tuple[str, ...] = ()
     fingerprint: str = ""
 
     @property
@@ -52,23 +69,95 @@ class ComparisonTable:
 
 def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
     """The table of one study, or of all studies of a benchmark, beside the stored runs and
-    the published figures on the same tasks."""
-    reader = CellReader(choices or Choices())
-    tasks = scope.tasks
+    the published figures on the same tasks: as it is kept, or computed now and kept."""
+    choices = choices or Choices()
+    fingerprint = inputs_fingerprint(scope, CellReader(_whole(choices)))
+    kept = _find(scope, choices)
+    if is_stale(kept, fingerprint):
+        kept.result = compute_table(scope, _whole(choices), _say_nothing)
+        kept.fingerprint = fingerprint
+        keep(scope, Part.TABLE, _whole(choices), kept.result, fingerprint)
+    return _as_table(scope, choices, kept)
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What of a table can be shown at once."""
+
+    # None while the first one is being computed.
+    table: ComparisonTable | None
+    kept: Comparison
+    is_stale: bool = False
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.is_stale and self.kept.job is not None and not self.kept.job.is_over
+
+
+def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Glance:
+    """The table for a page: where many answers must be scored first, a worker does it, and until
+    then the table is shown as it was. What was stopped is not ordered again by looking at it."""
+    reader = CellReader(_whole(choices))
+    fingerprint = inputs_fingerprint(scope, reader)
+    kept = _find(scope, choices)
+    if not is_stale(kept, fingerprint):
+        return Glance(_as_table(scope, choices, kept), kept)
+    if unscored_answers(scope, reader) <= MOST_WHILE_WAITING:
+        return Glance(compare(scope, choices), kept)
+    if not was_given_up(kept, fingerprint):
+        kept = order_table(scope, choices, author=author)
+    table = _as_table(scope, choices, kept) if kept.result else None
+    return Glance(table, kept, is_stale=True)
+
+
+def order_table(scope: Scope, choices: Choices, *, author: User | None = None) -> Comparison:
+    whole = _whole(choices)
+    fingerprint = inputs_fingerprint(scope, CellReader(whole))
+    return order(scope, Part.TABLE, whole, fingerprint=fingerprint, author=author)
+
+
+def stop_table(scope: Scope, choices: Choices) -> None:
+    stop(_find(scope, choices))
+
+
+def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any]:
+    """The rows of the table and its bounds, as JSON keeps them."""
+    reader = CellReader(choices)
     rows = [row for study in scope.studies for row in people_rows(reader, study)]
-    for task in tasks:
-        rows += [cell_row(cell, reader.choices) for cell in reader.systems(task)]
+    tasks = scope.tasks
+    for number, task in enumerate(tasks):
+        progress(number, len(tasks), task.slug)
+        rows += [cell_row(cell, choices) for cell in reader.systems(task)]
     # Of a benchmark also those for tasks whose data are not here.
-    published = reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
-    rows += [row for row in published if reader.choices.wants(row.shots)]
+    rows += reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
+    found = [bound for task in tasks for bound in bounds(task, reader.policy(task))]
+    return plain({"rows": rows, "bounds": found})
+
+
+def _find(scope: Scope, choices: Choices) -> Comparison:
+    return find_kept(scope, Part.TABLE, _whole(choices))
+
+
+def _whole(choices: Choices) -> Choices:
+    """No figure follows from which shots are shown, so one table is kept for all of them."""
+    return replace(choices, shots=())
+
+
+def _as_table(scope: Scope, choices: Choices, kept: Comparison) -> ComparisonTable:
+    rows = [Row(**row) for row in kept.result["rows"]]
     return ComparisonTable(
         benchmark=scope.benchmark.name,
         study=scope.study.slug if scope.study else None,
-        choices=reader.choices,
-        rows=tuple(rows),
-        bounds=tuple(bound for task in tasks for bound in bounds(task, reader.policy(task))),
-        fingerprint=inputs_fingerprint(scope, reader),
+        choices=choices,
+        rows=tuple(row for row in rows if choices.wants(row.shots)),
+        bounds=tuple(Bound(**bound) for bound in kept.result["bounds"]),
+        shots_offered=tuple(dict.fromkeys(str(row.shots) for row in rows)),
+        fingerprint=kept.fingerprint,
     )
+
+
+def _say_nothing(done: int, total: int, message: str) -> None:
+    pass
 
 
 def people_rows(reader: CellReader, study: Study) -> list[Row]:

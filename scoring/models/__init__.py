@@ -1,5 +1,5 @@
 from scoring.models.board import BoardDecision
-from scoring.models.comparison import Comparison, Leaderboard, ScoreVector
+from scoring.models.comparison import Comparison, Leaderboard, Part, ScoreVector
 from scoring.models.run import (
     FULLY_SUPERVISED,
     Method,
@@ -19,6 +19,7 @@ __all__ = [
     "Comparison",
     "Leaderboard",
     "Method",
+    "Part",
     "Prediction",
     "ProtocolTag",
     "References",

@@ -58,10 +58,18 @@ class ScoreVector(models.Model):
         return np.frombuffer(bytes(self.scores), STORED).astype(np.float64)
 
 
-class Comparison(models.Model):
-    """A comparison as it was last computed, with its inputs' fingerprint, its parameters,
-    its seed and its scorer version."""
+class Part(models.TextChoices):
+    """What of a comparison is computed at once."""
 
+    TABLE = "table", "table"
+    ANALYSIS = "analysis", "analysis"
+
+
+class Comparison(models.Model):
+    """A part of a comparison as it was last computed, with its inputs' fingerprint, its
+    parameters, its seed and its scorer version."""
+
+    part = models.CharField(max_length=8, choices=Part.choices)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, related_name="+")
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, null=True, related_name="+")
     # A digest of the parameters: what a constraint compares must be a plain value.
@@ -82,11 +90,12 @@ class Comparison(models.Model):
                 name="comparison_of_one",
             ),
             models.UniqueConstraint(
-                fields=["study", "parameters_key"], name="comparison_of_study_once"
+                fields=["study", "part", "parameters_key"], name="comparison_of_study_once"
             ),
             models.UniqueConstraint(
-                fields=["benchmark", "parameters_key"], name="comparison_of_benchmark_once"
+                fields=["benchmark", "part", "parameters_key"], name="comparison_of_benchmark_once"
             ),
+            models.CheckConstraint(condition=Q(part__in=Part.values), name="comparison_part_known"),
         ]
 
     def __str__(self) -> str:

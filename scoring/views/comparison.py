@@ -4,38 +4,54 @@ from importlib import import_module
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import GoldVersion
-from scoring.acts.comparing import ComparisonTable, compare
+from scoring.acts.comparing import ComparisonTable, compare, glance, order_table, stop_table
 from scoring.scope import Scope
 from scoring.tables.documents import FORMATS
 from scoring.tables.grid import people_grid, shots_order, system_grids
-from scoring.views.scope import chosen, download, for_researchers, found_scope
+from scoring.views.scope import (
+    back_to,
+    chosen,
+    download,
+    for_researchers,
+    found_scope,
+    render_or_poll,
+)
 
 
 @for_researchers
 @require_safe
 def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    found = found_scope(scope, name)
-    table = compare(found, chosen(request.GET))
+    found, choices = found_scope(scope, name), chosen(request.GET)
+    seen = glance(found, choices, author=request.user)
     context = {
         "scope": scope,
         "name": name,
         "tab": "comparison",
-        "choices": table.choices,
-        "table": table,
-        "people": people_grid(table.rows),
-        "systems": system_grids(table.rows, table.bounds),
-        "annotators": [row for row in table.rows if row.single],
-        "formats": list(FORMATS),
-        "shots_offered": _shots_offered(table),
+        "choices": choices,
+        "kept": seen.kept,
+        "stale": seen.is_stale,
+        "waiting": seen.is_waiting,
         "versions_offered": _versions_offered(found),
-        # Published figures may stand for tasks whose items are not here.
-        "item_tasks": {row.task for row in table.rows if row.kind != "reported"},
+        **(_shown(seen.table) if seen.table else {}),
     }
-    return render(request, "scoring/comparison.html", context)
+    return render_or_poll(request, "scoring/comparison.html", context)
+
+
+@for_researchers
+@require_POST
+def order_comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+    order_table(found_scope(scope, name), chosen(request.GET), author=request.user)
+    return back_to("scoring:comparison", request, scope, name)
+
+
+@for_researchers
+@require_POST
+def stop_comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+    stop_table(found_scope(scope, name), chosen(request.GET))
+    return back_to("scoring:comparison", request, scope, name)
 
 
 @for_researchers
@@ -43,16 +59,18 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 def comparison_export(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
     if form not in FORMATS:
         raise Http404
-    found = FORMATS[form]
-    document = found.write(_table(request, scope, name))
-    return download(document, found.content_type, f"comparison-{name}.{found.extension}")
+    writer = FORMATS[form]
+    document = writer.write(compare(found_scope(scope, name), chosen(request.GET)))
+    return download(document, writer.content_type, f"comparison-{name}.{writer.extension}")
 
 
 @for_researchers
 @require_safe
 def shots_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
-    """Score against shots: a fragment for the page, or a file."""
-    table = _table(request, scope, name)
+    """Score against shots: a fragment for the page, or a file; of the table as it is shown."""
+    table = glance(found_scope(scope, name), chosen(request.GET), author=request.user).table
+    if table is None:
+        raise Http404
     return figure_response("shots", form, name, table.rows, table.bounds)
 
 
@@ -69,14 +87,17 @@ def figure_response(figure: str, form: str, name: str, *inputs: Any) -> HttpResp
     return download(document, figures.CONTENT_TYPES[form], f"{figure}-{name}.{form}")
 
 
-def _table(request: HttpRequest, scope: str, name: str) -> ComparisonTable:
-    return compare(found_scope(scope, name), chosen(request.GET))
-
-
-def _shots_offered(table: ComparisonTable) -> list[str]:
-    """Those of the table, and what is chosen already."""
-    shown = {str(row.shots) for row in table.rows} | set(table.choices.shots)
-    return sorted(shown, key=shots_order)
+def _shown(table: ComparisonTable) -> dict[str, Any]:
+    return {
+        "table": table,
+        "people": people_grid(table.rows),
+        "systems": system_grids(table.rows, table.bounds),
+        "annotators": [row for row in table.rows if row.single],
+        "formats": list(FORMATS),
+        "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
+        # Published figures may stand for tasks whose items are not here.
+        "item_tasks": {row.task for row in table.rows if row.kind != "reported"},
+    }
 
 
 def _versions_offered(scope: Scope) -> list[int]:

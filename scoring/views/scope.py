@@ -6,7 +6,9 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from annotation.models import Benchmark, Study
 from scoring.cells import Choices
@@ -56,3 +58,20 @@ def download(document: bytes, content_type: str, name: str) -> HttpResponse:
         content_type=content_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+
+
+def render_or_poll(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """A page of figures that may still be computed; to its poll the progress alone."""
+    if not request.htmx:
+        return render(request, template, context)
+    if context["waiting"]:
+        return render(request, "scoring/_progress.html", context)
+    # Its job is over: the whole page is another one now.
+    return HttpResponse(headers={"HX-Refresh": "true"})
+
+
+def back_to(page: str, request: HttpRequest, scope: str, name: str) -> HttpResponse:
+    """To a page of the comparison, with the reader's choices."""
+    address = reverse(page, args=[scope, name])
+    given = urlencode(list(request.GET.lists()), doseq=True)
+    return redirect(f"{address}?{given}" if given else address)

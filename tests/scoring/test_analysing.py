@@ -1,32 +1,17 @@
 import json
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from annotation.acts.places import open_places
-from annotation.jobs import Cancelled, run_job, runs
-from annotation.models import Exclusion, Gold, GoldVersion, JobState
-from scoring import tasks
-from scoring.acts.analysing import (
-    JOB,
-    analyse,
-    compute_analysis,
-    is_stale,
-    kept_analysis,
-    order_analysis,
-    stop_analysis,
-    was_given_up,
-)
-from scoring.analysis.plain import plain
-from scoring.cells import CellReader, Choices
-from scoring.models import Comparison
-from scoring.scope import Scope, inputs_fingerprint
+from annotation.models import Exclusion
+from scoring.acts.analysing import analyse
+from scoring.cells import Choices
+from scoring.scope import Scope
 from tests import make
 from tests.scoring import measured
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
-NO_CHOICE = Choices()
 
 
 def quiet(done: int, total: int, message: str) -> None:
@@ -37,17 +22,8 @@ def scope_of(batch: object) -> Scope:
     return Scope(batch.study.benchmark, batch.study)
 
 
-def fingerprint_of(batch: object) -> str:
-    return inputs_fingerprint(scope_of(batch), CellReader(NO_CHOICE))
-
-
 def computed(batch: object, **choices: object) -> dict:
-    return plain(analyse(scope_of(batch), Choices(**choices), quiet))
-
-
-def ordered(batch: object) -> Comparison:
-    scope = scope_of(batch)
-    return order_analysis(scope, NO_CHOICE, fingerprint=fingerprint_of(batch))
+    return analyse(scope_of(batch), Choices(**choices), quiet)
 
 
 def test_keeps_every_part_of_an_analysis_as_json() -> None:
@@ -145,121 +121,8 @@ def test_puts_the_guard_band_beside_small_groups_alone() -> None:
     assert large["guard"] is None
 
 
-def test_computes_an_order_once_and_keeps_it() -> None:
-    batch = measured.cell([3, 4])
-    first = ordered(batch)
-    assert ordered(batch).job == first.job
-    run_job(first.job.pk)
-    kept = kept_analysis(scope_of(batch), NO_CHOICE)
-    assert kept.job.state == JobState.DONE
-    assert kept.result["cells"]
-    assert not is_stale(kept, fingerprint_of(batch))
-    assert (kept.seed, kept.parameters["estimand"]) == (NO_CHOICE.seed, "new_items")
-
-
-def test_gives_the_same_figures_when_run_twice() -> None:
-    batch = measured.cell([3, 4, 6])
-    measured.run(batch.task, wrong=3)
-    kept = ordered(batch)
-    first = compute_analysis(kept.pk, at=make.NOON, progress=quiet).result
-    assert compute_analysis(kept.pk, at=make.NOON, progress=quiet).result == first
-    assert Comparison.objects.count() == 1
-
-
-def _another_annotator(batch: object) -> None:
-    make.worked_through(batch)
-
-
-def _an_exclusion(batch: object) -> None:
-    Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
-
-
-def _a_run(batch: object) -> None:
-    measured.run(batch.task)
-
-
-def _a_published_figure(batch: object) -> None:
-    measured.reported(batch.study.benchmark, batch.task.slug)
-
-
-def _a_correction(batch: object) -> None:
-    version = GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
-    example = batch.test_set.items.first().example
-    Gold.objects.create(example=example, version=version, alternatives=[[{"text": "good"}]])
-
-
-@pytest.mark.parametrize(
-    "change",
-    [_another_annotator, _an_exclusion, _a_run, _a_published_figure, _a_correction],
-)
-def test_is_stale_once_an_input_changes(change: Callable[[object], None]) -> None:
-    batch = measured.cell([3, 4])
-    run_job(ordered(batch).job.pk)
-    change(batch)
-    kept = kept_analysis(scope_of(batch), NO_CHOICE)
-    assert is_stale(kept, fingerprint_of(batch))
-
-
-def test_is_stale_under_another_scorer_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = measured.cell([3, 4])
-    run_job(ordered(batch).job.pk)
-    kept = kept_analysis(scope_of(batch), NO_CHOICE)
-    monkeypatch.setattr("scoring.acts.analysing.SCORER_VERSION", 99)
-    assert is_stale(kept, kept.fingerprint)
-
-
-def test_looks_at_no_figures_of_another_program_version(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    batch = measured.cell([3, 4])
-    run_job(ordered(batch).job.pk)
-    monkeypatch.setattr("scoring.acts.analysing.VERSION", 99)
-    assert kept_analysis(scope_of(batch), NO_CHOICE).result == {}
-
-
-def test_keeps_other_choices_apart() -> None:
-    batch = measured.cell([3, 4])
-    run_job(ordered(batch).job.pk)
-    assert kept_analysis(scope_of(batch), Choices(references="set")).pk is None
-
-
-def test_can_be_stopped() -> None:
-    batch = measured.cell([3, 4])
-    kept = ordered(batch)
-    stop_analysis(kept)
-    run_job(kept.job.pk)
-    kept = kept_analysis(scope_of(batch), NO_CHOICE)
-    assert kept.job.state == JobState.CANCELLED
-    assert was_given_up(kept, fingerprint_of(batch))
-    assert kept.result == {}
-
-
 def test_tells_its_progress() -> None:
     batch = measured.cell([3, 4])
     told: list[tuple[int, int]] = []
-    compute_analysis(
-        ordered(batch).pk,
-        at=make.NOON,
-        progress=lambda done, total, _: told.append((done, total)),
-    )
+    analyse(scope_of(batch), Choices(), lambda done, total, _: told.append((done, total)))
     assert told == [(0, 4), (1, 4), (2, 4), (3, 4)]
-
-
-def test_leaves_an_old_result_when_stopped_halfway() -> None:
-    batch = measured.cell([3, 4])
-    run_job(ordered(batch).job.pk)
-    before = kept_analysis(scope_of(batch), NO_CHOICE).result
-    make.worked_through(batch)
-
-    def stop(done: int, total: int, message: str) -> None:
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        compute_analysis(kept_analysis(scope_of(batch), NO_CHOICE).pk, at=make.NOON, progress=stop)
-    assert kept_analysis(scope_of(batch), NO_CHOICE).result == before
-
-
-def test_is_known_to_the_workers() -> None:
-    with pytest.raises(ValueError, match="registered twice"):
-        runs(JOB)(lambda job, progress: {})
-    assert tasks.analyse_comparison

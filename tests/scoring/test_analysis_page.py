@@ -10,7 +10,7 @@ from openpyxl import load_workbook
 from annotation.jobs import run_job
 from annotation.models import Batch, Job, JobState
 from scoring import tasks
-from scoring.models import Comparison
+from scoring.models import Comparison, Part
 from scoring.tables.sheets import SHEETS
 from tests import make
 from tests.scoring import measured
@@ -52,7 +52,7 @@ def test_shows_every_table_of_the_analysis(admin_client: Client, computed: Batch
 
 
 def test_tells_what_the_figures_rest_on(admin_client: Client, computed: Batch) -> None:
-    kept = Comparison.objects.get()
+    kept = Comparison.objects.get(part=Part.ANALYSIS)
     text = admin_client.get(address(computed)).content.decode()
     assert f"the inputs {kept.fingerprint[:12]}, seed {kept.seed}, scorer version" in text
 

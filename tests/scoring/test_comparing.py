@@ -5,16 +5,31 @@ import numpy as np
 import pytest
 
 from annotation.acts.places import open_places
-from annotation.models import Exclusion, Gold, GoldVersion, Kind
-from scoring.acts.comparing import ComparisonTable, compare
+from annotation.jobs import run_job
+from annotation.models import Batch, Exclusion, Gold, GoldVersion, Kind
+from scoring import tasks
+from scoring.acts.comparing import (
+    ComparisonTable,
+    compare,
+    compute_table,
+    glance,
+    order_table,
+    stop_table,
+)
 from scoring.cells import CellReader, Choices
 from scoring.core.intervals import cell_interval, guard_band
+from scoring.models import Comparison
 from scoring.rows import Row
 from scoring.scope import Scope
 from tests import make
 from tests.scoring import measured
 
 pytestmark = pytest.mark.django_db
+assert tasks  # registers what runs the jobs
+
+
+def scope_of(batch: Batch) -> Scope:
+    return Scope(batch.study.benchmark, batch.study)
 
 
 def compared(study: object, **choices: object) -> ComparisonTable:
@@ -233,14 +248,107 @@ def test_reads_as_much_for_many_people_as_for_few(
     django_assert_num_queries: Callable[[int], AbstractContextManager],
 ) -> None:
     batch = measured.cell([3, 4])
-    compared(batch.study)
-    with django_assert_num_queries(14) as few:
-        compared(batch.study)
+    tabulate(batch)
+    with django_assert_num_queries(10) as few:
+        tabulate(batch)
     for wrong in range(3, 8):
         make.worked_through(batch, wrong=wrong)
-    compared(batch.study)
+    tabulate(batch)
     with django_assert_num_queries(len(few)):
-        compared(batch.study)
+        tabulate(batch)
+
+
+def tabulate(batch: Batch) -> None:
+    compute_table(scope_of(batch), Choices(), quiet)
+
+
+def quiet(done: int, total: int, message: str) -> None:
+    pass
+
+
+def test_reads_a_kept_table_and_no_answers(
+    django_assert_num_queries: Callable[[int], AbstractContextManager],
+) -> None:
+    batch = measured.cell([3, 4])
+    measured.run(batch.task)
+    first = compared(batch.study)
+    with django_assert_num_queries(8) as read:
+        assert compared(batch.study) == first
+    tables = {"annotation_judgement", "scoring_prediction", "scoring_scorevector"}
+    assert not [q for q in read.captured_queries for table in tables if table in q["sql"]]
+
+
+def test_computes_anew_once_an_input_has_changed() -> None:
+    batch = measured.cell([3, 4])
+    assert of_kind(compared(batch.study), "human")[0].n == 2
+    make.worked_through(batch)
+    assert of_kind(compared(batch.study), "human")[0].n == 3
+
+
+def test_keeps_one_table_for_all_choices_of_shots() -> None:
+    batch = measured.cell([3, 4])
+    measured.run(batch.task, shots=10)
+    assert {row.shots for row in compared(batch.study).rows} == {3, 10}
+    table = compared(batch.study, shots=("10",))
+    assert {row.shots for row in table.rows} == {10}
+    assert table.shots_offered == ("3", "10")
+    assert Comparison.objects.count() == 1
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for the scoring of more than five answers."""
+    monkeypatch.setattr("scoring.acts.comparing.MOST_WHILE_WAITING", 5)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_leaves_the_first_table_to_a_worker() -> None:
+    scope = scope_of(measured.cell([3, 4]))
+    seen = glance(scope, Choices())
+    assert (seen.table, seen.is_waiting) == (None, True)
+    assert glance(scope, Choices()).kept.job == seen.kept.job
+    run_job(seen.kept.job.pk)
+    seen = glance(scope, Choices())
+    assert (seen.is_stale, seen.is_waiting) == (False, False)
+    assert of_kind(seen.table, "human")[0].n == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_shows_the_old_table_as_stale_meanwhile() -> None:
+    batch = measured.cell([3, 4])
+    compare(scope_of(batch))
+    make.worked_through(batch)
+    seen = glance(scope_of(batch), Choices())
+    assert (seen.is_stale, seen.is_waiting) == (True, True)
+    assert of_kind(seen.table, "human")[0].n == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_computes_at_once_what_is_scored_already() -> None:
+    batch = measured.cell([3, 4])
+    compare(scope_of(batch))
+    Exclusion.objects.create(assignment=batch.assignments.last(), reason="in a hurry")
+    seen = glance(scope_of(batch), Choices())
+    assert not seen.is_stale
+    assert of_kind(seen.table, "human")[0].n == 1
+
+
+@pytest.mark.usefixtures("impatient")
+def test_counts_the_answers_of_runs_too() -> None:
+    batch = measured.cell([])
+    measured.run(batch.task)
+    assert glance(scope_of(batch), Choices()).is_waiting
+
+
+@pytest.mark.usefixtures("impatient")
+def test_does_not_order_again_what_was_stopped() -> None:
+    scope = scope_of(measured.cell([3, 4]))
+    kept = glance(scope, Choices()).kept
+    stop_table(scope, Choices())
+    run_job(kept.job.pk)
+    seen = glance(scope, Choices())
+    assert (seen.is_stale, seen.is_waiting) == (True, False)
+    assert order_table(scope, Choices()).job != kept.job
 
 
 def test_refuses_an_unknown_policy() -> None:

@@ -5,10 +5,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 from openpyxl import load_workbook
 
-from annotation.models import Batch, Exclusion
+from annotation.jobs import run_job
+from annotation.models import Batch, Exclusion, Job
+from scoring import tasks
+from tests import make
 from tests.scoring import measured
 
 pytestmark = pytest.mark.django_db
+assert tasks  # registers what runs the job
 
 
 @pytest.fixture
@@ -89,12 +93,54 @@ def test_says_that_there_is_nothing_to_compare_yet(admin_client: Client) -> None
     assert "Nothing to compare yet" in text
 
 
+def test_shows_a_long_computation_and_what_there_was_before(
+    admin_client: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page(admin_client, batch)
+    make.worked_through(batch)
+    monkeypatch.setattr("scoring.acts.comparing.MOST_WHILE_WAITING", 0)
+    text = page(admin_client, batch)
+    assert "are being computed" in text
+    assert "Stale" in text
+    assert "BERT-Base" in text
+    job = Job.objects.get()
+    address = f"/studies/{batch.study.slug}/comparison/"
+    poll = admin_client.get(address, headers={"HX-Request": "true"})
+    assert "<html" not in poll.content.decode()
+    run_job(job.pk)
+    poll = admin_client.get(address, headers={"HX-Request": "true"})
+    assert poll["HX-Refresh"] == "true"
+    assert "Stale" not in page(admin_client, batch)
+
+
+def test_stops_on_request_and_starts_again_on_request(
+    admin_client: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.acts.comparing.MOST_WHILE_WAITING", 0)
+    address = f"/studies/{batch.study.slug}/comparison/"
+    admin_client.get(address)
+    admin_client.post(f"{address}stop/")
+    run_job(Job.objects.get().pk)
+    assert "Compute them" in page(admin_client, batch)
+    assert Job.objects.count() == 1
+    response = admin_client.post(f"{address}order/?references=any")
+    assert response["Location"] == f"{address}?references=any"
+    assert Job.objects.count() == 2
+
+
 @pytest.mark.parametrize("rest", ["", "export/csv/", "shots/svg/"])
 def test_lets_in_staff_alone(client: Client, batch: Batch, rest: str) -> None:
     address = f"/studies/{batch.study.slug}/comparison/{rest}"
     assert client.get(address)["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_user("somebody"))
     assert client.get(address).status_code == 403
+
+
+@pytest.mark.parametrize("rest", ["order/", "stop/"])
+def test_changes_nothing_for_others(client: Client, batch: Batch, rest: str) -> None:
+    client.force_login(User.objects.create_user("somebody"))
+    assert client.post(f"/studies/{batch.study.slug}/comparison/{rest}").status_code == 403
+    assert Job.objects.count() == 0
 
 
 @pytest.mark.parametrize(

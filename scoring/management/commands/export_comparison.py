@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = (
         "Print the comparison of people and systems on a study or a benchmark: cells, annotators, "
         "runs over their splits, and published figures. Reads answers, predictions and published "
-        "figures; writes nothing but kept score vectors."
+        "figures; writes nothing but what is kept of the scores and the table."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
