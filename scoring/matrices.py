@@ -180,11 +180,16 @@ def side_by_side(
 ) -> tuple[Floats, tuple[int, ...], tuple[str, ...]]:
     """Vectors over one or several test sets as one matrix, with the example and the cluster
     of each column. A column that is not in an owner's test set is NaN in their row."""
+    # Most cells have one test set, read once.
+    sets = {id(items): items for items, _ in vectors}.values()
     examples = {
         pk: cluster
-        for items, _ in vectors
+        for items in sets
         for pk, cluster in zip(items.example_ids, items.clusters, strict=True)
     }
+    if len(sets) == 1:
+        matrix = np.array([vector for _, vector in vectors])
+        return matrix, tuple(examples), tuple(examples.values())
     column = {pk: number for number, pk in enumerate(examples)}
     matrix = np.full((len(vectors), len(column)), np.nan)
     for row, (items, vector) in enumerate(vectors):

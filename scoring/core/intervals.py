@@ -109,12 +109,15 @@ def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
     if y.ndim != 2 or y.shape[1] != len(labels):
         raise ValueError(f"Scores of shape {y.shape} need one cluster label for each column.")
     number = {label: k for k, label in enumerate(dict.fromkeys(labels))}
-    member = np.zeros((len(labels), len(number)))
-    member[np.arange(len(labels)), [number[label] for label in labels]] = 1
-    seen = ~np.isnan(y)
-    sizes = seen @ member
+    if len(number) == len(labels):
+        return y.copy()
+    columns = np.array([number[label] for label in labels])
+    order = np.argsort(columns, kind="stable")
+    starts = np.searchsorted(columns[order], np.arange(len(number)))
+    seen = ~np.isnan(y[:, order])
+    sizes = np.add.reduceat(seen, starts, axis=1, dtype=float)
     centre = np.nanmean(np.nanmean(y, axis=1))
-    deviations = np.where(seen, y - centre, 0) @ member
+    deviations = np.add.reduceat(np.where(seen, y[:, order] - centre, 0), starts, axis=1)
     mean_sizes = sizes.sum(axis=1, keepdims=True) / (sizes > 0).sum(axis=1, keepdims=True)
     return np.where(sizes > 0, centre + deviations / mean_sizes, np.nan)
 
