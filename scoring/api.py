@@ -20,7 +20,7 @@ from rest_framework.viewsets import GenericViewSet
 from annotation.errors import BadInput, Refusal
 from scoring.acts.counting import Counts
 from scoring.acts.importing_runs import choose_benchmark
-from scoring.acts.scoring_runs import scores_of_run
+from scoring.acts.scoring_runs import keep_scores, scores_of_run
 from scoring.acts.storing_runs import (
     DifferentAnswer,
     StoredAlready,
@@ -131,6 +131,7 @@ class RunViewSet(
             ) from error
         except BadInput as error:
             raise Conflict(str(error)) from error
+        keep_scores([run])
         return Response(RunSerializer(run).data)
 
     @extend_schema(responses={200: RunScoreSerializer(many=True), 409: CONFLICT})

@@ -1,11 +1,10 @@
 """The cells of a comparison: who is in each, and their scores on the test items."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import TypeVar
 
 import numpy as np
 
@@ -14,15 +13,12 @@ from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, cluster_scores
 from scoring.matrices import (
     Floats,
-    ScoredItems,
     assignment_scores,
     run_scores,
-    scored_items,
     side_by_side,
 )
 from scoring.models import Run, shots_label
-
-T = TypeVar("T")
+from scoring.scored_items import ScoredItems, scored_items
 
 
 @dataclass(frozen=True)
@@ -198,9 +194,7 @@ class CellReader:
         return self._versions[task.pk]
 
     def items(self, task: Task, item_set: ItemSet) -> ScoredItems:
-        if item_set.pk not in self._items:
-            self._items[item_set.pk] = scored_items(item_set, self.gold_version(task))
-        return self._items[item_set.pk]
+        return self._items_of(task, {0: item_set})[0]
 
     def _cell(
         self, task: Task, members: Sequence, vectors: Mapping[int, Vector], **about: object
@@ -217,27 +211,36 @@ class CellReader:
     def _assignment_vectors(self, members: Sequence[Assignment]) -> dict[int, Vector]:
         """Annotators are nested in batches, which are splits."""
         vectors: dict[int, Vector] = {}
-        for test_set, those in _by(members, lambda member: member.batch.test_set).items():
-            task = those[0].batch.task
-            items = self.items(task, test_set)
-            scores = assignment_scores(those, items, self.policy(task))
-            vectors |= {m.pk: Vector(items, scores[m.pk], split=m.batch_id) for m in those}
+        for task, those in _by_task(members).items():
+            items = self._items_of(task, {each.pk: each.batch.test_set for each in those})
+            scores = assignment_scores(items, self.policy(task))
+            vectors |= {
+                each.pk: Vector(items[each.pk], scores[each.pk], split=each.batch_id)
+                for each in those
+            }
         return vectors
 
     def _run_vectors(self, task: Task, members: Sequence[Run]) -> dict[int, Vector]:
         """Several runs on one split are nested in it."""
-        vectors: dict[int, Vector] = {}
-        for test_set, those in _by(members, lambda member: member.test_set).items():
-            items = self.items(task, test_set)
-            scores = run_scores(those, items, self.policy(task))
-            vectors |= {m.pk: Vector(items, scores[m.pk], split=_split_of(m)) for m in those}
-        return vectors
+        items = self._items_of(task, {each.pk: each.test_set for each in members})
+        scores = run_scores(items, self.policy(task))
+        return {
+            each.pk: Vector(items[each.pk], scores[each.pk], split=_split_of(each))
+            for each in members
+        }
+
+    def _items_of(self, task: Task, owners: Mapping[int, ItemSet]) -> dict[int, ScoredItems]:
+        """By the primary key of the owner, the items of their test set."""
+        wanted = {each.pk: each for each in owners.values() if each.pk not in self._items}
+        if wanted:
+            self._items |= scored_items(task, wanted.values(), self.gold_version(task))
+        return {pk: self._items[item_set.pk] for pk, item_set in owners.items()}
 
 
-def _by(members: Iterable[T], key: Callable[[T], ItemSet]) -> dict[ItemSet, list[T]]:
-    groups: dict[ItemSet, list[T]] = defaultdict(list)
+def _by_task(members: Iterable[Assignment]) -> dict[Task, list[Assignment]]:
+    groups: dict[Task, list[Assignment]] = defaultdict(list)
     for member in members:
-        groups[key(member)].append(member)
+        groups[member.batch.task].append(member)
     return groups
 
 

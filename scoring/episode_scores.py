@@ -4,7 +4,7 @@ A benchmark of FLEX's size has thousands of episodes, so their items are read to
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,16 +12,15 @@ import numpy as np
 from annotation.models import (
     Assignment,
     Benchmark,
-    Gold,
-    Item,
     ItemSet,
     ReferencePolicy,
     Role,
     Study,
     Task,
 )
-from scoring.matrices import ScoredItems, assignment_scores, digest, run_scores
+from scoring.matrices import Floats, Owners, assignment_scores, run_scores
 from scoring.models import Run
+from scoring.scored_items import ScoredItems, scored_items
 
 HUMAN, SYSTEM, SIMULATED = "human", "run", "simulated"
 # Every episode asks for one label, so both policies are the same.
@@ -85,32 +84,30 @@ class EpisodeReader:
         for run in runs:
             if run.test_set_id in self.sets:
                 groups[run.test_set_id, system_of(run)].append(run)
-        self._read({pk for pk, _ in groups})
+        vectors = self._vectors(groups, run_scores)
         return [
             result
             for (pk, who), those in groups.items()
-            for result in self._result(pk, who, run_scores(those, self._items[pk], POLICY))
+            for result in self._result(pk, who, [vectors[run.pk] for run in those])
         ]
 
     def of_people(self, study: Study, *, simulated: bool = False) -> list[EpisodeResult]:
         counted = Assignment.objects.filter(study=study).counted().select_related("batch")
         chosen = counted.simulated() if simulated else counted.of_people()
-        groups: dict[int, list[Assignment]] = defaultdict(list)
+        who = Who(SIMULATED if simulated else HUMAN, study.title, study=study.slug)
+        groups: dict[tuple[int, Who], list[Assignment]] = defaultdict(list)
         for assignment in chosen.order_by("pk"):
             if assignment.batch.test_set_id in self.sets:
-                groups[assignment.batch.test_set_id].append(assignment)
-        self._read(groups)
-        who = Who(SIMULATED if simulated else HUMAN, study.title, study=study.slug)
+                groups[assignment.batch.test_set_id, who].append(assignment)
+        vectors = self._vectors(groups, assignment_scores)
         return [
             result
-            for pk, those in groups.items()
-            for result in self._result(pk, who, assignment_scores(those, self._items[pk], POLICY))
+            for (pk, _), those in groups.items()
+            for result in self._result(pk, who, [vectors[each.pk] for each in those])
         ]
 
-    def _result(
-        self, pk: int, who: Who, vectors: Mapping[int, np.ndarray]
-    ) -> Iterator[EpisodeResult]:
-        whole = [vector for vector in vectors.values() if not np.isnan(vector).any()]
+    def _result(self, pk: int, who: Who, vectors: Iterable[Floats]) -> Iterator[EpisodeResult]:
+        whole = [vector for vector in vectors if not np.isnan(vector).any()]
         if not whole:
             return
         test_set = self.sets[pk]
@@ -125,63 +122,26 @@ class EpisodeReader:
             items=len(whole[0]),
         )
 
-    def _read(self, pks: Iterable[int]) -> None:
+    def _vectors(
+        self,
+        groups: Mapping[tuple[int, Who], Sequence[Assignment] | Sequence[Run]],
+        scores: Callable[[Owners, str], dict[int, Floats]],
+    ) -> dict[int, Floats]:
+        """By the primary key of the assignment or run; those of one task are read together."""
+        members: dict[Task, dict[int, int]] = defaultdict(dict)
+        for (pk, _), those in groups.items():
+            members[self.sets[pk].task] |= {each.pk: pk for each in those}
+        vectors: dict[int, Floats] = {}
+        for task, sets in members.items():
+            items = self._items_of(task, set(sets.values()))
+            vectors |= scores({owner: items[pk] for owner, pk in sets.items()}, POLICY)
+        return vectors
+
+    def _items_of(self, task: Task, pks: Collection[int]) -> dict[int, ScoredItems]:
         wanted = [self.sets[pk] for pk in pks if pk not in self._items]
-        self._items |= scored_items_of(wanted)
-
-
-def scored_items_of(item_sets: Sequence[ItemSet]) -> dict[int, ScoredItems]:
-    """`scored_items` of many sets at once, at the latest gold."""
-    found: dict[int, ScoredItems] = {}
-    by_task: dict[Task, list[ItemSet]] = defaultdict(list)
-    for item_set in item_sets:
-        by_task[item_set.task].append(item_set)
-    for task, sets in by_task.items():
-        version = task.latest_gold_version().number
-        golds = _golds_of(task, version)
-        for item_set, rows in _rows_of(sets).items():
-            found[item_set.pk] = _scored(item_set, rows, golds, version)
-    return found
-
-
-Texts = tuple[tuple[str, ...], ...]
-ItemRow = tuple[int, str, str]
-
-
-def _golds_of(task: Task, version: int) -> dict[int, Texts]:
-    golds = Gold.objects.filter(version__task=task, version__number__lte=version)
-    rows = golds.order_by("version__number").values_list("example_id", "alternatives")
-    return {
-        example: tuple(tuple(span["text"] for span in spans) for spans in alternatives)
-        for example, alternatives in rows
-    }
-
-
-def _rows_of(sets: Sequence[ItemSet]) -> dict[ItemSet, list[ItemRow]]:
-    by_pk = {item_set.pk: item_set for item_set in sets}
-    rows: dict[ItemSet, list[ItemRow]] = {item_set: [] for item_set in sets}
-    items = Item.objects.filter(item_set__task=sets[0].task, item_set__role=Role.TEST)
-    columns = ("item_set_id", "example_id", "source_id", "example__context_hash")
-    for item_set, *row in items.order_by("item_set", "position").values_list(*columns).iterator():
-        if item_set in by_pk:
-            rows[by_pk[item_set]].append(tuple(row))
-    return rows
-
-
-def _scored(
-    item_set: ItemSet, rows: Sequence[ItemRow], golds: Mapping[int, Texts], version: int
-) -> ScoredItems:
-    own = tuple(golds[row[0]] for row in rows)
-    return ScoredItems(
-        item_set_id=item_set.pk,
-        task_id=item_set.task_id,
-        gold_version=version,
-        example_ids=tuple(row[0] for row in rows),
-        source_ids=tuple(row[1] for row in rows),
-        clusters=tuple(row[2] for row in rows),
-        golds=own,
-        fingerprint=digest(rows, own),
-    )
+        if wanted:
+            self._items |= scored_items(task, wanted, task.latest_gold_version().number)
+        return self._items
 
 
 def system_of(run: Run) -> Who:

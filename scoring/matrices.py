@@ -4,141 +4,96 @@ Vectors are kept (ScoreVector), so that judgements and predictions are read once
 state of what they follow from, and not again.
 """
 
-import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.marking import gold_in_force
-from annotation.models import Assignment, Item, ItemSet, Judgement
+from annotation.models import Judgement
 from scoring.core.s1 import SCORER_VERSION, score_many
-from scoring.models import Prediction, Run
+from scoring.models import Prediction
 from scoring.models.comparison import STORED, ScoreVector
+from scoring.scored_items import ScoredItems
 
 Floats = NDArray[np.float64]
 PORTION = 50
+# A query takes only so many values.
+MOST_NAMED = 500
 # An owner's answers: by the id of the example, the texts given.
 Answers = Mapping[int, Collection[str]]
 
 
-@dataclass(frozen=True)
-class ScoredItems:
-    """The items of a test set in their order, with their gold at one version."""
-
-    item_set_id: int
-    task_id: int
-    gold_version: int
-    example_ids: tuple[int, ...]
-    source_ids: tuple[str, ...]
-    # Items that share a context are one cluster.
-    clusters: tuple[str, ...]
-    golds: tuple[tuple[tuple[str, ...], ...], ...]
-    fingerprint: str
-
-    def __len__(self) -> int:
-        return len(self.example_ids)
+# Whose scores are wanted: by their primary key, the items of their test set, all of one task.
+Owners = Mapping[int, ScoredItems]
 
 
-def scored_items(item_set: ItemSet, gold_version: int) -> ScoredItems:
-    """The items of a set, with the gold in force at a version of its task."""
-    rows = list(
-        Item.objects.filter(item_set=item_set)
-        .order_by("position")
-        .values_list("example_id", "source_id", "example__context_hash")
-    )
-    ids = tuple(row[0] for row in rows)
-    in_force = gold_in_force(ids, item_set.task_id, gold_version)
-    golds = tuple(tuple(map(tuple, in_force[pk].alternative_texts())) for pk in ids)
-    return ScoredItems(
-        item_set_id=item_set.pk,
-        task_id=item_set.task_id,
-        gold_version=gold_version,
-        example_ids=ids,
-        source_ids=tuple(row[1] for row in rows),
-        clusters=tuple(row[2] for row in rows),
-        golds=golds,
-        fingerprint=digest(rows, golds),
-    )
-
-
-def assignment_scores(
-    assignments: Iterable[Assignment], items: ScoredItems, references: str
-) -> dict[int, Floats]:
+def assignment_scores(assignments: Owners, references: str) -> dict[int, Floats]:
     """One vector for each completed assignment; its judgements are final, so only the
     items and their gold can make it stale."""
-    marks = {assignment.pk: items.fingerprint for assignment in assignments}
-    return _kept_scores("assignment_id", marks, items, references, judged_answers)
+    return _kept_scores("assignment_id", assignments, references, judged_answers)
 
 
-def run_scores(runs: Iterable[Run], items: ScoredItems, references: str) -> dict[int, Floats]:
+def run_scores(runs: Owners, references: str) -> dict[int, Floats]:
     """One vector for each run; what it did not answer is NaN."""
     # A complete run is final, as a judgement is: only the items can make its vector stale.
-    marks = {run.pk: items.fingerprint for run in runs}
-    return _kept_scores("run_id", marks, items, references, predicted_answers)
+    return _kept_scores("run_id", runs, references, predicted_answers)
 
 
 def score_answers(
-    answers: Mapping[int, Answers], items: ScoredItems, references: str
+    answers: Mapping[int, Answers], owners: Owners, references: str
 ) -> dict[int, Floats]:
-    """S1 of each owner's answers, in the order of the items; NaN where there is none."""
-    column = {pk: number for number, pk in enumerate(items.example_ids)}
-    vectors = {owner: np.full(len(items), np.nan) for owner in answers}
+    """S1 of each owner's answers, in the order of their items; NaN where there is none."""
+    sets = {owners[pk].item_set_id: owners[pk] for pk in answers}
+    golds = [gold for items in sets.values() for gold in items.golds]
+    columns = _columns(sets.values())
+    vectors = {pk: np.full(len(owners[pk]), np.nan) for pk in answers}
     rows = [
-        (owner, column[pk], texts)
+        (owner, *place, texts)
         for owner, given in answers.items()
         for pk, texts in given.items()
-        if pk in column
+        if (place := columns[owners[owner].item_set_id].get(pk))
     ]
-    columns = [row[1] for row in rows]
-    scores = score_many([row[2] for row in rows], columns, items.golds, references=references)
-    for (owner, number, _), score in zip(rows, scores, strict=True):
-        vectors[owner][number] = score
+    numbers = [number for _, _, number, _ in rows]
+    scores = score_many([row[-1] for row in rows], numbers, golds, references=references)
+    for (owner, column, _, _), score in zip(rows, scores, strict=True):
+        vectors[owner][column] = score
     return vectors
 
 
-def digest(*parts: object) -> str:
-    """A checksum of plain values, the same on every machine."""
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), default=str)
-    return sha256(text.encode()).hexdigest()
+def _columns(sets: Iterable[ScoredItems]) -> dict[int, dict[int, tuple[int, int]]]:
+    """By set and example: its column in the set, and its number among the items of all sets."""
+    number = count()
+    return {
+        items.item_set_id: {
+            pk: (column, next(number)) for column, pk in enumerate(items.example_ids)
+        }
+        for items in sets
+    }
 
 
 def _kept_scores(
     owner: str,
-    marks: Mapping[int, str],
-    items: ScoredItems,
+    owners: Owners,
     references: str,
     read: Callable[[Collection[int]], Mapping[int, Answers]],
 ) -> dict[int, Floats]:
     """The vectors of these owners: the kept ones whose mark is the present one, and the
     others scored anew and kept."""
-    key = {
-        "item_set_id": items.item_set_id,
-        "references": references,
-        "gold_version": items.gold_version,
-        "scorer_version": SCORER_VERSION,
-    }
-    found = list(ScoreVector.objects.filter(**key, **{f"{owner}__in": list(marks)}))
-    fresh = {
-        getattr(row, owner): row.values
-        for row in found
-        if row.fingerprint == marks[getattr(row, owner)] and len(row.values) == len(items)
-    }
-    stale = [row.pk for row in found if getattr(row, owner) not in fresh]
-    ScoreVector.objects.filter(pk__in=stale).delete()
-    wanted = [pk for pk in marks if pk not in fresh]
+    fresh: dict[int, Floats] = {}
+    for some in _portions(owners, MOST_NAMED):
+        fresh |= _fresh_scores(owner, {pk: owners[pk] for pk in some}, references)
     # In portions: the answers of many runs would fill the memory, their vectors do not.
-    for start in range(0, len(wanted), PORTION):
-        scored = score_answers(read(wanted[start : start + PORTION]), items, references)
+    for some in _portions([pk for pk in owners if pk not in fresh], PORTION):
+        scored = score_answers(read(some), owners, references)
         ScoreVector.objects.bulk_create(
             [
                 ScoreVector(
-                    **key,
                     **{owner: pk},
-                    fingerprint=marks[pk],
+                    **_key(owners[pk], references),
+                    item_set_id=owners[pk].item_set_id,
+                    fingerprint=owners[pk].fingerprint,
                     scores=vector.astype(STORED).tobytes(),
                 )
                 for pk, vector in scored.items()
@@ -148,6 +103,35 @@ def _kept_scores(
         )
         fresh |= scored
     return fresh
+
+
+def _fresh_scores(owner: str, owners: Owners, references: str) -> dict[int, Floats]:
+    """The kept vectors whose mark is the present one; the others are taken away."""
+    key = _key(next(iter(owners.values())), references)
+    fresh: dict[int, Floats] = {}
+    stale: list[int] = []
+    for row in ScoreVector.objects.filter(**key, **{f"{owner}__in": list(owners)}):
+        items = owners[getattr(row, owner)]
+        if row.fingerprint == items.fingerprint and len(row.values) == len(items):
+            fresh[getattr(row, owner)] = row.values
+        else:
+            stale.append(row.pk)
+    ScoreVector.objects.filter(pk__in=stale).delete()
+    return fresh
+
+
+def _key(items: ScoredItems, references: str) -> dict[str, object]:
+    """What the vectors of one task are looked up by."""
+    return {
+        "references": references,
+        "gold_version": items.gold_version,
+        "scorer_version": SCORER_VERSION,
+    }
+
+
+def _portions(owners: Iterable[int], size: int) -> Iterator[list[int]]:
+    pks = list(owners)
+    return (pks[start : start + size] for start in range(0, len(pks), size))
 
 
 def judged_answers(owners: Collection[int], example: int | None = None) -> dict[int, Answers]:

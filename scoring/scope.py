@@ -10,8 +10,8 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from annotation.models import Assignment, Benchmark, Gold, ItemSet, Role, Study, Task
 from scoring.cells import CellReader
 from scoring.core.s1 import SCORER_VERSION
-from scoring.matrices import digest
 from scoring.models import ReportedScore, Run, ScoreVector
+from scoring.scored_items import digest
 
 
 @dataclass(frozen=True)

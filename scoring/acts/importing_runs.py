@@ -15,6 +15,7 @@ from annotation.errors import BadInput
 from annotation.models import Benchmark, ItemSet
 from scoring.acts.counting import Counts
 from scoring.acts.filling_runs import Filling, ImportedRun
+from scoring.acts.scoring_runs import keep_scores
 from scoring.acts.storing_runs import find_task, find_test_set, open_run
 from scoring.models import Run, RunState
 from scoring.runs.episodes import EpisodeIndex
@@ -82,6 +83,7 @@ def import_predictions(
         raise
     if not report.runs:
         raise BadInput(_why_nothing(report))
+    keep_scores(imported.run for imported in report.runs if imported.is_new)
     return report
 
 

@@ -15,9 +15,9 @@ from annotation import jobs
 from annotation.models import Job, JobState
 from scoring.cells import CellReader, Choices
 from scoring.core.s1 import SCORER_VERSION
-from scoring.matrices import digest
 from scoring.models import Comparison, Part
 from scoring.scope import Scope, inputs_fingerprint
+from scoring.scored_items import digest
 
 JOBS = {Part.TABLE: "compute_comparison", Part.ANALYSIS: "analyse_comparison"}
 # Goes up when a part holds other figures: what was kept before is not looked at again.

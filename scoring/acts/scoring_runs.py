@@ -1,13 +1,17 @@
-"""What a run scored: S1 under each reference policy, at the newest gold."""
+"""Scoring runs: S1 under each reference policy, at the newest gold."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from annotation.errors import NotReady
+from annotation.models import Task
 from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION
-from scoring.matrices import run_scores, scored_items
+from scoring.matrices import run_scores
 from scoring.models import Run
+from scoring.scored_items import scored_items
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,10 @@ def scores_of_run(run: Run) -> list[RunScore]:
     if not run.is_complete:
         raise NotReady("This run is still being uploaded: finish it, then read its scores.")
     version = run.task.latest_gold_version().number
-    items = scored_items(run.test_set, version)
+    items = scored_items(run.task, [run.test_set], version)[run.test_set_id]
     found = []
     for references in REFERENCE_POLICIES:
-        vector = run_scores([run], items, references)[run.pk]
+        vector = run_scores({run.pk: items}, references)[run.pk]
         found.append(
             RunScore(
                 references=references,
@@ -51,3 +55,14 @@ def scores_of_run(run: Run) -> list[RunScore]:
             )
         )
     return found
+
+
+def keep_scores(runs: Iterable[Run]) -> None:
+    """Score complete runs under their tasks' own policy, so that no reader waits for it."""
+    by_task: dict[Task, list[Run]] = defaultdict(list)
+    for run in runs:
+        by_task[run.task].append(run)
+    for task, those in by_task.items():
+        sets = {run.test_set_id: run.test_set for run in those}
+        items = scored_items(task, sets.values(), task.latest_gold_version().number)
+        run_scores({run.pk: items[run.test_set_id] for run in those}, task.reference_policy)

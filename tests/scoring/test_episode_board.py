@@ -12,9 +12,8 @@ from annotation.models import Benchmark, ItemSet, Task
 from scoring.acts.boards import EpisodeBoard, EpisodeEntry, episode_board, paired_tests
 from scoring.core.comparison import sign_flip_p
 from scoring.core.episodes import EpisodeRules, episode_score
-from scoring.episode_scores import scored_items_of
-from scoring.matrices import scored_items
 from scoring.models import Run
+from scoring.scored_items import scored_items
 from tests import make
 from tests.annotation.sampled import data_set, sampled_task, study_of
 from tests.scoring import measured
@@ -153,15 +152,17 @@ def test_adjusts_the_tests_for_their_number() -> None:
 def test_reads_many_sets_as_it_reads_one() -> None:
     task = sampled_task()
     sets = list(ItemSet.objects.filter(task=task, role="test"))
-    together = scored_items_of(sets)
-    assert together == {each.pk: scored_items(each, 1) for each in sets}
+    together = scored_items(task, sets, 1)
+    assert len(together) == len(sets)
+    for each in sets:
+        assert scored_items(task, [each], 1) == {each.pk: together[each.pk]}
 
 
 def test_reads_the_items_of_all_episodes_together(django_assert_max_num_queries: Any) -> None:
     task = sampled_task()
     answered(task, dict.fromkeys(range(1, 13), 1))
     board_of(task)
-    with django_assert_max_num_queries(8 + 12):  # one more for the vectors of each episode
+    with django_assert_max_num_queries(9):
         board_of(task)
 
 

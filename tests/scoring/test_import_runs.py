@@ -5,13 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.acts.importing import import_benchmark
 from annotation.models import Benchmark
 from scoring.acts import importing_runs
+from scoring.acts.comparing import compare
 from scoring.acts.scoring_runs import scores_of_run
 from scoring.core.s1 import s1_score
 from scoring.models import Prediction, ReportedScore, Run
+from scoring.scope import Scope
 from tests.scoring.runs_from import FILES, WHO, answers, imported, toy_benchmark, written
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +69,16 @@ def test_gives_the_score_that_one_answer_after_the_other_gives(
     slow = np.mean([s1_score(first_word(row), row["answer"]) for row in rows])
     assert scores_of_run(run)[0].mean == pytest.approx(100 * slow)
     assert 0 < slow < 0.5
+
+
+def test_keeps_the_scores_so_that_a_comparison_reads_no_predictions(tmp_path: Path) -> None:
+    benchmark = toy_benchmark()
+    line = {**WHO, "task": "names", "id": "test 0", "prediction": ["Anna"]}
+    imported(written(tmp_path / "a.jsonl", [line]), benchmark)
+    with CaptureQueriesContext(connection) as read:
+        [row] = compare(Scope(benchmark)).rows
+    assert row.mean is not None
+    assert not [query for query in read.captured_queries if "scoring_prediction" in query["sql"]]
 
 
 def test_changes_nothing_by_the_same_predictions(tmp_path: Path) -> None:

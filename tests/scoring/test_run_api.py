@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Benchmark
 from scoring import api
-from scoring.models import Prediction, Run
+from scoring.models import Prediction, Run, ScoreVector
 from tests.scoring.runs_from import WHO, answers, toy_benchmark
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
@@ -159,6 +159,7 @@ def test_keeps_a_finished_run_final(benchmark: Benchmark, client: APIClient) -> 
     assert client.put(run, NEW, format="json").status_code == 405
     assert client.patch(run, {"system": "GPT-3"}, format="json").status_code == 405
     assert client.get(run).json() == first.json()
+    assert ScoreVector.objects.count() == 1, "nobody has to wait for its scores"
 
 
 def test_gives_an_upload_up(benchmark: Benchmark, client: APIClient) -> None:
