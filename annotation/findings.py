@@ -9,10 +9,12 @@
   percent by reference policy, such as {"any": {"empty": 51.3}, "set": {"empty": 51.3}}.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from django.db.models import QuerySet
 
 from annotation.chains import Chain, Contents, chains_of, shot_contents
 from annotation.models import Example, Gold, Item, ItemSet, Kind, Role, Task
@@ -73,31 +75,13 @@ class Row:
         return shortened(text)
 
 
-class Material:
-    """The rows of a task as the checks need them."""
+class TestMaterial:
+    """The test rows of a task at one version of its gold: all that its floors and its ceiling
+    are computed from."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, gold_version: int) -> None:
         self.task = task
-        golds = _golds_in_force(task)
-        items = Item.objects.filter(item_set__task=task).select_related("item_set", "example")
-        rows = [
-            Row(item.item_set, item.source_id, item.example, golds.get(item.example_id, [[]]))
-            for item in items.order_by(
-                "item_set__role", "item_set__shots", "item_set__split", "item_set", "position"
-            )
-        ]
-        self.test = [row for row in rows if row.item_set.role == Role.TEST]
-        self.training = [row for row in rows if row.item_set.role == Role.TRAINING]
-        # Each example once, by its first row.
-        self.distinct = list({row.example.pk: row for row in reversed(rows)}.values())[::-1]
-
-    @cached_property
-    def contents(self) -> Contents:
-        return shot_contents(self.task)
-
-    @cached_property
-    def chains(self) -> list[Chain]:
-        return chains_of(self.contents)
+        self.test = _rows(task, gold_version, [Role.TEST])
 
     def offered(self, row: Row) -> list[str]:
         """The texts that an answer can be made of, as far as they matter to its score."""
@@ -113,11 +97,53 @@ class Material:
         return self.task.max_spans if self.task.kind == Kind.SPANS else 1
 
 
+class Material(TestMaterial):
+    """All rows of a task at its latest gold, as the checks need them."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        rows = _rows(task, task.latest_gold_version().number, Role.values)
+        self.test = [row for row in rows if row.item_set.role == Role.TEST]
+        self.training = [row for row in rows if row.item_set.role == Role.TRAINING]
+        # Each example once, by its first row.
+        self.distinct = list({row.example.pk: row for row in reversed(rows)}.values())[::-1]
+
+    @cached_property
+    def contents(self) -> Contents:
+        return shot_contents(self.task)
+
+    @cached_property
+    def chains(self) -> list[Chain]:
+        return chains_of(self.contents)
+
+
 def mentions(example: Example) -> list[str]:
     """The texts of the marked entities, as often as they are marked."""
     return [example.context[segment][start:end] for segment, start, end in example.candidates]
 
 
-def _golds_in_force(task: Task) -> dict[int, list[list[dict[str, Any]]]]:
-    golds = Gold.objects.filter(example__task=task).order_by("version__number")
-    return dict(golds.values_list("example_id", "alternatives"))
+def _rows(task: Task, gold_version: int, roles: Collection[str]) -> list[Row]:
+    # Fetched once, and not again with each of their items.
+    sets = {item_set.pk: item_set for item_set in task.item_sets.filter(role__in=roles)}
+    items = Item.objects.filter(item_set__task=task, item_set__role__in=roles)
+    golds = _golds_in_force(items, gold_version)
+    return [
+        Row(
+            sets[item.item_set_id],
+            item.source_id,
+            item.example,
+            golds.get(item.example_id, [[]]),
+        )
+        for item in items.select_related("example").order_by(
+            "item_set__role", "item_set__shots", "item_set__split", "item_set", "position"
+        )
+    ]
+
+
+def _golds_in_force(
+    items: QuerySet[Item], gold_version: int
+) -> dict[int, list[list[dict[str, Any]]]]:
+    golds = Gold.objects.filter(
+        example__in=items.values("example"), version__number__lte=gold_version
+    )
+    return dict(golds.order_by("version__number").values_list("example_id", "alternatives"))

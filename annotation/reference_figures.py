@@ -10,6 +10,7 @@ from annotation.findings import (
     WARNING,
     Finding,
     Material,
+    TestMaterial,
     mentions,
     shortened,
 )
@@ -33,7 +34,7 @@ def floors(material: Material) -> Finding | None:
     """The S1 of answers that need no look at the question."""
     if not material.test:
         return None
-    figures = {policy: _floors(material, policy) for policy in ReferencePolicy.values}
+    figures = {policy: floor_scores(material, policy) for policy in ReferencePolicy.values}
     policy = material.task.reference_policy
     scores = [f"{RULES[rule]} {score:.2f}" for rule, score in figures[policy].items()]
     message = f"What no skill earns (S1 in percent, policy {policy}): {', '.join(scores)}."
@@ -44,7 +45,7 @@ def ceiling(material: Material) -> Finding | None:
     """The S1 of the best answers that the task's form allows."""
     if not material.test:
         return None
-    figures = {policy: _ceiling(material, policy) for policy in ReferencePolicy.values}
+    figures = {policy: ceiling_score(material, policy) for policy in ReferencePolicy.values}
     policy = material.task.reference_policy
     return Finding(
         "ceiling",
@@ -60,7 +61,7 @@ def several_alternatives(material: Material) -> Finding | None:
     rows = [row for row in material.test if len(row.texts) > 1]
     if not rows:
         return None
-    highest = _ceiling(material, ReferencePolicy.SET)
+    highest = ceiling_score(material, ReferencePolicy.SET)
     return Finding(
         "several_alternatives",
         NOTE,
@@ -100,7 +101,7 @@ def reach(material: Material) -> Finding | None:
     )
 
 
-def _floors(material: Material, policy: str) -> dict[str, float]:
+def floor_scores(material: TestMaterial, policy: str) -> dict[str, float]:
     """In percent, by the rule that gives the answers."""
     golds = [row.texts for row in material.test]
     scores = {"empty": core.empty_score(golds, references=policy)}
@@ -121,7 +122,8 @@ def _floors(material: Material, policy: str) -> dict[str, float]:
     return {rule: 100 * score for rule, score in scores.items()}
 
 
-def _ceiling(material: Material, policy: str) -> float:
+def ceiling_score(material: TestMaterial, policy: str) -> float:
+    """In percent."""
     return 100 * core.ceiling_score(
         [row.texts for row in material.test],
         offered=[material.offered(row) for row in material.test],

@@ -130,7 +130,11 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
         rows += [cell_row(cell, choices) for cell in reader.systems(task)]
     # Of a benchmark also those for tasks whose data are not here.
     rows += reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
-    found = [bound for task in tasks for bound in bounds(task, reader.policy(task))]
+    found = [
+        bound
+        for task in tasks
+        for bound in bounds(task, reader.policy(task), reader.gold_version(task))
+    ]
     return plain({"rows": rows, "bounds": found})
 
 

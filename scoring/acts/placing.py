@@ -80,7 +80,7 @@ def place_all(
         *_people(reader, standing_studies(benchmark)),
         *(_people(reader, running_studies(benchmark), running=True) if for_researchers else ()),
         *_published(published, policies),
-        *_floor(imported.values(), policies),
+        *_floor(reader, imported.values()),
     ]
     known = task_order(row for entry in entries for row in entry.rows.values())
     chosen = tuple(slug for slug in known if slug in tasks) or tuple(known)
@@ -199,7 +199,7 @@ def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[
     }
 
 
-def _floor(tasks: Iterable[Task], policies: Mapping[str, str]) -> Iterator[Entry]:
+def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
     """What no skill earns; it needs no training, so it is the same for any number of shots."""
     rows = [
         Row(
@@ -209,18 +209,19 @@ def _floor(tasks: Iterable[Task], policies: Mapping[str, str]) -> Iterator[Entry
             shots=shots,
             mean=best.score,
             references=best.references,
+            gold_version=best.gold_version,
             source=RULES[best.rule],
         )
         for task in tasks
-        for best in _best_without_skill(task, policies[task.slug])
+        for best in _best_without_skill(reader, task)
         for shots in SHOTS
     ]
     if rows:
         yield Entry(FLOOR, NO_SKILL, rows=_by_place(rows))
 
 
-def _best_without_skill(task: Task, references: str) -> list[Bound]:
-    found = bounds(task, references)
+def _best_without_skill(reader: CellReader, task: Task) -> list[Bound]:
+    found = bounds(task, reader.policy(task), reader.gold_version(task))
     best = no_skill(found).get(task.slug)
     allowed = (each for each in found if each.rule not in {CEILING, *NOT_ALLOWED})
     return [each for each in allowed if each.score == best][:1]

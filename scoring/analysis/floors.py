@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from annotation.findings import Material
+from annotation.findings import TestMaterial
 from annotation.models import Task
-from annotation.reference_figures import RULES, ceiling, floors
+from annotation.reference_figures import RULES, ceiling_score, floor_scores
 
 CEILING = "ceiling"
 LABELS = {**{rule: f"No skill: {words}" for rule, words in RULES.items()}, CEILING: "Ceiling"}
@@ -20,20 +20,25 @@ class Bound:
     rule: str
     score: float
     references: str
+    gold_version: int
 
     @property
     def label(self) -> str:
         return LABELS[self.rule]
 
 
-def bounds(task: Task, references: str) -> list[Bound]:
-    """The floors and the ceiling of a task at its latest gold, under one policy."""
-    material = Material(task)
-    low, high = floors(material), ceiling(material)
-    found = dict(low.figures[references]) if low else {}
-    if high:
-        found[CEILING] = high.figures[references]
-    return [Bound(task.slug, rule, score, references) for rule, score in found.items()]
+def bounds(task: Task, references: str, gold_version: int) -> list[Bound]:
+    """The floors and the ceiling of a task under one policy, at one version of its gold."""
+    material = TestMaterial(task, gold_version)
+    if not material.test:
+        return []
+    scores = {
+        **floor_scores(material, references),
+        CEILING: ceiling_score(material, references),
+    }
+    return [
+        Bound(task.slug, rule, score, references, gold_version) for rule, score in scores.items()
+    ]
 
 
 def no_skill(found: list[Bound]) -> dict[str, float]:

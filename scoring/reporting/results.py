@@ -69,7 +69,13 @@ def _on_same_cells(reader: CellReader, scope: Scope) -> list[Cell]:
 
 
 def _floors(scope: Scope, reader: CellReader) -> dict[str, float]:
-    return no_skill([bound for task in scope.tasks for bound in bounds(task, reader.policy(task))])
+    return no_skill(
+        [
+            bound
+            for task in scope.tasks
+            for bound in bounds(task, reader.policy(task), reader.gold_version(task))
+        ]
+    )
 
 
 def _cell_facts(

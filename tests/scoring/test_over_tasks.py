@@ -54,5 +54,5 @@ def test_meets_the_published_leaderboard(shared: Path) -> None:
 
 def test_names_no_skill_by_the_best_rule_that_the_form_allows() -> None:
     rules = {"empty": 10.0, "best_label": 56.0, "every_label": 66.0, "ceiling": 100.0}
-    found = [Bound("sst2", rule, score, "any") for rule, score in rules.items()]
+    found = [Bound("sst2", rule, score, "any", 1) for rule, score in rules.items()]
     assert no_skill(found) == {"sst2": 56.0}
