@@ -1,14 +1,13 @@
 """Measured things for tests: studies that people worked through, runs, published figures."""
 
 from collections.abc import Iterable, Mapping
-from itertools import count
 
 from annotation.acts.running import start_study
 from annotation.models import Assignment, Batch, Benchmark, Kind, Task
-from scoring.models import Prediction, ReportedScore, Run
+from scoring.acts.storing_runs import add_predictions, finish_run, open_run
+from scoring.models import ReportedScore, Run
+from scoring.runs.records import RunFields
 from tests import make
-
-_numbers = count(1)
 
 
 def cell(
@@ -62,20 +61,18 @@ def run(
     """A run that answers its first items wrong and leaves out its last ones; or gives the
     answers that are told, by example."""
     test_set = fields.pop("test_set", None) or task.item_sets.get(name="test")
+    owner = fields.pop("owner", None)
     about = {"system": "BERT-Base", "method": "FT", "shots": 3, "split": 1, **fields}
-    made = Run.objects.create(task=task, test_set=test_set, source_format="test", **about)
+    made = open_run(test_set=test_set, fields=RunFields(**about), source_format="test", owner=owner)
     examples = [item.example for item in test_set.items.select_related("example")]
     if answers is None:
         answers = {
             example.pk: ["?"] if place < wrong else gold(example)
             for place, example in enumerate(examples[: len(examples) - missing])
         }
-    Prediction.objects.bulk_create(
-        Prediction(run=made, example_id=pk, answer=answer) for pk, answer in answers.items()
-    )
+    add_predictions(made, {pk: tuple(answer) for pk, answer in answers.items()})
     if complete:
-        Run.objects.filter(pk=made.pk).update(state="complete", checksum=f"{next(_numbers):064}")
-        made.refresh_from_db()
+        finish_run(made, report={})
     return made
 
 

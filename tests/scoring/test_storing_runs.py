@@ -87,6 +87,29 @@ def test_takes_no_predictions_after_completion() -> None:
     assert run.predictions.count() == 1
 
 
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda new: new.save(),
+        lambda new: Prediction.objects.bulk_create([new]),
+        lambda new: Prediction.objects.bulk_create([new], ignore_conflicts=True),
+    ],
+    ids=["one", "several", "unless there"],
+)
+def test_has_a_database_that_adds_nothing_to_a_complete_run(
+    add: Callable[[Prediction], object],
+) -> None:
+    tests = names_test_set()
+    run = opened(tests)
+    first, second, *_ = examples(tests)
+    add_predictions(run, {first.pk: ("Anna",)})
+    finish_run(run, report={})
+    with pytest.raises(IntegrityError, match="final"), transaction.atomic():
+        add(Prediction(run=run, example=second, answer=["Anna"]))
+    assert run.predictions.get().example == first
+
+
 def test_can_be_deleted_as_a_whole() -> None:
     completed(names_test_set()).delete()
     assert not Prediction.objects.exists()
