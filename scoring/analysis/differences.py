@@ -76,7 +76,13 @@ def between_shots(people: Sequence[Cell], *, seed: int) -> list[Difference]:
 def difference(cell: Cell, other: Cell, *, seed: int) -> Difference:
     """One cell's mean less another's, on the items that both sides answered whole."""
     ours, theirs, clusters = _aligned(cell, other)
-    found = paired_difference(ours, theirs, clusters=clusters, rng=np.random.default_rng(seed))
+    found = paired_difference(
+        ours,
+        theirs,
+        clusters=clusters,
+        rng=np.random.default_rng(seed),
+        both_people=other.study is not None,
+    )
     return Difference(
         study=cell.study.slug if cell.study else "",
         simulated=cell.simulated,

@@ -47,11 +47,12 @@ class PairedDifference:
     sign_flip_p: float
     level: float
     notes: tuple[str, ...]
+    both_people: bool = False
 
     @property
     def exploratory(self) -> bool:
         """Below this many annotators nobody is called better."""
-        return self.n < EXPLORATORY_BELOW
+        return _fewest(self.n, self.r, self.both_people) < EXPLORATORY_BELOW
 
 
 def paired_difference(
@@ -61,15 +62,18 @@ def paired_difference(
     clusters: ArrayLike | None = None,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
+    both_people: bool = False,
 ) -> PairedDifference:
     """Test n × m scores of people against r × m scores of a system's runs, column by column.
 
     An item with a NaN on either side is left out here, before `clusters` (one label a column) are
     put together by `cluster_scores`; without labels every column is its own cluster. With one run
-    (r = 1) there is no run term. V = MSA_h/(nm) + MSR/(rm) + S²d/m − MSE_h/(nm) − MSE_m/(rm), at
-    least the first two together and at least the third; Satterthwaite's degrees of freedom over
-    all five within [min(n, r) − 1, m − 1]. `rng` serves the sign-flip test, which is exact up to
-    18 clusters. Raises ValueError on other shapes, infinite values or a level outside (0, 1).
+    (r = 1) there is no run term; where the second side are people too (`both_people`), a single
+    one of them is no more of a test than a single one of the first.
+    V = MSA_h/(nm) + MSR/(rm) + S²d/m − MSE_h/(nm) − MSE_m/(rm), at least the first two together
+    and at least the third; Satterthwaite's degrees of freedom over all five within
+    [min(n, r) − 1, m − 1]. `rng` serves the sign-flip test, which is exact up to 18 clusters.
+    Raises ValueError on other shapes, infinite values or a level outside (0, 1).
     """
     check_level(level)
     h, s, left_out = _common(people, system, clusters)
@@ -77,7 +81,7 @@ def paired_difference(
     d = h.mean(axis=0) - s.mean(axis=0) if m else np.empty(0)
     difference = float(d.mean()) if m else np.nan
     se, df = np.nan, np.nan
-    if n > 1 and m > 1:
+    if _fewest(n, r, both_people) > 1 and m > 1:
         se, df = paired_spread(mean_squares(h), mean_squares(s), float(d.var(ddof=1)))
     known = bool(se > NOTHING)
     t = difference / se if known else np.nan
@@ -96,7 +100,8 @@ def paired_difference(
         left_out=left_out,
         sign_flip_p=sign_flip_p(d, rng=rng),
         level=level,
-        notes=_notes(n, r, m, left_out, known),
+        notes=_notes(n, r, m, left_out, known, both_people),
+        both_people=both_people,
     )
 
 
@@ -202,13 +207,22 @@ def _common(
     return cluster_scores(h, labels[keep]), cluster_scores(s, labels[keep]), left_out
 
 
-def _notes(n: int, r: int, m: int, left_out: int, known: bool) -> tuple[str, ...]:
+def _fewest(n: int, r: int, both_people: bool) -> int:
+    """Annotators of the smaller side: runs are none."""
+    return min(n, r) if both_people else n
+
+
+def _notes(
+    n: int, r: int, m: int, left_out: int, known: bool, both_people: bool
+) -> tuple[str, ...]:
+    fewest = _fewest(n, r, both_people)
     notes = {
-        "A single run: how much runs differ is not known and not counted.": r == 1,
-        "A single annotator: there is no test over people.": n == 1,
-        f"Fewer than {EXPLORATORY_BELOW} annotators: exploratory.": 1 < n < EXPLORATORY_BELOW,
+        "A single run: how much runs differ is not known and not counted.": r == 1
+        and not both_people,
+        "A single annotator: there is no test over people.": fewest == 1,
+        f"Fewer than {EXPLORATORY_BELOW} annotators: exploratory.": 1 < fewest < EXPLORATORY_BELOW,
         "Fewer than two items that both sides answered: there is no test.": m < 2,
-        "Nothing varies: there is no test.": n > 1 and m > 1 and not known,
+        "Nothing varies: there is no test.": fewest > 1 and m > 1 and not known,
         f"{left_out} items left out that one side did not answer.": left_out > 0,
     }
     return tuple(note for note, applies in notes.items() if applies)

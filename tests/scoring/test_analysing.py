@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotation.acts.places import open_places
-from annotation.models import Exclusion
+from annotation.models import Batch, Exclusion
 from scoring.acts.analysing import analyse
 from scoring.cells import Choices
 from scoring.scope import Scope
@@ -81,6 +81,37 @@ def test_compares_more_shots_with_fewer() -> None:
     assert (change["shots"], change["other_shots"]) == (3, 0)
     # 0.5 of 6 items wrong with training, 7/3 of 6 without.
     assert change["difference"] == pytest.approx(100 * (7 / 3 - 0.5) / 6)
+
+
+def test_makes_no_test_against_a_single_person_with_fewer_shots() -> None:
+    few, many = _two_numbers_of_shots()
+    make.worked_through(few, wrong=3)
+    for wrong in (3, 4, 5, 3, 4, 6):
+        make.worked_through(many, wrong=wrong)
+    [change] = computed(many)["changes"]
+    assert (change["n"], change["r"]) == (6, 1)
+    assert change["p"] is change["low"] is change["se"] is None
+    assert change["exploratory"]
+    assert change["notes"] == ["A single annotator: there is no test over people."]
+
+
+def test_calls_a_change_exploratory_when_either_side_is_small() -> None:
+    few, many = _two_numbers_of_shots()
+    for wrong in (1, 2, 4):
+        make.worked_through(few, wrong=wrong)
+    for wrong in (3, 4, 5, 3, 4, 6):
+        make.worked_through(many, wrong=wrong)
+    [change] = computed(many)["changes"]
+    assert (change["n"], change["r"], change["exploratory"]) == (6, 3, True)
+    assert change["notes"] == ["Fewer than 5 annotators: exploratory."]
+
+
+def _two_numbers_of_shots() -> tuple[Batch, Batch]:
+    task = measured.cell([3]).task
+    study = make.study(task.benchmark)
+    few, many = make.batch(study, task, zero_shot=True), make.batch(study, task, wanted=6)
+    make.start_study(study, at=make.NOON)
+    return few, many
 
 
 def test_shows_the_excluded_side_by_side() -> None:
