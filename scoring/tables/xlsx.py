@@ -1,7 +1,12 @@
-"""A workbook: the rows with numbers as numbers, and a sheet that explains the columns."""
+"""A workbook: the rows with numbers as numbers, and a sheet that explains the columns.
 
+Bytes are deterministic: the same rows give the same file.
+"""
+
+import re
 from collections.abc import Sequence
 from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
@@ -12,6 +17,9 @@ from scoring.acts.comparing import ComparisonTable
 from scoring.rows import COLUMNS
 from scoring.tables.columns import COLUMN_MEANINGS
 from scoring.tables.sheets import Sheet
+
+PROPERTIES = "docProps/core.xml"
+TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def as_xlsx(table: ComparisonTable) -> bytes:
@@ -51,7 +59,26 @@ def _explain(book: Workbook, title: str, meanings: list) -> None:
 def _saved(book: Workbook) -> bytes:
     out = BytesIO()
     book.save(out)
+    return _without_clock(out)
+
+
+def _without_clock(saved: BytesIO) -> bytes:
+    """The same archive with the time of saving in none of its parts."""
+    out = BytesIO()
+    with ZipFile(saved) as dated, ZipFile(out, "w", ZIP_DEFLATED) as undated:
+        for name in dated.namelist():
+            content = dated.read(name)
+            if name == PROPERTIES:
+                content = TIME.sub(b"2000-01-01T00:00:00Z", content)
+            undated.writestr(_part(name), content)
     return out.getvalue()
+
+
+def _part(name: str) -> ZipInfo:
+    # Without a date it is dated 1980, the earliest that an archive can say.
+    part = ZipInfo(name)
+    part.compress_type = ZIP_DEFLATED
+    return part
 
 
 def _fill(sheet: Worksheet, lines: list) -> None:

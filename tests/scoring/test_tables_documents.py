@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import replace
 from io import BytesIO, StringIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from openpyxl import load_workbook
@@ -114,6 +115,15 @@ def test_writes_a_workbook_with_numbers_as_numbers_and_texts_as_texts() -> None:
     assert rows[1][mean].data_type == "n"
     assert (rows[3][system].value, rows[3][system].data_type) == (RUN.system, "s")
     assert rows[4][COLUMNS.index("shots")].value == "all"
+
+
+def test_keeps_the_time_of_saving_out_of_the_workbook() -> None:
+    document = written("xlsx")
+    with ZipFile(BytesIO(document)) as archive:
+        assert {part.date_time for part in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    about = load_workbook(BytesIO(document)).properties
+    assert (about.created.year, about.modified.year) == (2000, 2000)
+    assert written("xlsx") == document
 
 
 def test_explains_every_column_in_the_workbook() -> None:
