@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from scoring.cells import Cell, Choices, Vector
-from scoring.core.intervals import CellInterval, cluster_scores, guard_band
+from scoring.core.intervals import (
+    EXPLORATORY_BELOW,
+    CellInterval,
+    cluster_scores,
+    guard_band,
+)
 from scoring.core.splits import SplitInterval, split_interval
 
 PEOPLE = "Human"
@@ -44,6 +49,14 @@ class Row:
     guard_low: float | None = field(default=None, metadata=NOT_EXPORTED)
     guard_high: float | None = field(default=None, metadata=NOT_EXPORTED)
     single: bool = field(default=False, metadata=NOT_EXPORTED)  # one person, not a cell
+    # What the interval is over: annotators, or splits where several annotators share one.
+    units: int | None = field(default=None, metadata=NOT_EXPORTED)
+
+    @property
+    def is_exploratory(self) -> bool:
+        """Of people: too few for a claim of better or worse, by the unit of their interval."""
+        units = self.units or self.n
+        return units is not None and 1 < units < EXPLORATORY_BELOW
 
 
 COLUMNS = tuple(each.name for each in fields(Row) if each.metadata.get("exported", True))
@@ -74,6 +87,7 @@ def cell_row(cell: Cell, choices: Choices) -> Row:
         ci_high=percent(figures.cell.high),
         ci_method=_method(figures.cell, n) if has_interval else None,
         estimand=choices.estimand if has_interval else None,
+        units=figures.cell.n,
         **_guard(cell, figures.cell, choices),
     )
 

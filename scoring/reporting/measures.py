@@ -71,9 +71,10 @@ def uncertainty(facts: Facts) -> Section:
         if over_splits
         else "",
         "A cell of one annotator has no SD and no interval." if any(r.n == 1 for r in rows) else "",
-        f"Cells of fewer than {EXPLORATORY_BELOW} annotators are exploratory: nothing is claimed "
-        "to be better or worse on their ground."
-        if facts.results.fewest < EXPLORATORY_BELOW
+        f"Cells of fewer than {EXPLORATORY_BELOW} annotators"
+        f"{', or splits where they are the unit,' if over_splits else ''} are exploratory: nothing "
+        "is claimed to be better or worse on their ground."
+        if facts.results.is_exploratory
         else "",
         f"Whatever is drawn at random in these figures follows from the seed {facts.results.seed}.",
     ]

@@ -40,8 +40,9 @@ class Results:
         return max(moved, key=_moved, default=None)
 
     @property
-    def fewest(self) -> int:
-        return min((each.row.n or 0 for each in self.cells), default=0)
+    def is_exploratory(self) -> bool:
+        """Whether any cell is too small for a claim."""
+        return any(each.row.n == 1 or each.row.is_exploratory for each in self.cells)
 
 
 def results(study: Study) -> Results:

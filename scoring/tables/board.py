@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from scoring.acts.placing import Board, TaskBoard
-from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.leaderboard import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, OverTasks, Place
 from scoring.models import FULLY_SUPERVISED, ProtocolTag
 from scoring.rows import Row
@@ -164,7 +163,7 @@ def _marks(row: Row) -> Iterable[str]:
         yield PARTIAL
     if row.kind in ("human", "run") and row.n == 1:
         yield ONE
-    elif row.kind == "human" and row.n and row.n < EXPLORATORY_BELOW:
+    elif row.kind == "human" and row.is_exploratory:
         yield FEW
 
 

@@ -8,7 +8,6 @@ from itertools import groupby
 from django.utils.translation import gettext_lazy as _
 
 from scoring.analysis.floors import LABELS, Bound
-from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.models import Method
 from scoring.rows import Row
 
@@ -18,7 +17,10 @@ NOTES = {
     UNKNOWN: _("Published without its reference policy: not tested against any other figure."),
     OTHER_POLICY: _("Scored under another reference policy than the rest of its column."),
     PARTIAL: _("Not every item has an answer; the mean is over those that have."),
-    FEW: _("Fewer than five annotators: exploratory, no claim of better or worse."),
+    FEW: _(
+        "Fewer than five annotators, or splits where several annotators share one: exploratory, "
+        "no claim of better or worse."
+    ),
     ONE: _("One annotator or run: no SD and no interval."),
 }
 
@@ -219,7 +221,7 @@ def _marks(row: Row, column: Column) -> Iterable[str]:
     if row.kind in ("human", "simulated"):
         if row.n == 1:
             yield ONE
-        elif row.n and row.n < EXPLORATORY_BELOW:
+        elif row.is_exploratory:
             yield FEW
     elif row.kind == "run" and row.n == 1:
         yield ONE

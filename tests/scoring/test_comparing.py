@@ -21,6 +21,7 @@ from scoring.core.intervals import cell_interval, guard_band
 from scoring.models import Comparison
 from scoring.rows import Row
 from scoring.scope import Scope
+from scoring.tables.grid import FEW, people_grid
 from tests import make
 from tests.scoring import measured
 
@@ -140,6 +141,16 @@ def test_shows_simulated_annotators_on_request_alone() -> None:
     assert (cell.system, cell.n, cell.single) == ("Simulated annotators", 1, False)
     assert person.single
     assert of_kind(table, "human")[0].n == 2
+
+
+def test_calls_a_cell_of_few_splits_exploratory_however_many_people_share_them() -> None:
+    few = measured.study_with_splits(splits=2, people=3)[0].study
+    [cell] = of_kind(compared(few), "human")
+    assert (cell.n, cell.units, cell.is_exploratory) == (6, 2, True)
+    assert people_grid([cell]).lines[0].cells[0].marks == FEW
+    many = measured.cell([3, 4, 6, 5, 7]).study
+    [cell] = of_kind(compared(many), "human")
+    assert (cell.n, cell.units, cell.is_exploratory) == (5, 5, False)
 
 
 def test_scores_runs_on_the_same_items_over_their_splits() -> None:

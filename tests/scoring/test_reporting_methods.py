@@ -142,6 +142,8 @@ def test_marks_small_cells_as_exploratory() -> None:
 def test_says_that_the_split_is_the_unit_of_an_interval() -> None:
     [first, *_] = measured.study_with_splits(splits=3, people=2)
     assert "the split is the unit of the interval" in text_of(first.study, "Uncertainty")
+    # Six people, but three units.
+    assert "exploratory" in text_of(first.study, "Uncertainty")
     single = measured.cell([1, 2])
     assert "the split is the unit" not in text_of(single.study, "Uncertainty")
 
