@@ -138,7 +138,8 @@ class CellReader:
     ) -> list[Cell]:
         """A study's cells by task and shots (or those of one task), over the annotators that
         count."""
-        assignments = Assignment.objects.filter(study=study).order_by("pk")
+        # By what happened, not by the keys of one database: the same data give the same bytes.
+        assignments = Assignment.objects.filter(study=study).order_by("joined_at", "pk")
         if task is not None:
             assignments = assignments.filter(batch__task=task)
         assignments = assignments.select_related(
@@ -209,13 +210,13 @@ class CellReader:
         )
 
     def _assignment_vectors(self, members: Sequence[Assignment]) -> dict[int, Vector]:
-        """Annotators are nested in batches, which are splits."""
+        """Annotators are nested in the training sets that they learned from, which are splits."""
         vectors: dict[int, Vector] = {}
         for task, those in _by_task(members).items():
             items = self._items_of(task, {each.pk: each.batch.test_set for each in those})
             scores = assignment_scores(items, self.policy(task))
             vectors |= {
-                each.pk: Vector(items[each.pk], scores[each.pk], split=each.batch_id)
+                each.pk: Vector(items[each.pk], scores[each.pk], split=_learned_from(each))
                 for each in those
             }
         return vectors
@@ -247,10 +248,17 @@ def _by_task(members: Iterable[Assignment]) -> dict[Task, list[Assignment]]:
 def _reading_order(run: Run) -> tuple[object, ...]:
     """Fully supervised last, whatever a database does with nulls."""
     unlimited = run.shots is None
-    return run.system, run.method, unlimited, run.shots or 0, run.split or 0, run.episode or 0
+    place = run.split or 0, run.episode or 0
+    return run.system, run.method, unlimited, run.shots or 0, *place, run.checksum
+
+
+def _learned_from(member: Assignment) -> str:
+    """Nothing for all who were shown nothing. In the order of the splits."""
+    learned = member.batch.training_set
+    return f"{learned.split or 0:06} {learned.name}" if learned else ""
 
 
 def _split_of(run: Run) -> str:
     if run.split is None and run.episode is None:
-        return f"run {run.pk}"
+        return f"run {run.checksum}"
     return f"{run.split} {run.episode}"

@@ -1,9 +1,12 @@
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
-from annotation.models import Batch, Study
+from annotation.models import Assignment, Batch, Study
 from scoring.acts.comparing import compare
 from scoring.cells import CellReader, Choices
+from scoring.models import Run
 from scoring.rows import cell_row
 from scoring.scope import Scope
 from tests import make
@@ -69,7 +72,7 @@ def test_gives_a_cell_with_different_test_sets_a_two_way_interval() -> None:
     rows = compare(Scope(study.benchmark, study)).rows
     [cell] = [row for row in rows if row.kind == "human"]
     people = [row for row in rows if row.kind == "annotator"]
-    assert cell.ci_method == "two-way-bootstrap over 2 splits"
+    assert cell.ci_method == "two-way-bootstrap"
     assert cell.mean == pytest.approx(np.mean([person.mean for person in people]))
     assert [person.n for person in people] == [3, 3, 3, 3]
 
@@ -99,3 +102,26 @@ def test_reads_the_people_of_one_task_alone_on_request() -> None:
     batch = measured.cell([3])
     other = make.task(batch.study.benchmark)
     assert CellReader(Choices()).people(batch.study, task=other) == []
+
+
+def test_orders_members_by_what_happened_and_not_by_the_keys_of_the_database() -> None:
+    batch = measured.cell([3, 4, 5])
+    for hours, assignment in enumerate(reversed(measured.all_assignments(batch))):
+        joined = make.NOON - timedelta(hours=9 - hours)
+        Assignment.objects.filter(pk=assignment.pk).update(joined_at=joined)
+    [people] = CellReader(Choices()).people(batch.study)
+    assert people.matrix.sum(axis=1).tolist() == [4, 5, 6]
+    for wrong, checksum in ((1, "b"), (2, "a")):
+        run = measured.run(batch.task, split=None, wrong=wrong, complete=False)
+        Run.objects.filter(pk=run.pk).update(state="complete", checksum=checksum)
+    [system] = CellReader(Choices()).systems(batch.task)
+    assert system.matrix.sum(axis=1).tolist() == [4, 5]
+    assert system.splits == ["run a", "run b"]
+
+
+def test_takes_people_who_learned_from_one_set_as_one_split_whatever_they_were_tested_on() -> None:
+    [cell] = CellReader(Choices()).people(two_episodes())
+    assert len(set(cell.splits)) == 1
+    assert len(cell.units) == 4
+    row = cell_row(cell, Choices())
+    assert (row.ci_method, row.n, row.units) == ("two-way-bootstrap", 4, 4)
