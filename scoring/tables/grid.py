@@ -1,7 +1,12 @@
 """A comparison in the shape of a paper's tables: people by shots and task, then systems,
-people first, two tasks a table."""
+people first, two tasks a table.
 
-from collections.abc import Iterable, Sequence
+Figures under different reference policies never stand in one column: a published figure under
+another policy than the scored ones gets a column of its own. One whose policy nobody knows stands
+among the scored ones, with a mark.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -25,6 +30,13 @@ NOTES = {
 }
 
 
+UNKNOWN_POLICY = "unknown"
+# Task, shots and policy of a column.
+Place = tuple[str, str, str]
+# By task, the policies of its columns.
+Policies = Mapping[str, Sequence[str]]
+
+
 @dataclass(frozen=True)
 class GridCell:
     """A figure as it is read: rounded texts, and the marks that a footnote explains."""
@@ -46,7 +58,7 @@ class GridCell:
 class Column:
     task: str
     shots: str
-    # The policy that this column's scored figures stand under.
+    # The policy that this column's figures stand under.
     references: str
     starts_task: bool = True
 
@@ -72,6 +84,11 @@ class Grid:
         runs = groupby(self.columns, key=lambda column: (column.task, column.references))
         return [(task, policy, len(list(columns))) for (task, policy), columns in runs]
 
+    def policy_of(self, column: Column) -> str:
+        """What a column must say of its policy: nothing where its task has one alone."""
+        policies = {each.references for each in self.columns if each.task == column.task}
+        return column.references if len(policies) > 1 else ""
+
     @property
     def has_shots(self) -> bool:
         return any(column.shots for column in self.columns)
@@ -90,9 +107,17 @@ class Grid:
 def people_grid(rows: Iterable[Row]) -> Grid:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     people = [row for row in rows if is_people(row) and not row.single]
+    policies = {task: _policies(people, task) for task in task_order(people)}
     lines = sorted({(_rank(row), _name(row), shots_order(row.shots)) for row in people})
-    columns = [Column(task, "", _policy(people, task)) for task in task_order(people)]
-    by_place = {(_name(row), shots_order(row.shots), row.task): row for row in people}
+    columns = [
+        Column(task, "", policy, starts_task=number == 0)
+        for task, those in policies.items()
+        for number, policy in enumerate(those)
+    ]
+    by_place = {
+        (_name(row), shots_order(row.shots), row.task, _policy(row, policies)): row
+        for row in people
+    }
     return Grid(
         title=str(_("People")),
         columns=tuple(columns),
@@ -103,7 +128,8 @@ def people_grid(rows: Iterable[Row]) -> Grid:
                 note="",
                 kind="people",
                 cells=tuple(
-                    _cell(by_place.get((name, shots, column.task)), column) for column in columns
+                    _cell(by_place.get((name, shots, column.task, column.references)))
+                    for column in columns
                 ),
             )
             for _, name, shots in lines
@@ -135,18 +161,26 @@ def task_order(rows: Iterable[Row]) -> list[str]:
 
 
 def _system_grid(rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bound]) -> Grid:
+    policies = {task: _policies(rows, task) for task in tasks}
     columns = [
-        Column(task, shots, _policy(rows, task), starts_task=number == 0)
-        for task in tasks
+        Column(task, shots, policy, starts_task=policy == those[0] and number == 0)
+        for task, those in policies.items()
+        for policy in those
         for number, (_, shots) in enumerate(
-            sorted({shots_order(row.shots) for row in rows if row.task == task})
+            sorted(
+                {
+                    shots_order(row.shots)
+                    for row in rows
+                    if row.task == task and _policy(row, policies) == policy
+                }
+            )
         )
     ]
     return Grid(
         title=", ".join(tasks),
         columns=tuple(columns),
         lines=(
-            *(_system_line(rows, columns) for rows in _system_lines(rows)),
+            *(_system_line(rows, columns) for rows in _system_lines(rows, policies)),
             *_bound_lines([bound for bound in bounds if bound.task in tasks], columns),
         ),
     )
@@ -163,21 +197,26 @@ def _bound_lines(bounds: Iterable[Bound], columns: Sequence[Column]) -> list[Lin
             method="",
             note="",
             kind="bound",
-            cells=tuple(_cell(rows.get(column.task), column) for column in columns),
+            cells=tuple(_cell(_under(rows.get(column.task), column)) for column in columns),
         )
         for label, rows in by_label.items()
     ]
 
 
-def _system_lines(rows: Iterable[Row]) -> list[dict[tuple[str, str], Row]]:
+def _under(row: Row | None, column: Column) -> Row | None:
+    """A floor or ceiling, in the columns of its policy."""
+    return row if row and column.references in ("", row.references) else None
+
+
+def _system_lines(rows: Iterable[Row], policies: Policies) -> list[dict[Place, Row]]:
     """The rows of each line by their place; one system's figures from several tables of a
     paper make one line, a second figure for the same place makes a second."""
-    lines: dict[tuple, list[dict[tuple[str, str], Row]]] = {}
+    lines: dict[tuple, list[dict[Place, Row]]] = {}
     for row in sorted(rows, key=_rank):
         same = lines.setdefault(
             (_rank(row), _name(row), row.method, row.parameters, row.kind), [{}]
         )
-        place = (row.task, str(row.shots))
+        place = (row.task, str(row.shots), _policy(row, policies))
         free = next((line for line in same if place not in line), None)
         if free is None:
             same.append(free := {})
@@ -185,7 +224,7 @@ def _system_lines(rows: Iterable[Row]) -> list[dict[tuple[str, str], Row]]:
     return [line for same in lines.values() for line in same]
 
 
-def _system_line(rows: dict[tuple[str, str], Row], columns: Sequence[Column]) -> Line:
+def _system_line(rows: dict[Place, Row], columns: Sequence[Column]) -> Line:
     first = next(iter(rows.values()))
     people = is_people(first)
     sources = dict.fromkeys(row.source for row in rows.values() if row.source)
@@ -194,28 +233,28 @@ def _system_line(rows: dict[tuple[str, str], Row], columns: Sequence[Column]) ->
         method=first.method or "",
         note="" if people else "; ".join(sources),
         kind="people" if people else "system",
-        cells=tuple(_cell(rows.get((column.task, column.shots)), column) for column in columns),
+        cells=tuple(
+            _cell(rows.get((column.task, column.shots, column.references))) for column in columns
+        ),
     )
 
 
-def _cell(row: Row | None, column: Column) -> GridCell | None:
+def _cell(row: Row | None) -> GridCell | None:
     if row is None:
         return None
     return GridCell(
         row=row,
         mean=rounded(row.mean) or "–",
         sd=rounded(row.sd),
-        interval=_limits(row.ci_low, row.ci_high),
-        guard=_limits(row.guard_low, row.guard_high),
-        marks="".join(_marks(row, column)),
+        interval=limits(row.ci_low, row.ci_high),
+        guard=limits(row.guard_low, row.guard_high),
+        marks="".join(_marks(row)),
     )
 
 
-def _marks(row: Row, column: Column) -> Iterable[str]:
-    if row.references == "unknown":
+def _marks(row: Row) -> Iterable[str]:
+    if row.references == UNKNOWN_POLICY:
         yield UNKNOWN
-    elif column.references and row.references != column.references:
-        yield OTHER_POLICY
     if row.coverage is not None and row.coverage < 1:
         yield PARTIAL
     if row.kind in ("human", "simulated"):
@@ -227,7 +266,7 @@ def _marks(row: Row, column: Column) -> Iterable[str]:
         yield ONE
 
 
-def _limits(low: float | None, high: float | None) -> str:
+def limits(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"[{low:.1f}, {high:.1f}]"
 
 
@@ -235,9 +274,19 @@ def rounded(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
 
 
-def _policy(rows: Iterable[Row], task: str) -> str:
-    scored = [row.references for row in rows if row.task == task and row.kind != "reported"]
-    return (scored[0] or "") if scored else ""
+def _policies(rows: Iterable[Row], task: str) -> list[str]:
+    """The policies that a task's figures stand under: first that of the scored ones, which those
+    of unknown policy stand beside; empty where no figure tells one."""
+    those = sorted((row for row in rows if row.task == task), key=lambda r: r.kind == "reported")
+    known = (row.references for row in those if row.references != UNKNOWN_POLICY)
+    return list(dict.fromkeys(policy or "" for policy in known)) or [""]
+
+
+def _policy(row: Row, policies: Policies) -> str:
+    """The policy of the column that a row stands in."""
+    if row.references in policies[row.task]:
+        return row.references or ""
+    return policies[row.task][0]
 
 
 def is_people(row: Row) -> bool:

@@ -1,9 +1,10 @@
 """LaTeX with booktabs: the paper's tables, then every annotator as a long table."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from scoring.acts.comparing import ComparisonTable
-from scoring.tables.grid import Grid, GridCell, people_grid, rounded, system_grids
+from scoring.tables.grid import Column, Grid, GridCell, people_grid, rounded, system_grids
 from scoring.tables.sheets import Sheet
 
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
@@ -95,15 +96,22 @@ def _table(grid: Grid, table: ComparisonTable) -> str:
 
 def _head(grid: Grid) -> list[str]:
     """The tasks, each over its numbers of shots."""
+    names = [_task(grid, column) for column in grid.columns]
     if not grid.has_shots:
-        return [_line(["", "", *(escaped(task) for task, _, _ in grid.tasks)])]
+        return [_line(["", "", *map(escaped, names)])]
     tasks, rules, start = ["", ""], [], 3
-    for task, _, span in grid.tasks:
-        tasks.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(task)}}}")
+    for name, columns in groupby(names):
+        span = len(list(columns))
+        tasks.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(name)}}}")
         rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
         start += span
     shots = _line(["", "Shots", *(escaped(column.shots) for column in grid.columns)])
     return [_line(tasks), " ".join(rules), shots]
+
+
+def _task(grid: Grid, column: Column) -> str:
+    policy = grid.policy_of(column)
+    return f"{column.task} ({policy})" if policy else column.task
 
 
 def _caption(grid: Grid, table: ComparisonTable) -> str:

@@ -42,7 +42,14 @@ def _reading_line(table: ComparisonTable) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    head = ["", "", *(f"{column.task} {column.shots}".strip() for column in grid.columns)]
+    head = [
+        "",
+        "",
+        *(
+            " ".join(filter(None, [column.task, column.shots, grid.policy_of(column)]))
+            for column in grid.columns
+        ),
+    ]
     lines = [
         [
             f"{line.name} [{line.note}]" if line.note else line.name,

@@ -1,10 +1,10 @@
 from dataclasses import replace
 
+from scoring.analysis.floors import Bound
 from scoring.rows import Row
 from scoring.tables.grid import (
     FEW,
     ONE,
-    OTHER_POLICY,
     PARTIAL,
     UNKNOWN,
     people_grid,
@@ -67,10 +67,28 @@ def test_writes_mean_sd_and_interval_with_one_decimal() -> None:
     assert people_grid([row]).lines[0].cells[0].text == "79.8 (1.0) [70.0, 100.0]"
 
 
-def test_marks_a_figure_of_another_policy_and_explains_the_mark() -> None:
-    [grid] = system_grids([HUMAN, replace(RUN, references="set")])
-    assert grid.lines[1].cells[0].marks == OTHER_POLICY
-    assert list(grid.notes) == [OTHER_POLICY]
+def test_puts_figures_under_different_policies_into_columns_of_their_own() -> None:
+    other = replace(PUBLISHED, shots=10, references="set", source="another paper")
+    bounds = [Bound("sst2", "best_label", 56.2, "any")]
+    [grid] = system_grids([HUMAN, other, replace(PUBLISHED, shots=10)], bounds)
+    assert [(c.shots, c.references) for c in grid.columns] == [("10", "any"), ("10", "set")]
+    assert grid.tasks == [("sst2", "any", 1), ("sst2", "set", 1)]
+    cells = {(line.name, line.note): line.cells for line in grid.lines}
+    assert cells["Human, pilot", ""][1] is None
+    # The figure whose policy nobody knows stands beside the scored one.
+    under_any, under_set = cells["BERT", "another paper; CLUES Table 6"]
+    assert (under_any.row.references, under_set.row.references) == ("unknown", "set")
+    assert cells["No skill: the best single label everywhere", ""][1] is None
+
+
+def test_puts_published_people_under_another_policy_into_a_column_of_their_own() -> None:
+    grid = people_grid([HUMAN, replace(PEOPLE, references="set")])
+    assert [column.references for column in grid.columns] == ["any", "set"]
+    assert [[cell is None for cell in line.cells] for line in grid.lines] == [
+        [False, True],
+        [True, False],
+    ]
+    assert [grid.policy_of(column) for column in grid.columns] == ["any", "set"]
 
 
 def test_marks_an_unknown_policy_partial_coverage_and_small_groups() -> None:
