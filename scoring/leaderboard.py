@@ -46,6 +46,10 @@ class Entry:
     # By task, what keeps a system from its rank.
     gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def is_on(self, task: str) -> bool:
+        """A figure that the board cannot show is a gap."""
+        return task in self.gaps or any(slug == task for slug, _ in self.rows)
+
     def row(self, task: str, shots: int | str = SORTED_BY) -> Row | None:
         return self.rows.get((task, str(shots)))
 
@@ -79,13 +83,13 @@ class OverTasks:
 
 def on_task(entries: Iterable[Entry], task: str) -> list[Place]:
     """Everybody who has any figure on a task."""
-    there = [entry for entry in entries if any(slug == task for slug, _ in entry.rows)]
+    there = [entry for entry in entries if entry.is_on(task)]
     return places(there, lambda each: each.mean(task), lambda each: each.gaps.get(task, ()))
 
 
 def over_tasks(entries: Sequence[Entry], tasks: Sequence[str]) -> list[OverTasks]:
     """Everybody who has any figure on these tasks, by the mean of the task means."""
-    there = [entry for entry in entries if any(slug in tasks for slug, _ in entry.rows)]
+    there = [entry for entry in entries if any(map(entry.is_on, tasks))]
     found = {id(entry): _averages(entry, tasks) for entry in there}
 
     def mean(entry: Entry) -> float | None:
@@ -103,7 +107,7 @@ def places(
 ) -> list[Place]:
     """By mean, the highest first; after them the systems without a rank. Equal means share
     a rank."""
-    found = [(each, mean(each), gaps(each) if each.kind == SYSTEM else ()) for each in entries]
+    found = [(each, mean(each), gaps(each)) for each in entries]
     ranked = [score for each, score, lacking in found if _is_ranked(each, score, lacking)]
     made = [
         Place(
@@ -135,9 +139,10 @@ def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
 
 def gaps_of_figures(rows: Mapping[str, Row], references: str) -> tuple[str, ...]:
     """What the published figures of one system on one task lack, by shots; `references` is
-    the policy that the task's runs are scored under."""
+    the policy that the task's runs are scored under. People, who have no rank, need no splits."""
+    wanted = SHOTS if any(row.method for row in rows.values()) else ()
     return (
-        *(gap for shots in SHOTS for gap in _gap_of_figure(rows.get(str(shots)), shots)),
+        *(gap for shots in wanted for gap in _gap_of_figure(rows.get(str(shots)), shots)),
         *_other_policy(rows.values(), references),
     )
 
@@ -181,7 +186,9 @@ def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Aggregate]:
 
 
 def _gaps_over(entry: Entry, tasks: Sequence[str]) -> tuple[str, ...]:
-    absent = [task for task in tasks if not any(slug == task for slug, _ in entry.rows)]
+    if entry.kind != SYSTEM:
+        return ()
+    absent = [task for task in tasks if not entry.is_on(task)]
     short = [task for task in tasks if task not in absent and entry.gaps.get(task)]
     return (
         *((_("nothing on %(tasks)s") % {"tasks": _listed(absent)},) if absent else ()),

@@ -27,7 +27,7 @@ from scoring.leaderboard import (
 from scoring.models import FULLY_SUPERVISED, Run
 from scoring.rows import PEOPLE as HUMAN
 from scoring.rows import Row, cell_row
-from scoring.tables.grid import task_order
+from scoring.tables.grid import UNKNOWN_POLICY, task_order
 
 SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
 NO_SKILL = "No skill"
@@ -82,7 +82,8 @@ def place_all(
         *_published(published, policies),
         *_floor(reader, imported.values()),
     ]
-    known = task_order(row for entry in entries for row in entry.rows.values())
+    rows = (row for entry in entries for row in entry.rows.values())
+    known = task_order([*rows, *published])
     chosen = tuple(slug for slug in known if slug in tasks) or tuple(known)
     return Board(
         benchmark=benchmark.name,
@@ -184,9 +185,18 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
                 method=method or "",
                 parameters=parameters,
                 source="; ".join(dict.fromkeys(row.source for row in found.values())),
-                rows=found,
+                rows=_comparable(found, policies),
                 gaps=_gaps_published(found, policies),
             )
+
+
+def _comparable(rows: Rows, policies: Mapping[str, str]) -> Rows:
+    """Without the figures under another policy than the board's: they share no column with it."""
+    return {
+        place: row
+        for place, row in rows.items()
+        if row.references in (UNKNOWN_POLICY, policies.get(row.task, row.references))
+    }
 
 
 def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -16,11 +16,10 @@ from scoring.analysis.floors import LABELS, Bound
 from scoring.models import Method
 from scoring.rows import Row
 
-UNKNOWN, OTHER_POLICY, PARTIAL, FEW, ONE = "†", "‡", "§", "¶", "‖"
+UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
 FIRST_SYSTEM = 3
 NOTES = {
     UNKNOWN: _("Published without its reference policy: not tested against any other figure."),
-    OTHER_POLICY: _("Scored under another reference policy than the rest of its column."),
     PARTIAL: _("Not every item has an answer; the mean is over those that have."),
     FEW: _(
         "Fewer than five annotators, or splits where several annotators share one: exploratory, "

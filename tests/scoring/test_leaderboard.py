@@ -224,6 +224,28 @@ def test_does_not_rank_published_figures_that_lack_something(
     assert place.gaps[0] == reason
 
 
+def test_shows_no_figure_of_another_policy_in_a_column_of_the_board(task: Task) -> None:
+    means = {10: 60.0, 20: 70.0, 30: 80.0}
+    published(task.benchmark, "one", means, references="set")
+    published(task.benchmark, "elsewhere", means)
+    board = place_all(task.benchmark)
+    place = place_on(task.benchmark, "one", "GPT-3")
+    assert (place.mean, place.entry.row("one")) == (None, None)
+    # Nor in an average over tasks.
+    [line] = [each for each in board.over_tasks if each.place.entry.name == "GPT-3"]
+    assert line.averages == {}
+    assert line.place.gaps == ("not ranked on one",)
+
+
+def test_says_why_a_line_of_published_people_is_empty(task: Task) -> None:
+    people = {"kind": "human", "system": "Human", "method": "", "n": 3}
+    published(task.benchmark, "one", {10: 60.0, 30: 80.0}, references="set", **people)
+    place = place_on(task.benchmark, "one", "Human")
+    assert (place.mean, place.rank) == (None, None)
+    assert place.gaps == ("published under the reference policy “set”",)
+    assert place_on(task.benchmark, "one", "Human", references="set").gaps == ()
+
+
 def test_ranks_a_figure_published_under_the_policy_of_the_board(task: Task) -> None:
     published(task.benchmark, "one", {10: 60.0, 20: 70.0, 30: 80.0}, references="set")
     assert place_on(task.benchmark, "one", "GPT-3", references="set").rank == 1
