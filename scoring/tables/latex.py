@@ -5,6 +5,7 @@ from itertools import groupby
 
 from scoring.acts.comparing import ComparisonTable
 from scoring.tables.grid import Column, Grid, GridCell, people_grid, rounded, system_grids
+from scoring.tables.intervals import HEADS, LETTERS, TITLE, interval_lines
 from scoring.tables.sheets import Sheet
 
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
@@ -37,6 +38,8 @@ SIGNS = {
 def as_latex(table: ComparisonTable) -> str:
     grids = [people_grid(table.rows), *system_grids(table.rows, table.bounds)]
     parts = [NEEDS, f"% {table.provenance}", *(_table(grid, table) for grid in grids if grid.lines)]
+    if intervals := interval_lines(table.rows):
+        parts.append(_long_table(f"{TITLE}.", LETTERS, HEADS, intervals))
     if annotators := [row for row in table.rows if row.single]:
         head = ["Study", "Annotator", "Task", "Shots", "Split", "Mean", "SD", "Items"]
         lines = [

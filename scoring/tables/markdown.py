@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from scoring.acts.comparing import ComparisonTable
 from scoring.tables.grid import Grid, people_grid, rounded, system_grids
+from scoring.tables.intervals import HEADS, TITLE, interval_lines
 from scoring.tables.sheets import Sheet
 
 
@@ -13,6 +14,8 @@ def as_markdown(table: ComparisonTable) -> str:
         if grid.lines:
             parts += [f"## {_safe(grid.title)}", _grid(grid)]
             parts += [f"{mark} {note}" for mark, note in grid.notes.items()]
+    if intervals := interval_lines(table.rows):
+        parts += [f"## {TITLE}", _lines(HEADS, intervals)]
     if annotators := [row for row in table.rows if row.single]:
         head = ["Study", "Annotator", "Task", "Shots", "Split", "Mean", "SD over items", "Items"]
         lines = [

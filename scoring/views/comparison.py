@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import GoldVersion
 from scoring.acts.comparing import ComparisonTable, compare, glance, order_table, stop_table
 from scoring.scope import Scope
+from scoring.tables import intervals
 from scoring.tables.documents import FORMATS
 from scoring.tables.grid import people_grid, shots_order, system_grids
 from scoring.views.scope import (
@@ -92,6 +93,8 @@ def _shown(table: ComparisonTable) -> dict[str, Any]:
         "table": table,
         "people": people_grid(table.rows),
         "systems": system_grids(table.rows, table.bounds),
+        "interval_heads": intervals.HEADS,
+        "intervals": intervals.interval_lines(table.rows),
         "annotators": [row for row in table.rows if row.single],
         "formats": list(FORMATS),
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),

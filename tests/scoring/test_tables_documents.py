@@ -15,6 +15,7 @@ from scoring.cells import Choices
 from scoring.rows import COLUMNS, Row
 from scoring.tables.columns import COLUMN_MEANINGS
 from scoring.tables.documents import FORMATS
+from scoring.tables.intervals import HEADS, interval_lines
 from scoring.tables.latex import escaped
 
 CELL = Row(
@@ -115,6 +116,26 @@ def test_writes_a_workbook_with_numbers_as_numbers_and_texts_as_texts() -> None:
     assert rows[1][mean].data_type == "n"
     assert (rows[3][system].value, rows[3][system].data_type) == (RUN.system, "s")
     assert rows[4][COLUMNS.index("shots")].value == "all"
+
+
+def test_says_of_every_interval_what_it_is() -> None:
+    cell = replace(CELL, guard_low=61.0, guard_high=90.0)
+    [line] = interval_lines([cell, PERSON, RUN, PUBLISHED])
+    assert dict(zip(map(str, HEADS), line, strict=True)) == {
+        "Who": "Human, pilot_1",
+        "Task": "sst2",
+        "Shots": "10",
+        "Mean": "79.8",
+        "Interval (95 %)": "[70.0, 87.0]",
+        "For": "new items",
+        "Method": "satterthwaite-logit",
+        "n": "3",
+        "m": "210",
+        "References": "any",
+        "Gold version": "1",
+        "Guard band": "[61.0, 90.0]",
+    }
+    assert all("satterthwaite-logit" in written(name).decode() for name in ("latex", "markdown"))
 
 
 def test_keeps_the_time_of_saving_out_of_the_workbook() -> None:
