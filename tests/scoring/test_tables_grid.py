@@ -69,7 +69,7 @@ def test_writes_mean_sd_and_interval_with_one_decimal() -> None:
 
 def test_puts_figures_under_different_policies_into_columns_of_their_own() -> None:
     other = replace(PUBLISHED, shots=10, references="set", source="another paper")
-    bounds = [Bound("sst2", "best_label", 56.2, "any")]
+    bounds = [Bound("sst2", "best_label", 56.2, "any", gold_version=1)]
     [grid] = system_grids([HUMAN, other, replace(PUBLISHED, shots=10)], bounds)
     assert [(c.shots, c.references) for c in grid.columns] == [("10", "any"), ("10", "set")]
     assert grid.tasks == [("sst2", "any", 1), ("sst2", "set", 1)]
