@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
 
 import numpy as np
 
-from annotation.models import Assignment, ItemSet, ReferencePolicy, Study, Task
+from annotation.models import Assignment, Batch, ItemSet, ReferencePolicy, Study, Task
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, cluster_scores
 from scoring.matrices import (
@@ -17,7 +16,7 @@ from scoring.matrices import (
     run_scores,
     side_by_side,
 )
-from scoring.models import Run, shots_label
+from scoring.models import FEW, FULLY_SUPERVISED, Run, shots_label, shots_order
 from scoring.scored_items import ScoredItems, scored_items
 
 
@@ -42,8 +41,9 @@ class Choices:
             raise ValueError(f"The reference policy is {self.references!r}; it is set or any.")
         if self.estimand not in ESTIMANDS:
             raise ValueError(f"The estimand is {self.estimand!r}; it is one of {ESTIMANDS}.")
-        if unknown := [each for each in self.shots if each != "all" and not each.isdecimal()]:
-            raise ValueError(f"Shots are numbers or all, not {unknown[0]!r}.")
+        words = (FEW, FULLY_SUPERVISED)
+        if unknown := [each for each in self.shots if each not in words and not each.isdecimal()]:
+            raise ValueError(f"Shots are numbers, few or all, not {unknown[0]!r}.")
         if self.gold_version is not None and self.gold_version < 1:
             raise ValueError("Gold versions count from 1.")
 
@@ -57,7 +57,9 @@ class Vector:
 
     items: ScoredItems
     scores: Floats
-    split: object
+    split: str
+    # An episode is a split with items of its own.
+    episode: int | None = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Cell:
     def splits(self) -> list[str]:
         """The split of each member who answered anything."""
         pairs = zip(self.vectors, self.answered, strict=True)
-        return [str(vector.split) for vector, has_answers in pairs if has_answers]
+        return [vector.split for vector, has_answers in pairs if has_answers]
 
     @property
     def scores(self) -> Floats:
@@ -117,6 +119,10 @@ class Cell:
         if len(set(self.splits)) in (1, len(self.splits)):
             return self.scores
         return cluster_scores(self.scores.T, self.splits).T
+
+    @property
+    def is_of_episodes(self) -> bool:
+        return any(vector.episode is not None for vector in self.vectors)
 
     @property
     def coverage(self) -> float:
@@ -148,9 +154,9 @@ class CellReader:
         counted = assignments.completed() if self.choices.with_excluded else assignments.counted()
         chosen = list(counted.simulated() if simulated else counted.of_people())
         vectors = self._assignment_vectors(chosen)
-        cells: dict[tuple[str, int], list[Assignment]] = defaultdict(list)
+        cells: dict[tuple[str, int | str], list[Assignment]] = defaultdict(list)
         for assignment in chosen:
-            cells[assignment.batch.task.slug, assignment.batch.shots].append(assignment)
+            cells[assignment.batch.task.slug, shots_of_batch(assignment.batch)].append(assignment)
         return [
             self._cell(
                 members[0].batch.task,
@@ -160,7 +166,7 @@ class CellReader:
                 study=study,
                 simulated=simulated,
             )
-            for (_, shots), members in sorted(cells.items(), key=itemgetter(0))
+            for (_, shots), members in sorted(cells.items(), key=cell_order)
             if self.choices.wants(shots)
         ]
 
@@ -168,21 +174,22 @@ class CellReader:
         """A task's systems, each over its splits or episodes."""
         runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
         vectors = self._run_vectors(task, runs)
-        cells: dict[tuple[str, str, int | None], list[Run]] = defaultdict(list)
+        cells: dict[tuple[str, str, int | str, bool], list[Run]] = defaultdict(list)
         for run in sorted(runs, key=_reading_order):
-            cells[run.system, run.method, run.shots].append(run)
+            on_episode = run.episode is not None
+            cells[run.system, run.method, _shots_of_run(run), on_episode].append(run)
         return [
             self._cell(
                 task,
                 members,
                 vectors,
-                shots=shots_label(shots),
+                shots=shots,
                 system=system,
                 method=method,
                 parameters=members[0].parameters,
             )
-            for (system, method, shots), members in cells.items()
-            if self.choices.wants(shots_label(shots))
+            for (system, method, shots, _), members in cells.items()
+            if self.choices.wants(shots)
         ]
 
     def policy(self, task: Task) -> str:
@@ -216,7 +223,12 @@ class CellReader:
             items = self._items_of(task, {each.pk: each.batch.test_set for each in those})
             scores = assignment_scores(items, self.policy(task))
             vectors |= {
-                each.pk: Vector(items[each.pk], scores[each.pk], split=_learned_from(each))
+                each.pk: Vector(
+                    items[each.pk],
+                    scores[each.pk],
+                    split=_learned_from(each),
+                    episode=each.batch.test_set.episode,
+                )
                 for each in those
             }
         return vectors
@@ -226,7 +238,9 @@ class CellReader:
         items = self._items_of(task, {each.pk: each.test_set for each in members})
         scores = run_scores(items, self.policy(task))
         return {
-            each.pk: Vector(items[each.pk], scores[each.pk], split=_split_of(each))
+            each.pk: Vector(
+                items[each.pk], scores[each.pk], split=_split_of(each), episode=each.episode
+            )
             for each in members
         }
 
@@ -236,6 +250,23 @@ class CellReader:
         if wanted:
             self._items |= scored_items(task, wanted.values(), self.gold_version(task))
         return {pk: self._items[item_set.pk] for pk, item_set in owners.items()}
+
+
+def shots_of_batch(batch: Batch) -> int | str:
+    """The shots of the cell that a batch belongs to."""
+    return FEW if batch.shots and batch.test_set.episode is not None else batch.shots
+
+
+def _shots_of_run(run: Run) -> int | str:
+    return FEW if run.shots and run.episode is not None else shots_label(run.shots)
+
+
+def cell_order(
+    cell: tuple[tuple[str, int | str], list[Assignment]],
+) -> tuple[str, tuple[float, str]]:
+    """By task and shots."""
+    task, shots = cell[0]
+    return task, shots_order(shots)
 
 
 def _by_task(members: Iterable[Assignment]) -> dict[Task, list[Assignment]]:
@@ -254,11 +285,14 @@ def _reading_order(run: Run) -> tuple[object, ...]:
 
 def _learned_from(member: Assignment) -> str:
     """Nothing for all who were shown nothing. In the order of the splits."""
-    learned = member.batch.training_set
+    batch = member.batch
+    if batch.test_set.episode is not None:
+        return f"episode {batch.test_set.episode:06}"
+    learned = batch.training_set
     return f"{learned.split or 0:06} {learned.name}" if learned else ""
 
 
 def _split_of(run: Run) -> str:
-    if run.split is None and run.episode is None:
-        return f"run {run.checksum}"
-    return f"{run.split} {run.episode}"
+    if run.episode is not None:
+        return f"episode {run.episode:06}"
+    return f"run {run.checksum}" if run.split is None else f"split {run.split}"

@@ -45,7 +45,11 @@ GRID = "#80868b"
 
 def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> Figure:
     """S1 against shots, one panel a task: people with their interval, systems as lines."""
-    shown = [row for row in rows if not row.single and row.mean is not None and row.shots != "all"]
+    shown = [
+        row
+        for row in rows
+        if not row.single and row.mean is not None and isinstance(row.shots, int)
+    ]
     tasks = task_order(shown)
     bounds = list(bounds)
     floors = no_skill(bounds)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from scoring.cells import Cell, Choices, Vector
+from scoring.core.episodes import episode_score
 from scoring.core.intervals import (
     EXPLORATORY_BELOW,
     CellInterval,
@@ -17,6 +18,7 @@ from scoring.core.splits import SplitInterval, split_interval
 
 PEOPLE = "Human"
 SIMULATED = "Simulated annotators"
+EPISODE_BOOTSTRAP = "episode-bootstrap"
 NOT_EXPORTED = {"exported": False}
 
 
@@ -71,6 +73,8 @@ def cell_row(cell: Cell, choices: Choices) -> Row:
     row = _described(cell)
     if not cell.answered.any():
         return replace(row, n=len(cell.members))
+    if cell.is_of_episodes:
+        return replace(row, **_over_episodes(cell, choices))
     figures = cell_figures(cell, choices)
     has_interval = figures.cell.method != "none"
     # People are counted one by one, a system by its splits.
@@ -120,6 +124,28 @@ def annotator_rows(cell: Cell) -> list[Row]:
 
 def percent(score: float) -> float | None:
     return None if isnan(score) else 100 * float(score)
+
+
+def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
+    """As FLEX reports it: mean and SD (ddof 0) over episodes, and the percentile bootstrap over
+    them. Which episodes come is what varies, so there is no interval for just these items."""
+    by_episode: dict[str, list[float]] = {}
+    for split, scores in zip(cell.splits, cell.scores, strict=True):
+        by_episode.setdefault(split, []).append(float(np.nanmean(scores)))
+    found = episode_score(
+        [np.mean(those) for those in by_episode.values()], rng=np.random.default_rng(choices.seed)
+    )
+    figures = {"mean": percent(found.mean), "sd": percent(found.sd), "units": found.episodes}
+    figures["n"] = found.episodes if cell.study is None else len(cell.splits)
+    if found.episodes < 2 or choices.estimand != "new_items":
+        return figures
+    return figures | {
+        "m": found.episodes,
+        "ci_low": percent(found.low),
+        "ci_high": percent(found.high),
+        "ci_method": EPISODE_BOOTSTRAP,
+        "estimand": choices.estimand,
+    }
 
 
 def _guard(cell: Cell, figures: CellInterval, choices: Choices) -> dict[str, float | None]:

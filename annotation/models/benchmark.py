@@ -53,6 +53,9 @@ class Benchmark(models.Model):
     def __str__(self) -> str:
         return self.title or self.name
 
+    def has_episodes(self) -> bool:
+        return ItemSet.objects.filter(task__benchmark=self, episode__isnull=False).exists()
+
 
 class Task(models.Model):
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="tasks")

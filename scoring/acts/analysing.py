@@ -21,7 +21,8 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     """Every figure beyond the table itself, as JSON keeps it."""
     reader = CellReader(choices)
     studies = scope.studies
-    people = _people(studies, reader)
+    # What is not known about a figure over episodes, their own board tells.
+    people = [cell for cell in _people(studies, reader) if not cell.is_of_episodes]
     systems = [cell for task in scope.tasks for cell in reader.systems(task) if cell.answered.any()]
     steps = len(people) + 3
     cells = []

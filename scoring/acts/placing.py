@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.models import Benchmark, Study, Task
+from annotation.models import Benchmark, ItemSet, Role, Study, Task
 from annotation.reference_figures import RULES
 from scoring.acts.approving import running_studies, standing_runs, standing_studies
 from scoring.acts.comparing import reported_rows
@@ -72,7 +72,9 @@ def place_all(
     """The board over the chosen tasks, all of them if none is chosen. Researchers see the
     people of running studies too."""
     reader = CellReader(Choices(references=references, shots=SHOWN))
-    imported = {task.slug: task for task in benchmark.tasks.all()}
+    # Episodes have a board of their own; see boards.py.
+    whole = ItemSet.objects.filter(role=Role.TEST, episode__isnull=True)
+    imported = {task.slug: task for task in benchmark.tasks.filter(item_sets__in=whole).distinct()}
     policies = {slug: reader.policy(task) for slug, task in imported.items()}
     published = [row for row in reported_rows(benchmark, None) if str(row.shots) in SHOWN]
     entries = [

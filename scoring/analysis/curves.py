@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from annotation.models import Assignment, Judgement, Study
-from scoring.cells import CellReader
+from scoring.cells import CellReader, cell_order, shots_of_batch
 from scoring.core.learning import learning_curve
 from scoring.core.s1 import score_one
 from scoring.rows import percent
@@ -31,7 +31,7 @@ class Curve:
 
     study: str
     task: str
-    shots: int
+    shots: int | str
     annotators: int
     points: tuple[Point, ...]
     # By pseudonym, the mean in the same blocks.
@@ -42,16 +42,16 @@ def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list
     """One curve for each cell of a study that has training."""
     assignments = Assignment.objects.filter(
         study=study, training_ended_at__isnull=False
-    ).select_related("annotator", "batch__task", "batch__training_set")
+    ).select_related("annotator", "batch__task", "batch__training_set", "batch__test_set")
     assignments = assignments.simulated() if simulated else assignments.of_people()
     if not reader.choices.with_excluded:
         assignments = assignments.filter(exclusion__isnull=True)
-    cells: dict[tuple[str, int], list[Assignment]] = {}
+    cells: dict[tuple[str, int | str], list[Assignment]] = {}
     for assignment in assignments.order_by("pk"):
-        if reader.choices.wants(assignment.batch.shots) and assignment.batch.shots:
-            key = assignment.batch.task.slug, assignment.batch.shots
-            cells.setdefault(key, []).append(assignment)
-    return [_curve(study, members, reader) for _, members in sorted(cells.items())]
+        shots = shots_of_batch(assignment.batch)
+        if shots and reader.choices.wants(shots):
+            cells.setdefault((assignment.batch.task.slug, shots), []).append(assignment)
+    return [_curve(study, those, reader) for _, those in sorted(cells.items(), key=cell_order)]
 
 
 def _curve(study: Study, members: list[Assignment], reader: CellReader) -> Curve:
@@ -62,7 +62,7 @@ def _curve(study: Study, members: list[Assignment], reader: CellReader) -> Curve
     return Curve(
         study=study.slug,
         task=batch.task.slug,
-        shots=batch.shots,
+        shots=shots_of_batch(batch),
         annotators=len(members),
         points=tuple(
             Point(

@@ -10,6 +10,7 @@ import numpy as np
 from scoring.cells import Cell
 from scoring.core.comparison import benjamini_hochberg, holm, paired_difference
 from scoring.matrices import Floats
+from scoring.models import shots_order
 from scoring.rows import percent
 
 
@@ -52,12 +53,13 @@ class Difference:
 def against_systems(
     people: Iterable[Cell], systems: Sequence[Cell], *, seed: int
 ) -> list[Difference]:
-    """Every cell of people against every system with the same task and shots."""
+    """Every cell of people against every system with the same task and shots. Those on episodes
+    are tested over episodes, on their own board."""
     pairs = [
         (cell, system)
         for cell in people
         for system in systems
-        if (system.task.pk, system.shots) == (cell.task.pk, cell.shots)
+        if not cell.is_of_episodes and (system.task.pk, system.shots) == (cell.task.pk, cell.shots)
     ]
     return _adjusted([difference(cell, system, seed=seed) for cell, system in pairs])
 
@@ -66,7 +68,7 @@ def between_shots(people: Sequence[Cell], *, seed: int) -> list[Difference]:
     """Each number of shots of a study against the next lower, and the most against the
     fewest. The people are others, the items the same."""
     pairs: list[tuple[Cell, Cell]] = []
-    for cells in _by_task(people):
+    for cells in _by_task([cell for cell in people if not cell.is_of_episodes]):
         pairs += [(more, fewer) for fewer, more in pairwise(cells)]
         if len(cells) > 2:
             pairs.append((cells[-1], cells[0]))
@@ -143,4 +145,4 @@ def _by_task(people: Sequence[Cell]) -> Iterable[list[Cell]]:
     groups: dict[tuple, list[Cell]] = {}
     for cell in people:
         groups.setdefault((cell.study, cell.simulated, cell.task), []).append(cell)
-    return (sorted(cells, key=lambda cell: int(cell.shots)) for cells in groups.values())
+    return (sorted(cells, key=lambda cell: shots_order(cell.shots)) for cells in groups.values())

@@ -1,6 +1,7 @@
 from scoring.models.board import BoardDecision
 from scoring.models.comparison import Comparison, Leaderboard, Part, ScoreVector
 from scoring.models.run import (
+    FEW,
     FULLY_SUPERVISED,
     Method,
     Prediction,
@@ -11,9 +12,11 @@ from scoring.models.run import (
     Run,
     RunState,
     shots_label,
+    shots_order,
 )
 
 __all__ = [
+    "FEW",
     "FULLY_SUPERVISED",
     "BoardDecision",
     "Comparison",
@@ -29,4 +32,5 @@ __all__ = [
     "RunState",
     "ScoreVector",
     "shots_label",
+    "shots_order",
 ]

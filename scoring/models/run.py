@@ -11,6 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Benchmark, Example, ItemSet, Task
 
 FULLY_SUPERVISED = "all"
+# Episodes differ in how many training examples they have: their figure is over all that have any.
+FEW = "few"
 
 
 class Method(models.TextChoices):
@@ -48,6 +50,12 @@ class References(models.TextChoices):
 def shots_label(shots: int | None) -> int | str:
     """Shots as files write them."""
     return FULLY_SUPERVISED if shots is None else shots
+
+
+def shots_order(shots: int | str | None) -> tuple[float, str]:
+    """By number; episodes that have training examples after none, fully supervised last."""
+    words = {FEW: 0.5, FULLY_SUPERVISED: float("inf")}
+    return words[str(shots)] if shots in words else float(shots or 0), str(shots)
 
 
 class RunQuerySet(models.QuerySet):

@@ -9,6 +9,7 @@ from scoring.reporting.facts import Facts
 from scoring.reporting.results import CellFacts, Results
 from scoring.reporting.section import Section, Table, paragraph
 from scoring.reporting.words import counted, day, listed, p_value
+from scoring.rows import EPISODE_BOOTSTRAP
 from scoring.tables.grid import rounded
 
 # Other ways of adapting a system have no short name.
@@ -20,6 +21,8 @@ INTERVALS = {
     "two-way-bootstrap": "a two-way bootstrap of annotators and items with Satterthwaite's "
     "degrees of freedom, where not everybody answered the same items",
     "wilson": "a Wilson interval over the items, where nothing varied",
+    EPISODE_BOOTSTRAP: "a percentile bootstrap over episodes, as FLEX (Bragg et al. 2021) reports "
+    "them, of the mean over an episode's annotators",
     "t": "Student's t over the annotators' means",
 }
 
@@ -59,7 +62,13 @@ def uncertainty(facts: Facts) -> Section:
     over_splits = any(" over " in (row.ci_method or "") for row in rows)
     lines = [
         "A cell is a task with a number of shots. Its mean is over its annotators, each with the "
-        "mean of their items; the SD is the sample SD over annotators.",
+        "mean of their items; the SD is the sample SD over annotators."
+        if used != {EPISODE_BOOTSTRAP}
+        else "",
+        "A cell of episodes is a task with or without training examples. Its mean and SD (without "
+        "Bessel's correction) are over episodes."
+        if EPISODE_BOOTSTRAP in used
+        else "",
         f"The 95 % intervals speak of other people on other items like these, by {listed(how)}."
         if how
         else "",

@@ -8,7 +8,7 @@ from statistics import median
 from annotation.models import Judgement, Study
 from scoring.analysis.differences import Difference, against_systems, between_shots
 from scoring.analysis.floors import bounds, no_skill
-from scoring.cells import Cell, CellReader, Choices
+from scoring.cells import Cell, CellReader, Choices, shots_of_batch
 from scoring.rows import Row, cell_row
 from scoring.scope import Scope
 
@@ -63,8 +63,8 @@ def results(study: Study) -> Results:
 
 def _on_same_cells(reader: CellReader, scope: Scope) -> list[Cell]:
     """The systems that ran on a task with as many shots as a batch of the study."""
-    batches = scope.study.batches.select_related("training_set") if scope.study else []
-    places = {(batch.task_id, batch.shots) for batch in batches}
+    batches = scope.study.batches.select_related("training_set", "test_set") if scope.study else []
+    places = {(batch.task_id, shots_of_batch(batch)) for batch in batches}
     found = (cell for task in scope.tasks for cell in reader.systems(task))
     return [cell for cell in found if (cell.task.pk, cell.shots) in places and cell.answered.any()]
 

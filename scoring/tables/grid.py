@@ -13,7 +13,7 @@ from itertools import groupby
 from django.utils.translation import gettext_lazy as _
 
 from scoring.analysis.floors import LABELS, Bound
-from scoring.models import Method
+from scoring.models import Method, shots_order
 from scoring.rows import Row
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
@@ -305,8 +305,3 @@ def _name(row: Row) -> str:
     if row.kind == "reported" and row.method is None:
         return f"{row.system}, {row.source}"
     return f"{row.system}, {row.study}" if row.study else str(row.system)
-
-
-def shots_order(shots: int | str | None) -> tuple[float, str]:
-    """Fully supervised last."""
-    return (float("inf") if shots == "all" else float(shots or 0), str(shots))

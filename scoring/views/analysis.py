@@ -34,6 +34,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     context = {
         "scope": scope,
         "name": name,
+        "benchmark": found.benchmark,
         "tab": "analysis",
         "choices": choices,
         "kept": kept,

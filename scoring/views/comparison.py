@@ -8,10 +8,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import GoldVersion
 from scoring.acts.comparing import ComparisonTable, compare, glance, order_table, stop_table
+from scoring.models import shots_order
 from scoring.scope import Scope
 from scoring.tables import intervals
 from scoring.tables.documents import FORMATS
-from scoring.tables.grid import people_grid, shots_order, system_grids
+from scoring.tables.grid import people_grid, system_grids
 from scoring.views.scope import (
     back_to,
     chosen,
@@ -30,6 +31,7 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     context = {
         "scope": scope,
         "name": name,
+        "benchmark": found.benchmark,
         "tab": "comparison",
         "choices": choices,
         "kept": seen.kept,

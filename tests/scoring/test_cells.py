@@ -6,6 +6,8 @@ import pytest
 from annotation.models import Assignment, Batch, Study
 from scoring.acts.comparing import compare
 from scoring.cells import CellReader, Choices
+from scoring.core.bootstrap import SEED
+from scoring.core.episodes import episode_score
 from scoring.models import Run
 from scoring.rows import cell_row
 from scoring.scope import Scope
@@ -15,13 +17,13 @@ from tests.scoring import measured
 pytestmark = pytest.mark.django_db
 
 
-def two_episodes() -> Study:
+def two_test_sets(*, episodes: bool = False) -> Study:
     """One task with two test sets that share an item; two people on each."""
     benchmark = make.benchmark()
     task = make.task(benchmark, training=3, tests=5)
     examples = list(task.item_sets.get(name="test").examples.order_by("pk"))
     sets = [
-        make.item_set(task, part, name=f"episode-{n}-test", role="test", episode=n)
+        make.item_set(task, part, name=f"test-{n}", role="test", episode=n if episodes else None)
         for n, part in enumerate([examples[:3], examples[2:]], start=1)
     ]
     study = make.study(benchmark)
@@ -60,7 +62,7 @@ def test_takes_the_mean_of_a_split_as_one_unit() -> None:
 
 
 def test_puts_people_with_different_test_sets_side_by_side() -> None:
-    [cell] = CellReader(Choices()).people(two_episodes())
+    [cell] = CellReader(Choices()).people(two_test_sets())
     assert np.isnan(cell.matrix).sum(axis=1).tolist() == [2, 2, 2, 2]
     assert cell.coverage == 1
     # Only the item that both episodes have was seen by all.
@@ -68,13 +70,42 @@ def test_puts_people_with_different_test_sets_side_by_side() -> None:
 
 
 def test_gives_a_cell_with_different_test_sets_a_two_way_interval() -> None:
-    study = two_episodes()
+    study = two_test_sets()
     rows = compare(Scope(study.benchmark, study)).rows
     [cell] = [row for row in rows if row.kind == "human"]
     people = [row for row in rows if row.kind == "annotator"]
     assert cell.ci_method == "two-way-bootstrap"
     assert cell.mean == pytest.approx(np.mean([person.mean for person in people]))
     assert [person.n for person in people] == [3, 3, 3, 3]
+
+
+def test_takes_an_episode_as_the_unit_as_flex_does() -> None:
+    study = two_test_sets(episodes=True)
+    rows = compare(Scope(study.benchmark, study)).rows
+    [cell] = [row for row in rows if row.kind == "human"]
+    people = [row.mean for row in rows if row.kind == "annotator"]
+    episodes = [np.mean(people[:2]) / 100, np.mean(people[2:]) / 100]
+    expected = episode_score(episodes, rng=np.random.default_rng(SEED))
+    assert (cell.shots, cell.n, cell.m, cell.ci_method) == ("few", 4, 2, "episode-bootstrap")
+    assert (cell.mean, cell.sd) == pytest.approx((100 * expected.mean, 100 * expected.sd))
+    assert (cell.ci_low, cell.ci_high) == pytest.approx((100 * expected.low, 100 * expected.high))
+    assert cell.is_exploratory
+    [cell] = compare(Scope(study.benchmark, study), Choices(estimand="these_items")).rows[:1]
+    assert (cell.mean, cell.ci_low) == (pytest.approx(100 * expected.mean), None)
+
+
+def test_puts_episodes_with_other_numbers_of_training_examples_into_one_cell() -> None:
+    task = make.task(training=3, tests=4)
+    for episode, shots in ((1, 5), (2, 9), (3, 0)):
+        name = f"episode-{episode}-test"
+        examples = list(task.item_sets.get(name="test").examples.all())
+        test_set = make.item_set(task, examples, name=name, role="test", episode=episode)
+        measured.run(task, test_set=test_set, shots=shots, split=None, episode=episode)
+    measured.run(task, shots=10)
+    cells = CellReader(Choices()).systems(task)
+    assert {cell.shots: len(cell.members) for cell in cells} == {0: 1, 10: 1, "few": 2}
+    [few] = CellReader(Choices(shots=("few",))).systems(task)
+    assert few.is_of_episodes
 
 
 def test_takes_several_runs_on_one_split_as_one_unit() -> None:
@@ -120,7 +151,7 @@ def test_orders_members_by_what_happened_and_not_by_the_keys_of_the_database() -
 
 
 def test_takes_people_who_learned_from_one_set_as_one_split_whatever_they_were_tested_on() -> None:
-    [cell] = CellReader(Choices()).people(two_episodes())
+    [cell] = CellReader(Choices()).people(two_test_sets())
     assert len(set(cell.splits)) == 1
     assert len(cell.units) == 4
     row = cell_row(cell, Choices())

@@ -87,3 +87,24 @@ def test_has_no_page_for_a_benchmark_without_episodes(admin_client: Client) -> N
     name = make.task().benchmark.name
     assert admin_client.get(reverse("scoring:episodes", args=[name])).status_code == 404
     assert admin_client.get(reverse("scoring:episodes", args=["nowhere"])).status_code == 404
+
+
+@pytest.mark.parametrize("rest", ["comparison/", "comparison/analysis/", "leaderboard/"])
+def test_is_linked_where_other_figures_of_the_benchmark_stand(
+    admin_client: Client, flex: str, rest: str
+) -> None:
+    assert (
+        f'href="/benchmarks/{flex}/episodes/"'
+        in admin_client.get(f"/benchmarks/{flex}/{rest}").content.decode()
+    )
+
+
+def test_has_its_figures_in_the_comparison_and_not_on_the_leaderboard_of_clues(
+    admin_client: Client, flex: str
+) -> None:
+    comparison = admin_client.get(f"/benchmarks/{flex}/comparison/").content.decode()
+    assert "few" in comparison
+    assert "UniFew" in comparison
+    leaderboard = admin_client.get(f"/benchmarks/{flex}/leaderboard/").content.decode()
+    assert "UniFew" not in leaderboard
+    assert "Nobody stands on this board yet" in leaderboard

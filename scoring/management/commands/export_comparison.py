@@ -40,7 +40,10 @@ class Command(BaseCommand):
             "--with-excluded", action="store_true", help="count excluded annotators too"
         )
         parser.add_argument(
-            "--shots", nargs="+", default=[], help="only these, such as 0 10 30 or all"
+            "--shots",
+            nargs="+",
+            default=[],
+            help="only these, such as 0 10 30, few (episodes with training) or all",
         )
         parser.add_argument(
             "--gold-version", type=int, help="score at this version of the gold, not the latest"
