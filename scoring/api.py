@@ -43,6 +43,7 @@ from scoring.serializers import (
 )
 
 SHOWN_IDS = 10
+SHOWN_WITH = ("task__benchmark", "test_set", "owner", "board_decision")
 BAD = OpenApiResponse(description="What is wrong with which field, or with all of it (detail).")
 CONFLICT = OpenApiResponse(RefusalSerializer, description="Refused, with the reason.")
 
@@ -65,7 +66,7 @@ class RunViewSet(
         for name, column in FILTERS.items():
             if self.action == "list" and asked.get(name):
                 runs = runs.filter(**{column: asked[name]})
-        return runs.select_related("task__benchmark", "test_set", "owner").order_by("-id")
+        return runs.select_related(*SHOWN_WITH).order_by("-id")
 
     @extend_schema(
         parameters=[

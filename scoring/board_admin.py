@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation.errors import Refusal
-from scoring.acts.approving import APPROVED, BY_RESEARCHERS, UNDECIDED, decide_runs
-from scoring.models import BoardDecision, Run
+from scoring.acts.approving import OF_STANDING, decide_runs, standing
+from scoring.models import BoardDecision, Run, Standing
 
 
 @admin.action(description=_("Approve for the leaderboard"), permissions=["decide"])
@@ -45,20 +45,12 @@ class OnBoardFilter(admin.SimpleListFilter):
     parameter_name = "on_board"
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple]:
-        return [(key, title) for key, (title, _condition) in STANDINGS.items()]
+        return Standing.choices
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
-        if self.value() not in STANDINGS:
+        if self.value() not in OF_STANDING:
             return queryset
-        return queryset.complete().filter(STANDINGS[self.value()][1])
-
-
-STANDINGS: dict[Any, tuple[Any, Any]] = {
-    "waiting": (_("waits for a decision"), UNDECIDED & ~BY_RESEARCHERS),
-    "approved": (_("approved"), APPROVED),
-    "own": (_("stored by researchers"), UNDECIDED & BY_RESEARCHERS),
-    "off": (_("kept off"), ~UNDECIDED & ~APPROVED),
-}
+        return queryset.complete().filter(OF_STANDING[self.value()])
 
 
 class DecidesAboutBoards:
@@ -69,13 +61,8 @@ class DecidesAboutBoards:
 
     @admin.display(description=_("leaderboard"), ordering="board_decision__stands")
     def on_board(self, run: Run) -> str:
-        if not run.is_complete:
-            return "–"
-        if hasattr(run, "board_decision"):
-            key = "approved" if run.board_decision.stands else "off"
-        else:
-            key = "own" if run.owner is None or run.owner.is_staff else "waiting"
-        return str(STANDINGS[key][0])
+        stands = standing(run)
+        return str(stands.label) if stands else "–"
 
 
 @admin.register(BoardDecision)

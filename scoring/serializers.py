@@ -7,7 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.errors import BadInput
-from scoring.models import Method, ProtocolTag, Run, shots_label
+from scoring.acts.approving import standing
+from scoring.models import Method, ProtocolTag, Run, Standing, shots_label
 from scoring.runs.fields import as_shots, run_fields
 from scoring.runs.records import RunFields
 
@@ -52,6 +53,24 @@ class AnswerField(serializers.Field):
         return tuple(pieces)
 
 
+@extend_schema_field(
+    {
+        "type": "string",
+        "enum": Standing.values,
+        "nullable": True,
+        "description": "How the run stands to the leaderboard: it waits for a researcher's "
+        "decision, is approved, stands because researchers stored it, or is kept off; null while "
+        "it is being uploaded.",
+    }
+)
+class StandingField(serializers.Field):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"source": "*", "read_only": True, **kwargs})
+
+    def to_representation(self, value: Run) -> str | None:
+        return standing(value)
+
+
 class RunSerializer(serializers.ModelSerializer):
     benchmark = serializers.SlugField(source="task.benchmark.name", read_only=True)
     task = serializers.SlugField(source="task.slug", read_only=True)
@@ -60,6 +79,7 @@ class RunSerializer(serializers.ModelSerializer):
     owner = serializers.CharField(source="owner.username", default=None, read_only=True)
     protocol = serializers.ListField(child=serializers.CharField(), read_only=True)
     coverage = serializers.FloatField(read_only=True, allow_null=True)
+    leaderboard = StandingField()
     report = serializers.DictField(read_only=True)
 
     class Meta:
@@ -87,6 +107,7 @@ class RunSerializer(serializers.ModelSerializer):
             "owner",
             "created_at",
             "coverage",
+            "leaderboard",
             "report",
         ]
         read_only_fields = fields

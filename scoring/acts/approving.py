@@ -15,11 +15,18 @@ from django.utils.translation import gettext as _
 
 from annotation.errors import Refusal
 from annotation.models import Benchmark, Study, StudyState
-from scoring.models import BoardDecision, Run
+from scoring.models import BoardDecision, Run, Standing
 
 BY_RESEARCHERS = Q(owner__isnull=True) | Q(owner__is_staff=True)
 UNDECIDED = Q(board_decision__isnull=True)
 APPROVED = Q(board_decision__stands=True)
+# The same as `standing` tells of one run.
+OF_STANDING: dict[str, Q] = {
+    Standing.WAITING: UNDECIDED & ~BY_RESEARCHERS,
+    Standing.APPROVED: APPROVED,
+    Standing.BY_RESEARCHERS: UNDECIDED & BY_RESEARCHERS,
+    Standing.KEPT_OFF: ~UNDECIDED & ~APPROVED,
+}
 
 
 class NotComplete(Refusal):
@@ -34,6 +41,16 @@ def standing_runs(benchmark: Benchmark) -> QuerySet[Run]:
 def waiting_runs(benchmark: Benchmark) -> QuerySet[Run]:
     """Submissions that nobody has decided about."""
     return Run.objects.complete().of_benchmark(benchmark).filter(UNDECIDED).exclude(BY_RESEARCHERS)
+
+
+def standing(run: Run) -> Standing | None:
+    """Whether a run stands on the board, and by what; None while it is being uploaded."""
+    if not run.is_complete:
+        return None
+    if hasattr(run, "board_decision"):
+        return Standing.APPROVED if run.board_decision.stands else Standing.KEPT_OFF
+    is_own = run.owner is None or run.owner.is_staff
+    return Standing.BY_RESEARCHERS if is_own else Standing.WAITING
 
 
 def standing_studies(benchmark: Benchmark) -> QuerySet[Study]:

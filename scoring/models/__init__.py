@@ -1,4 +1,4 @@
-from scoring.models.board import BoardDecision
+from scoring.models.board import BoardDecision, Standing
 from scoring.models.comparison import Comparison, Leaderboard, Part, ScoreVector
 from scoring.models.run import (
     FEW,
@@ -31,6 +31,7 @@ __all__ = [
     "Run",
     "RunState",
     "ScoreVector",
+    "Standing",
     "shots_label",
     "shots_order",
 ]

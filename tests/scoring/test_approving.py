@@ -6,14 +6,16 @@ from django.db.models.deletion import ProtectedError
 from annotation.acts.running import close_study
 from annotation.models import Benchmark
 from scoring.acts.approving import (
+    OF_STANDING,
     NotComplete,
     decide_runs,
     running_studies,
+    standing,
     standing_runs,
     standing_studies,
     waiting_runs,
 )
-from scoring.models import BoardDecision, Run
+from scoring.models import BoardDecision, Run, Standing
 from tests import make
 from tests.scoring import measured
 
@@ -90,6 +92,27 @@ def test_refuses_a_run_that_is_not_complete_and_decides_about_none(
     with pytest.raises(NotComplete):
         decide_runs(runs, stands=True, author=researcher, at=make.NOON)
     assert not BoardDecision.objects.exists()
+
+
+def test_tells_of_a_run_what_its_query_tells(
+    benchmark: Benchmark, researcher: User, submitter: User
+) -> None:
+    new, approved, off, own, imported = (
+        stored(benchmark, owner, split=split)
+        for split, owner in enumerate([submitter, submitter, submitter, researcher, None])
+    )
+    decide_runs([approved], stands=True, author=researcher, at=make.NOON)
+    decide_runs([off], stands=False, author=researcher, at=make.NOON)
+    expected = {
+        Standing.WAITING: {new},
+        Standing.APPROVED: {approved},
+        Standing.BY_RESEARCHERS: {own, imported},
+        Standing.KEPT_OFF: {off},
+    }
+    assert {each: set(Run.objects.filter(OF_STANDING[each])) for each in Standing} == expected
+    for each, runs in expected.items():
+        assert {standing(Run.objects.get(pk=run.pk)) for run in runs} == {each}
+    assert standing(stored(benchmark, submitter, split=9, complete=False)) is None
 
 
 def test_knows_the_runs_of_its_own_benchmark_alone(benchmark: Benchmark, submitter: User) -> None:

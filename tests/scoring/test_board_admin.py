@@ -50,8 +50,8 @@ def test_shows_why_a_run_cannot_be_approved(admin_client: Client, run: Run) -> N
     [
         ("waiting", {"new"}),
         ("approved", {"approved"}),
-        ("off", {"off"}),
-        ("own", {"imported", "by staff"}),
+        ("kept_off", {"off"}),
+        ("by_researchers", {"imported", "by staff"}),
     ],
 )
 def test_lists_runs_by_what_was_decided(

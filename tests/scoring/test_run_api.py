@@ -11,7 +11,9 @@ from rest_framework.test import APIClient
 
 from annotation.models import Benchmark
 from scoring import api
+from scoring.acts.approving import decide_runs
 from scoring.models import Prediction, Run, ScoreVector
+from tests import make
 from tests.scoring.runs_from import WHO, answers, toy_benchmark
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
@@ -64,6 +66,26 @@ def test_takes_a_run_in_pieces_and_tells_its_scores(
     scores = client.get(f"{run}scores/").json()
     assert [score["references"] for score in scores] == ["set", "any"]
     assert all(0 <= score["mean"] <= 100 and not score["is_partial"] for score in scores)
+
+
+def test_tells_the_submitter_how_a_run_stands_to_the_leaderboard(
+    benchmark: Benchmark, client: APIClient
+) -> None:
+    researcher = User.objects.create_user("researcher", is_staff=True)
+    run = new_run(client)
+    assert client.get(run).json()["leaderboard"] is None
+    send(client, run, WHOLE)
+    assert client.post(f"{run}finish/").json()["leaderboard"] == "waiting"
+    for stands, told in ((True, "approved"), (False, "kept_off")):
+        decide_runs(Run.objects.all(), stands=stands, author=researcher, at=make.NOON)
+        assert client.get(run).json()["leaderboard"] == told
+        assert [each["leaderboard"] for each in client.get("/api/runs/").json()["results"]] == [
+            told
+        ]
+    own = new_run(client_of("researcher"), split=2)
+    send(client_of("researcher"), own, WHOLE)
+    finished = client_of("researcher").post(f"{own}finish/").json()
+    assert finished["leaderboard"] == "by_researchers"
 
 
 def test_takes_fully_supervised_and_single_strings(benchmark: Benchmark, client: APIClient) -> None:
@@ -227,10 +249,12 @@ def test_lists_runs_by_task_in_a_fixed_number_of_queries(
     benchmark: Benchmark, client: APIClient, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     for split in range(5):
-        new_run(client, split=split)
+        run = new_run(client, split=split)
+        send(client, run, WHOLE)
+        client.post(f"{run}finish/")
     new_run(client, task="mood")
     with django_assert_num_queries(3):  # the token, the count, the page
-        shown = client.get("/api/runs/?benchmark=toy&task=names&state=uploading").json()
+        shown = client.get("/api/runs/?benchmark=toy&task=names&state=complete").json()
     assert [run["split"] for run in shown["results"]] == [4, 3, 2, 1, 0]
 
 
@@ -248,3 +272,5 @@ def test_describes_itself(benchmark: Benchmark) -> None:
     assert piece["prediction"]["oneOf"][0] == {"type": "array", "items": {"type": "string"}}
     shots = schema["components"]["schemas"]["NewRun"]["properties"]["shots"]
     assert shots["oneOf"][1] == {"type": "string", "enum": ["all"]}
+    standings = schema["components"]["schemas"]["LeaderboardEnum"]["enum"]
+    assert standings == ["waiting", "approved", "by_researchers", "kept_off"]
