@@ -10,9 +10,8 @@ from scoring.cells import Cell, CellReader, Choices, Vector
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Prediction, Run
 from scoring.scope import Scope
-from scoring.tables.every_eval_ever import Evaluation, Sample
+from scoring.tables.every_eval_ever import HUMAN, SIMULATED, Evaluation, Sample
 
-HUMAN, SIMULATED = "human", "simulated"
 # By example: its context, question and choices.
 Asked = Mapping[int, tuple[list[str], str, Sequence[str]]]
 

@@ -2,7 +2,8 @@
 
 The answer is the value extracted last (`answer_attribution`), else the first raw output.
 `sample_id` may be a number that a harness counted, so `input.raw` has to agree with it. Shots
-stand nowhere: the one who imports tells them.
+stand nowhere: the one who imports tells them. Annotators whom this project exported are refused:
+people are no system.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from scoring.runs.inspect_samples import answer_from
 from scoring.runs.json_files import read_lines, read_opening
 from scoring.runs.lines import as_id
 from scoring.runs.records import LeftOut, Read, ReadOptions, ReadPrediction, Refused, RunFields
+from scoring.tables.every_eval_ever import HUMAN, SIMULATED
 
 NAME = "Every Eval Ever"
 ROW = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation_name"}
@@ -27,11 +29,17 @@ def fits(path: Path) -> bool:
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     wanted = _wanted(path, options)
+    annotator, has_others = "", False
     for record in read_lines(path):
         if isinstance(record, Refused):
             yield record
             continue
         where, row = record
+        if _is_of_annotator(row):
+            annotator = str(row.get("model_id"))
+            yield Refused(where, "the answer of an annotator, who is no system")
+            continue
+        has_others = True
         if wanted and row.get("evaluation_name") != wanted:
             yield LeftOut(f"another evaluation than “{wanted}”")
             continue
@@ -39,6 +47,16 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
             yield _prediction(where, row)
         except BadInput as error:
             yield Refused(where, str(error))
+    if annotator and not has_others:
+        raise BadInput(
+            f"{path.name} holds the answers of an annotator ({annotator}), who is no system: "
+            "leave the file out, since people are compared by the study that they took part in."
+        )
+
+
+def _is_of_annotator(row: Mapping[str, Any]) -> bool:
+    about = row.get("metadata")
+    return isinstance(about, dict) and about.get("kind") in (HUMAN, SIMULATED)
 
 
 def _wanted(path: Path, options: ReadOptions) -> str:

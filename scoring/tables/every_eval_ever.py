@@ -18,6 +18,8 @@ from annotation.models import Kind
 SCHEMA_VERSION = "0.3.0"
 LIBRARY = "Baseliner"
 METRIC = "clues.s1"
+# The kinds of annotators, as `metadata` tells them of every sample; a run's is "run".
+HUMAN, SIMULATED = "human", "simulated"
 # The format wants a developer; where nobody names one, this says so.
 NO_DEVELOPER = "unspecified"
 # What a file system somewhere refuses in a name.

@@ -175,6 +175,38 @@ def test_can_be_imported_again_with_the_same_score(kind: str, tmp_path: Path) ->
     assert [score.mean for score in scores_of_run(again)] == [score.mean for score in before]
 
 
+def imported_again(path: Path, batch: Batch) -> str:
+    Run.objects.all().delete()
+    out = StringIO()
+    options = {"benchmark": batch.task.benchmark.name, "shots": "3", "method": "FT"}
+    call_command("import_runs", path, **options, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_brings_no_people_in_as_systems(batch: Batch, tmp_path: Path, simulated: bool) -> None:
+    Channel.objects.update(is_simulated=simulated)
+    written(tmp_path, benchmark=batch.task.benchmark.name, simulated=True)
+    with pytest.raises(CommandError) as refused:
+        imported_again(tmp_path, batch)
+    sentences = str(refused.value).splitlines()
+    kind = "simulated" if simulated else "human"
+    for assignment, sentence in zip(batch.assignments.all(), sorted(sentences), strict=True):
+        assert "_samples.jsonl holds the answers of an annotator" in sentence
+        assert sentence.endswith("by the study that they took part in.")
+        assert f"({kind}/{assignment.annotator.pseudonym})" in str(refused.value)
+    assert [run.system for run in Run.objects.all()] == ["BERT-Base"], "the others go on"
+
+
+def test_brings_the_systems_of_a_mixed_file_in(batch: Batch, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    rows = exported(benchmark=batch.task.benchmark.name)
+    file.write_text("\n".join(map(json.dumps, rows)))
+    shown = imported_again(file, batch)
+    assert "refused, 12 ×: the answer of an annotator, who is no system" in shown
+    assert [run.system for run in Run.objects.all()] == ["BERT-Base"]
+
+
 def test_keeps_several_alternatives_apart() -> None:
     task = make.task(tests=1, kind=Kind.SPANS)
     example = task.examples.get(identity="id:test 0")
