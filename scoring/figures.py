@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from math import nan
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -42,6 +43,10 @@ DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
 INK = "#1d2429"
 GRID = "#80868b"
 
+# What an entry of the legend takes, in inches: its line, its handle and gaps, each sign.
+LEGEND_LINE, LEGEND_HANDLE, LEGEND_SIGN = 0.17, 0.65, 0.065
+MOST_SIGNS = 44
+
 
 def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> Figure:
     """S1 against shots, one panel a task: people with their interval, systems as lines."""
@@ -70,7 +75,10 @@ def differences_figure(tests: Sequence[Plain]) -> Figure:
     """A forest: each difference with its interval, people less system; hollow where the
     group is too small for more than exploring."""
     shown = [test for test in tests if test["difference"] is not None]
-    figure = Figure(figsize=(7.5, 1.2 + 0.27 * max(1, len(shown))), layout="constrained")
+    names = [fill(name, MOST_SIGNS) for name in _test_names(shown)]
+    lines = max((1 + name.count("\n") for name in names), default=1)
+    height = 1.2 + (0.12 + 0.15 * lines) * max(1, len(shown))
+    figure = Figure(figsize=(7.5, height), layout="constrained")
     panel = figure.subplots()
     for place, test in enumerate(shown):
         middle, low, high = test["difference"], test["low"], test["high"]
@@ -79,17 +87,20 @@ def differences_figure(tests: Sequence[Plain]) -> Figure:
         filled = "none" if test["exploratory"] else INK
         panel.plot([middle], [place], "o", color=INK, markerfacecolor=filled, markersize=5)
     panel.axvline(0, color=GRID, linewidth=1, linestyle="--")
-    several = len({(test["study"], test["simulated"]) for test in shown}) > 1
-    names = [
-        (f"{test['study']}{' (simulated)' * test['simulated']}, " if several else "")
-        + f"{test['task']}, {test['shots']} shots: {test['system']} {test['method']}"
-        for test in shown
-    ]
     panel.set_yticks(range(len(shown)), names)
     panel.invert_yaxis()
     panel.set_xlabel("people less system, percent points, with 95 % interval", color=INK)
     _dress(panel, "x")
     return figure
+
+
+def _test_names(tests: Sequence[Plain]) -> list[str]:
+    several = len({(test["study"], test["simulated"]) for test in tests}) > 1
+    return [
+        (f"{test['study']}{' (simulated)' * test['simulated']}, " if several else "")
+        + f"{test['task']}, {test['shots']} shots: {test['system']}, {test['method']}"
+        for test in tests
+    ]
 
 
 def curves_figure(curves: Sequence[Plain]) -> Figure:
@@ -184,7 +195,7 @@ def _panels(count: int, label: str) -> tuple[Figure, Sequence[Axes]]:
     """Up to three panels in a row, on one scale."""
     across = min(3, max(1, count))
     down = -(-count // across) or 1
-    figure = Figure(figsize=(3.3 * across + 0.3, 2.7 * down + 1.6), layout="constrained")
+    figure = Figure(figsize=(3.3 * across + 0.3, 2.7 * down + 0.6), layout="constrained")
     panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
     for panel in panels[count:]:
         panel.set_axis_off()
@@ -275,20 +286,35 @@ def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
 
 
 def _legend(figure: Figure, panels: Iterable[Axes]) -> None:
+    """Beneath the panels, in as many columns as its names allow; the figure grows by it."""
     handles: dict[str, object] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    if handles:
-        figure.legend(
-            handles.values(),
-            handles.keys(),
-            loc="outside lower center",
-            ncols=3,
-            fontsize=8,
-            frameon=False,
-            labelcolor=INK,
-        )
+    if not handles:
+        return
+    width, height = figure.get_size_inches()
+    signs = min(MOST_SIGNS, int((width - LEGEND_HANDLE) / LEGEND_SIGN))
+    names = [fill(label, signs) for label in handles]
+    widest = max(len(line) for name in names for line in name.split("\n"))
+    columns = min(3, int(width / (LEGEND_HANDLE + LEGEND_SIGN * widest)))
+    figure.set_size_inches(width, height + LEGEND_LINE * (1 + _most_lines(names, columns)))
+    figure.legend(
+        handles.values(),
+        names,
+        loc="outside lower center",
+        ncols=columns,
+        fontsize=8,
+        frameon=False,
+        labelcolor=INK,
+    )
+
+
+def _most_lines(names: Sequence[str], columns: int) -> int:
+    """Of the legend's tallest column."""
+    each = -(-len(names) // columns)
+    starts = range(0, len(names), each)
+    return max(sum(1 + name.count("\n") for name in names[s : s + each]) for s in starts)
 
 
 def _attributes(style: str) -> str:

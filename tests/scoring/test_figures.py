@@ -3,8 +3,9 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.figure import Figure
 
-from scoring.figures import inline_svg, rendered, shots_figure
+from scoring.figures import curves_figure, differences_figure, inline_svg, rendered, shots_figure
 from scoring.rows import Row
 
 HUMAN = Row("human", study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0, n=5,
@@ -63,3 +64,38 @@ def test_carries_no_style_that_the_page_would_refuse() -> None:
 
 def test_draws_an_empty_figure_of_no_rows() -> None:
     assert rendered(shots_figure([]), "svg")
+
+
+LONG = "meta-llama/Meta-Llama-3.1-405B-Instruct-FP8-with-self-consistency-and-retrieval"
+TEST = {"study": "pilot", "simulated": False, "task": "sst2", "shots": 10, "system": LONG,
+        "method": "ICL", "difference": 4.0, "low": -3.0, "high": 11.0,
+        "exploratory": False}  # fmt: skip
+CURVE = {"task": "sst2", "shots": 10, "by_annotator": {},
+         "points": [{"first": 1, "last": 2, "mean": 50.0, "adjusted": 51.0,
+                     "se": 2.0}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        shots_figure([replace(RUN, system=f"System {number}") for number in range(60)]),
+        shots_figure([HUMAN, replace(RUN, system=LONG)]),
+        curves_figure([CURVE]),
+    ],
+    ids=["many", "long", "curve"],
+)
+def test_holds_the_whole_legend_beside_panels_of_full_height(figure: Figure) -> None:
+    rendered(figure, "svg")
+    [legend] = figure.legends
+    width, _ = figure.get_size_inches() * figure.dpi
+    box = legend.get_window_extent()
+    assert box.x0 >= 0
+    assert box.y0 >= 0
+    assert box.x1 <= width
+    assert figure.axes[0].get_window_extent().height > 2 * figure.dpi
+
+
+def test_leaves_room_for_differences_beside_long_names() -> None:
+    figure = differences_figure([TEST])
+    rendered(figure, "svg")
+    assert figure.axes[0].get_window_extent().width > 3 * figure.dpi
