@@ -20,9 +20,10 @@ from scoring.acts.keeping import (
     stop,
     was_given_up,
 )
+from scoring.analysis.accord import consensus_row
 from scoring.analysis.floors import Bound, bounds
 from scoring.analysis.plain import plain
-from scoring.cells import CellReader, Choices
+from scoring.cells import Cell, CellReader, Choices
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part, ReportedScore, shots_label
 from scoring.rows import Row, annotator_rows, as_plain, cell_row
@@ -38,6 +39,8 @@ class ComparisonTable:
     study: str | None
     choices: Choices
     rows: tuple[Row, ...]
+    # What more than half of a cell's annotators chose: rows of their own, beside the cells.
+    consensus: tuple[Row, ...] = ()
     # The floors and ceilings that the figures are read against.
     bounds: tuple[Bound, ...] = ()
     # All numbers of shots that there are rows for, whichever of them the reader chose.
@@ -49,6 +52,11 @@ class ComparisonTable:
         """The policy that all scored rows have in common; None where they differ."""
         policies = {row.references for row in self.rows if row.kind != "reported"}
         return self.choices.references or (policies.pop() if len(policies) == 1 else None)
+
+    @property
+    def figures(self) -> tuple[Row, ...]:
+        """The rows of a table that is read: cells with their consensus, and systems."""
+        return (*(row for row in self.rows if not row.single), *self.consensus)
 
     @property
     def provenance(self) -> str:
@@ -123,7 +131,8 @@ def stop_table(scope: Scope, choices: Choices) -> None:
 def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any]:
     """The rows of the table and its bounds, as JSON keeps them."""
     reader = CellReader(choices)
-    rows = [row for study in scope.studies for row in people_rows(reader, study)]
+    people = [cell for study in scope.studies for cell in _people(reader, study)]
+    rows = [row for cell in people for row in (cell_row(cell, choices), *annotator_rows(cell))]
     tasks = scope.tasks
     for number, task in enumerate(tasks):
         progress(number, len(tasks), task.slug)
@@ -135,7 +144,8 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
         for task in tasks
         for bound in bounds(task, reader.policy(task), reader.gold_version(task))
     ]
-    return plain({"rows": rows, "bounds": found})
+    together = [consensus_row(cell) for cell in people if cell.answered.sum() > 1]
+    return plain({"rows": rows, "consensus": together, "bounds": found})
 
 
 def _find(scope: Scope, choices: Choices) -> Comparison:
@@ -148,12 +158,13 @@ def _whole(choices: Choices) -> Choices:
 
 
 def _as_table(scope: Scope, choices: Choices, kept: Comparison) -> ComparisonTable:
-    rows = [Row(**row) for row in kept.result["rows"]]
+    rows, together = ([Row(**row) for row in kept.result[part]] for part in ("rows", "consensus"))
     return ComparisonTable(
         benchmark=scope.benchmark.name,
         study=scope.study.slug if scope.study else None,
         choices=choices,
         rows=tuple(row for row in rows if choices.wants(row.shots)),
+        consensus=tuple(row for row in together if choices.wants(row.shots)),
         bounds=tuple(Bound(**bound) for bound in kept.result["bounds"]),
         shots_offered=tuple(dict.fromkeys(str(row.shots) for row in rows)),
         fingerprint=kept.fingerprint,
@@ -164,14 +175,10 @@ def _say_nothing(done: int, total: int, message: str) -> None:
     pass
 
 
-def people_rows(reader: CellReader, study: Study) -> list[Row]:
-    """A study's cells, each followed by its annotators; simulated ones if asked for."""
+def _people(reader: CellReader, study: Study) -> list[Cell]:
+    """A study's cells; those of simulated annotators if asked for."""
     cells = reader.people(study)
-    if reader.choices.simulated:
-        cells += reader.people(study, simulated=True)
-    return [
-        row for cell in cells for row in [cell_row(cell, reader.choices), *annotator_rows(cell)]
-    ]
+    return cells + reader.people(study, simulated=True) if reader.choices.simulated else cells
 
 
 def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:

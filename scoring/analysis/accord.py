@@ -14,7 +14,10 @@ from scoring.core.agreement import (
 )
 from scoring.core.s1 import score_many
 from scoring.matrices import judged_answers
-from scoring.rows import percent
+from scoring.rows import Row, percent
+
+CONSENSUS = "Consensus"
+Units = Sequence[Sequence[Sequence[str] | None]]
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,7 @@ class Accord:
 
 def accord(cell: Cell, *, seed: int) -> Accord:
     """Of a cell of people."""
-    given = judged_answers([member.pk for member in cell.members])
-    units = [[answers.get(pk) for answers in given.values()] for pk in cell.example_ids]
+    units = _units(cell)
 
     def chance() -> np.random.Generator:
         return np.random.default_rng(seed)
@@ -52,7 +54,30 @@ def accord(cell: Cell, *, seed: int) -> Accord:
     )
 
 
-def _consensus(cell: Cell, units: Sequence[Sequence[Sequence[str] | None]]) -> Consensus:
+def consensus_row(cell: Cell) -> Row:
+    """Of a cell of several people."""
+    found = _consensus(cell, _units(cell))
+    return Row(
+        kind="consensus",
+        study=cell.study.slug if cell.study else None,
+        system=f"{CONSENSUS}, simulated" if cell.simulated else CONSENSUS,
+        task=cell.task.slug,
+        shots=cell.shots,
+        mean=found.mean,
+        n=int(cell.answered.sum()),
+        references=cell.references,
+        gold_version=cell.gold_version,
+        coverage=found.items / len(cell.example_ids),
+    )
+
+
+def _units(cell: Cell) -> Units:
+    """By item, what every annotator answered; None where one did not see it."""
+    given = judged_answers([member.pk for member in cell.members])
+    return [[answers.get(pk) for answers in given.values()] for pk in cell.example_ids]
+
+
+def _consensus(cell: Cell, units: Units) -> Consensus:
     golds = {
         pk: gold
         for vector in cell.vectors

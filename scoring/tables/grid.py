@@ -17,7 +17,7 @@ from scoring.models import Method, shots_order
 from scoring.rows import Row
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
-FIRST_SYSTEM = 3
+PEOPLE = ("human", "consensus", "reported", "simulated")
 NOTES = {
     UNKNOWN: _("Published without its reference policy: not tested against any other figure."),
     PARTIAL: _("Not every item has an answer; the mean is over those that have."),
@@ -289,16 +289,16 @@ def _policy(row: Row, policies: Policies) -> str:
 
 
 def is_people(row: Row) -> bool:
-    return row.kind in ("human", "simulated") or (row.kind == "reported" and row.method is None)
+    return row.kind in PEOPLE and not (row.kind == "reported" and row.method)
 
 
 def _rank(row: Row) -> tuple[int, int]:
-    """Measured people, published people, simulated ones; then systems by method, the stored
-    runs before the published figures."""
+    """Measured people, what most of them said, published people, simulated ones; then systems by
+    method, the stored runs before the published figures."""
     if is_people(row):
-        return ["human", "reported", "simulated"].index(row.kind), 0
+        return PEOPLE.index(row.kind), 0
     method = Method.values.index(row.method) if row.method in Method.values else len(Method.values)
-    return FIRST_SYSTEM + method, int(row.kind == "reported")
+    return len(PEOPLE) + method, int(row.kind == "reported")
 
 
 def _name(row: Row) -> str:

@@ -36,7 +36,7 @@ SIGNS = {
 
 
 def as_latex(table: ComparisonTable) -> str:
-    grids = [people_grid(table.rows), *system_grids(table.rows, table.bounds)]
+    grids = [people_grid(table.figures), *system_grids(table.figures, table.bounds)]
     parts = [NEEDS, f"% {table.provenance}", *(_table(grid, table) for grid in grids if grid.lines)]
     if intervals := interval_lines(table.rows):
         parts.append(_long_table(f"{TITLE}.", LETTERS, HEADS, intervals))

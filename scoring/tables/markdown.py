@@ -10,7 +10,7 @@ from scoring.tables.sheets import Sheet
 
 def as_markdown(table: ComparisonTable) -> str:
     parts = [f"# Comparison: {_safe(table.study or table.benchmark)}", _reading_line(table)]
-    for grid in [people_grid(table.rows), *system_grids(table.rows, table.bounds)]:
+    for grid in [people_grid(table.figures), *system_grids(table.figures, table.bounds)]:
         if grid.lines:
             parts += [f"## {_safe(grid.title)}", _grid(grid)]
             parts += [f"{mark} {note}" for mark, note in grid.notes.items()]

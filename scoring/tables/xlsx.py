@@ -14,7 +14,7 @@ from openpyxl.styles import Alignment, Font
 from openpyxl.worksheet.worksheet import Worksheet
 
 from scoring.acts.comparing import ComparisonTable
-from scoring.rows import COLUMNS
+from scoring.rows import COLUMNS, Row
 from scoring.tables.columns import COLUMN_MEANINGS
 from scoring.tables.sheets import Sheet
 
@@ -26,10 +26,16 @@ def as_xlsx(table: ComparisonTable) -> bytes:
     book = Workbook()
     rows = book.active
     rows.title = "comparison"
-    _fill(rows, [COLUMNS, *([getattr(row, name) for name in COLUMNS] for row in table.rows)])
+    _fill(rows, _with_head(table.rows))
+    if table.consensus:
+        _fill(book.create_sheet("consensus"), _with_head(table.consensus))
     meanings = [("column", "meaning"), *COLUMN_MEANINGS.items()]
     _explain(book, "columns", [*meanings, ("(all figures)", table.provenance)])
     return _saved(book)
+
+
+def _with_head(rows: Sequence[Row]) -> list[Sequence[object]]:
+    return [COLUMNS, *([getattr(row, name) for name in COLUMNS] for row in rows)]
 
 
 def sheets_as_xlsx(sheets: Sequence[Sheet]) -> bytes:

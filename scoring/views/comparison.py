@@ -93,8 +93,8 @@ def figure_response(figure: str, form: str, name: str, *inputs: Any) -> HttpResp
 def _shown(table: ComparisonTable) -> dict[str, Any]:
     return {
         "table": table,
-        "people": people_grid(table.rows),
-        "systems": system_grids(table.rows, table.bounds),
+        "people": people_grid(table.figures),
+        "systems": system_grids(table.figures, table.bounds),
         "interval_heads": intervals.HEADS,
         "intervals": intervals.interval_lines(table.rows),
         "annotators": [row for row in table.rows if row.single],

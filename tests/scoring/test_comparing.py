@@ -131,6 +131,22 @@ def test_leaves_out_whoever_did_not_complete() -> None:
     assert of_kind(compared(batch.study), "human")[0].n == 2
 
 
+def test_gives_the_consensus_a_row_of_its_own() -> None:
+    batch = measured.cell([3, 4, 9], tests=6)
+    table = compared(batch.study)
+    [row] = table.consensus
+    # Two of the three are right on every item but the first, where one is.
+    assert (row.kind, row.system, row.n) == ("consensus", "Consensus", 3)
+    assert row.mean == pytest.approx(100 * 5 / 6)
+    assert (row.sd, row.ci_low, row.coverage) == (None, None, 1)
+    assert of_kind(table, "consensus") == []
+    assert row in table.figures
+
+
+def test_has_no_consensus_of_a_single_annotator() -> None:
+    assert compared(measured.cell([3]).study).consensus == ()
+
+
 def test_shows_simulated_annotators_on_request_alone() -> None:
     batch = measured.cell([3, 4])
     open_places(batch, simulated=True)
@@ -262,7 +278,7 @@ def test_reads_as_much_for_many_people_as_for_few(
 ) -> None:
     batch = measured.cell([3, 4])
     tabulate(batch)
-    with django_assert_num_queries(11) as few:
+    with django_assert_num_queries(12) as few:
         tabulate(batch)
     for wrong in range(3, 8):
         make.worked_through(batch, wrong=wrong)

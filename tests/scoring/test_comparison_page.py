@@ -41,6 +41,13 @@ def test_shows_people_systems_and_annotators_in_one_table(
         assert assignment.annotator.pseudonym in text
 
 
+def test_puts_the_consensus_on_a_line_of_its_own(admin_client: Client, batch: Batch) -> None:
+    text = page(admin_client, batch)
+    assert f"Consensus, {batch.study.slug}" in text
+    for form in ("latex", "markdown"):
+        assert f"Consensus, {batch.study.slug}" in page(admin_client, batch, f"export/{form}/")
+
+
 def test_marks_published_figures_whose_policy_is_unknown(
     admin_client: Client, batch: Batch
 ) -> None:
