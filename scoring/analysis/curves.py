@@ -32,6 +32,8 @@ class Curve:
     study: str
     task: str
     shots: int | str
+    references: str
+    gold_version: int
     annotators: int
     points: tuple[Point, ...]
     # By pseudonym, the mean in the same blocks.
@@ -63,6 +65,8 @@ def _curve(study: Study, members: list[Assignment], reader: CellReader) -> Curve
         study=study.slug,
         task=batch.task.slug,
         shots=shots_of_batch(batch),
+        references=reader.policy(batch.task),
+        gold_version=reader.gold_version(batch.task),
         annotators=len(members),
         points=tuple(
             Point(

@@ -23,6 +23,8 @@ class Aggregate:
     sd: float | None
     clues_sd: float | None
     tasks: tuple[str, ...]
+    # The policies that its tasks were scored under, each once.
+    references: tuple[str, ...]
 
 
 def aggregates(rows: Iterable[Row], tasks: Sequence[str]) -> list[Aggregate]:
@@ -54,6 +56,7 @@ def _aggregate(rows: Sequence[Row]) -> Aggregate:
         sd=found.sd if known else None,
         clues_sd=found.root_sum_sd if known else None,
         tasks=tuple(row.task for row in rows),
+        references=tuple(dict.fromkeys(row.references or "" for row in rows)),
     )
 
 

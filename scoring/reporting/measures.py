@@ -149,10 +149,12 @@ def _cell_line(cell: CellFacts, *, has_guard: bool) -> tuple[str, ...]:
 
 
 def tests_table(found: Results) -> Table:
-    heads = ("Task", "Shots", "Against", "Difference", "95 % interval", "p", "p, Holm", "n", "r")
+    heads = ("Task", "Shots", "Against", "Difference", "95 % interval", "p", "p, Holm")
+    heads += ("n", "r", "m", "Left out")
     return Table(
-        caption="Differences in points of S1, people less system, and more shots less fewer. "
-        "Of fewer than five annotators a test is exploratory.",
+        caption="Differences in points of S1, people less system, and more shots less fewer, for "
+        "new items, over m item clusters that both sides answered; left out are items that one "
+        "side did not answer. Of fewer than five annotators a test is exploratory.",
         heads=heads,
         names=3,
         lines=tuple(map(_test_line, (*found.tests, *found.changes))),
@@ -172,6 +174,8 @@ def _test_line(test: Difference) -> tuple[str, ...]:
         p_value(test.p_holm),
         str(test.n),
         str(test.r),
+        str(test.m),
+        str(test.left_out),
     )
 
 

@@ -93,11 +93,12 @@ def tests_sheet(result: Plain) -> Sheet:
         "tests",
         _("People against systems, on the same items"),
         _(
-            "Percent points, people less system. Holm's p holds over all tests of people in "
-            "this table; Benjamini and Hochberg's is for exploring. n and r count annotators "
-            "and runs, or splits where several share one. The sign-flip test over item clusters"
-            " speaks of these people and these runs alone. SD bars that do not overlap are no "
-            "test."
+            "Percent points, people less system, for other people, other runs and other items like "
+            "these: Satterthwaite's t on the items that both sides answered. Holm's p holds over "
+            "all tests of people in this table; Benjamini and Hochberg's is for exploring. n and r "
+            "count annotators and runs, or splits where several share one. The sign-flip test over "
+            "item clusters speaks of these people and these runs alone. SD bars that do not "
+            "overlap are no test."
         ),
         (
             *WHERE,
@@ -117,8 +118,9 @@ def changes_sheet(result: Plain) -> Sheet:
         "changes",
         _("Change between shots"),
         _(
-            "Percent points, more shots less fewer, on the same items and with other people. "
-            "The p values are adjusted over this table."
+            "Percent points, more shots less fewer, on the same items and with other people: "
+            "Satterthwaite's t for other people and other items like these. The p values are "
+            "adjusted over this table."
         ),
         (
             *WHERE,
@@ -151,11 +153,12 @@ def uncertainty_sheet(result: Plain) -> Sheet:
             _points("new_items_low", _("New items, low")),
             _points("new_items_high", _("New items, high")),
             Column("new_items_df", "df", digits=1),
-            _text("new_items_method", _("Method")),
+            _text("new_items_method", _("New items, method")),
             _points("guard_low", _("Guard band, low")),
             _points("guard_high", _("Guard band, high")),
             _points("these_items_low", _("These items, low")),
             _points("these_items_high", _("These items, high")),
+            _text("these_items_method", _("These items, method")),
             Column("annotator_var", _("Annotator variance"), digits=4),
             Column("item_var", _("Item variance"), digits=4),
             Column("residual_var", _("Residual variance"), digits=4),
@@ -180,6 +183,7 @@ def agreement_sheet(result: Plain) -> Sheet:
         (
             *WHERE,
             _points("consensus", _("Consensus S1, %")),
+            Column("n", "n"),
             Column("items", _("Items")),
             *_agreement_columns("masi", "α, MASI"),
             *_agreement_columns("pairwise_s1", "S1 of pairs"),
@@ -207,6 +211,7 @@ def curves_sheet(result: Plain) -> Sheet:
             _points("mean", _("Mean")),
             _points("adjusted", _("Adjusted")),
             _points("se", _("SE of adjusted")),
+            *UNDER,
         ),
         tuple(
             {**_curve_place(curve), "annotators": curve["annotators"], **point}
@@ -221,7 +226,13 @@ def annotator_curves_sheet(result: Plain) -> Sheet:
         "annotator-curves",
         _("Learning of each annotator"),
         _("Mean S1 in percent over the same positions, not adjusted."),
-        (*WHERE, _text("annotator", _("Annotator")), *POSITIONS, _points("mean", _("Mean"))),
+        (
+            *WHERE,
+            _text("annotator", _("Annotator")),
+            *POSITIONS,
+            _points("mean", _("Mean")),
+            *UNDER,
+        ),
         tuple(
             {
                 **_curve_place(curve),
@@ -256,9 +267,17 @@ def aggregates_sheet(result: Plain) -> Sheet:
             _points("sd", _("SD of the mean")),
             _points("clues_sd", _("SD as CLUES prints it")),
             _text("tasks", _("Tasks")),
+            _text("references", _("References")),
             _text("source", _("Source")),
         ),
-        tuple({**row, "tasks": ", ".join(row["tasks"])} for row in result["aggregates"]),
+        tuple(
+            {
+                **row,
+                "tasks": ", ".join(row["tasks"]),
+                "references": ", ".join(row.get("references", ())),
+            }
+            for row in result["aggregates"]
+        ),
     )
 
 
@@ -276,10 +295,14 @@ def excluded_sheet(result: Plain) -> Sheet:
                     ("mean", _("Mean")),
                     ("sd", "SD"),
                     ("n", "n"),
+                    ("m", "m"),
                     ("ci_low", "95 % low"),
                     ("ci_high", "95 % high"),
                 )
             ),
+            *(_text(f"{side}_ci_method", f"{_('Method')} {side}") for side in ("without", "with")),
+            _text("estimand", _("Interval for")),
+            *UNDER,
         ),
         tuple(_flat_sides(row) for row in result["excluded"]),
     )
@@ -325,6 +348,7 @@ def _flat_cell(cell: Plain) -> Plain:
 def _flat_accord(cell: Plain) -> Plain:
     found = cell["accord"]
     flat = {**_place(cell), "consensus": found["consensus"]["mean"]}
+    flat["n"] = cell["uncertainty"]["n"]
     flat["items"] = found["consensus"]["items"]
     for name in ("masi", "pairwise_s1", "empty"):
         flat |= {
@@ -336,11 +360,15 @@ def _flat_accord(cell: Plain) -> Plain:
 
 
 def _curve_place(curve: Plain) -> Plain:
-    return {key: curve[key] for key in ("study", "simulated", "task", "shots")}
+    # An analysis of an older program does not tell the last two.
+    keys = ("study", "simulated", "task", "shots", "references", "gold_version")
+    return {key: curve.get(key) for key in keys}
 
 
 def _flat_sides(row: Plain) -> Plain:
     flat = {key: row[key] for key in ("study", "simulated", "task", "shots")}
+    told = row.get("with") or row.get("without") or {}
+    flat |= {key: told.get(key) for key in ("estimand", "references", "gold_version")}
     for side in ("without", "with"):
         flat |= {f"{side}_{key}": value for key, value in (row.get(side) or {}).items()}
     return flat

@@ -8,6 +8,7 @@ from annotation.models import Batch, Exclusion
 from scoring.acts.analysing import analyse
 from scoring.cells import Choices
 from scoring.scope import Scope
+from scoring.tables.sheets import analysis_sheets
 from tests import make
 from tests.scoring import measured
 
@@ -121,6 +122,27 @@ def test_shows_the_excluded_side_by_side() -> None:
     [both] = computed(batch)["excluded"]
     assert (both["without"]["n"], both["with"]["n"]) == (2, 3)
     assert both["without"]["mean"] > both["with"]["mean"]
+
+
+def test_names_method_policy_and_gold_version_in_every_table_of_figures() -> None:
+    batch = measured.cell([3, 4, 9])
+    measured.run(batch.task, wrong=1)
+    Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
+    sheets = {sheet.name: sheet for sheet in analysis_sheets(computed(batch))}
+    for name in ("tests", "uncertainty", "agreement", "curves", "annotator-curves", "excluded"):
+        keys = {column.key for column in sheets[name].columns}
+        assert {"references", "gold_version"} <= keys
+        assert {(row["references"], row["gold_version"]) for row in sheets[name].rows} == {
+            ("any", 1)
+        }
+    assert sheets["aggregates"].rows[0]["references"] == "any"
+    [cell] = sheets["uncertainty"].rows
+    assert (cell["new_items_method"], cell["these_items_method"]) == ("satterthwaite-logit", "t")
+    [both] = sheets["excluded"].rows
+    assert (both["estimand"], both["with_m"]) == ("new_items", 6)
+    assert both["with_ci_method"] == "satterthwaite-logit"
+    [agreement] = sheets["agreement"].rows
+    assert (agreement["n"], agreement["items"]) == (2, 6)
 
 
 def test_draws_the_learning_curve_of_everybody_who_finished_training() -> None:

@@ -16,6 +16,11 @@ def test_takes_the_mean_of_the_task_means_and_both_sds() -> None:
     assert (found.mean, found.sd, found.clues_sd) == (60, 2.5, 5)
 
 
+def test_names_the_policies_that_its_tasks_were_scored_under() -> None:
+    rows = [replace(ROW, references="any"), replace(ROW, task="b", references="set")]
+    assert aggregates(rows, ["a", "b"])[0].references == ("any", "set")
+
+
 def test_leaves_out_whoever_lacks_a_task() -> None:
     assert aggregates([ROW], ["a", "b"]) == []
 
