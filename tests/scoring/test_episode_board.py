@@ -192,7 +192,7 @@ def test_exports_all_tables_in_one_document() -> None:
     call_command("export_episode_board", sheet="all", format="json", stdout=out)
     document = json.loads(out.getvalue())
     assert list(document) == ["board", "figures", "episodes", "tests"]
-    assert document["figures"][0]["sd"] == pytest.approx(12.5)
+    assert document["figures"][0]["sd_ddof0"] == pytest.approx(12.5)
     assert document["figures"][0]["of"] == 6
 
 
