@@ -119,6 +119,20 @@ def test_turns_its_sign_when_the_sides_are_swapped(both: tuple[np.ndarray, np.nd
     assert found.p == pytest.approx(swapped.p, nan_ok=True)
 
 
+def test_treats_two_groups_of_people_alike(values: dict) -> None:
+    h, few = np.array(values["M"]), np.array(values["H"])
+    there, back = (paired_difference(*both, both_people=True) for both in ((h, few), (few, h)))
+    assert (there.difference, there.low, there.p) == exactly((-back.difference, -back.high, back.p))
+    assert there.exploratory
+    assert back.exploratory
+    assert there.notes == back.notes == ("Fewer than 5 annotators: exploratory.",)
+    assert not paired_difference(h, few).exploratory
+    for both in ((h, few[:1]), (few[:1], h)):
+        alone = paired_difference(*both, both_people=True)
+        assert np.isnan([alone.se, alone.df, alone.p, alone.low, alone.high]).all()
+        assert alone.notes == ("A single annotator: there is no test over people.",)
+
+
 def test_takes_a_single_run_without_a_run_term(values: dict) -> None:
     h, one = np.array(values["H"]), np.array(values["M"][:1])
     found = paired_difference(h, one)
