@@ -205,6 +205,7 @@ def _averages_sheet(board: Board) -> Sheet:
         Column("sd", "SD of the average", digits=1),
         Column("clues_root_sum_sd", "Root of the summed squared SDs (CLUES)", digits=1),
         Column("tasks", "Tasks", is_number=False),
+        Column("references", "References", is_number=False),
     )
     rows = [
         {
@@ -216,6 +217,7 @@ def _averages_sheet(board: Board) -> Sheet:
             "sd": found.sd if found else None,
             "clues_root_sum_sd": found.clues_sd if found else None,
             "tasks": " ".join(board.chosen),
+            "references": " ".join(found.references) if found else None,
         }
         for shots in reversed(SHOTS)
         for line in board.over_tasks
@@ -231,13 +233,13 @@ def _averages_sheet(board: Board) -> Sheet:
 
 
 def _figures_sheet(board: Board) -> Sheet:
-    figures = ("mean", "sd", "n", "ci_low", "ci_high")
+    figures = ("mean", "sd", "n", "m", "ci_low", "ci_high")
     columns = (
         Column("task", "Task", is_number=False),
         Column("rank", "Rank"),
         *_ABOUT,
         Column("shots", "Shots"),
-        *(Column(key, key, digits=None if key == "n" else 1) for key in figures),
+        *(Column(key, key, digits=None if key in "nm" else 1) for key in figures),
         *(Column(key, key, is_number=False) for key in ("ci_method", "estimand", "references")),
         Column("gold_version", "Gold version"),
         Column("coverage", "Coverage", digits=3),
@@ -258,7 +260,7 @@ def _figures_sheet(board: Board) -> Sheet:
 
 
 def _figures(row: Row) -> Plain:
-    names = ("shots", "mean", "sd", "n", "ci_low", "ci_high", "ci_method", "estimand")
+    names = ("shots", "mean", "sd", "n", "m", "ci_low", "ci_high", "ci_method", "estimand")
     return {name: getattr(row, name) for name in (*names, "references", "gold_version", "coverage")}
 
 

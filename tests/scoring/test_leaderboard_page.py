@@ -134,6 +134,7 @@ def test_exports_every_figure_unrounded(client: Client, task: Task) -> None:
     assert float(found["third", "30"]["mean"]) == pytest.approx(90)
     assert found["third", "30"]["n"] == "5"
     assert found["third", "30"]["estimand"] == "new_items"
+    assert (found["third", "30"]["m"], found["third", "30"]["references"]) == ("4", "any")
 
 
 def test_exports_both_deviations_of_an_average(client: Client, task: Task) -> None:
@@ -144,6 +145,7 @@ def test_exports_both_deviations_of_an_average(client: Client, task: Task) -> No
     [best] = [row for row in rows if row["kind"] == "system" and row["shots"] == 30]
     assert best["rank"] == 1
     assert best["tasks"] == "one two"
+    assert best["references"] == "any"
     assert best["clues_root_sum_sd"] == pytest.approx(25 / 5**0.5)
     assert best["sd"] == pytest.approx(best["clues_root_sum_sd"] / 2)
 
