@@ -53,6 +53,7 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "golds": GOLDS,
         "all_count": len(figures),
         "page": Paginator(shown, PAGE).get_page(request.GET.get("page")),
+        **_scored_under(task, request),
     }
     return render(request, "scoring/items.html", context)
 
@@ -78,6 +79,7 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
         "example": example,
         "figures": figures[example.pk],
         "answers": given_answers(example, people, systems),
+        **_scored_under(example.task, request),
     }
     return render(request, "scoring/item.html", context)
 
@@ -98,6 +100,14 @@ def _figures(found: Scope, task: Task, request: HttpRequest) -> list[ItemFigures
 
 def _cells(found: Scope, task: Task, request: HttpRequest) -> tuple[list, list]:
     return task_cells(task, found.studies, CellReader(chosen(request.GET)))
+
+
+def _scored_under(task: Task | None, request: HttpRequest) -> dict[str, Any]:
+    """What every score of these pages must name."""
+    if task is None:
+        return {}
+    reader = CellReader(chosen(request.GET))
+    return {"references": reader.policy(task), "gold_version": reader.gold_version(task)}
 
 
 def _chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:

@@ -2,7 +2,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.models import Batch, Study
+from annotation.models import Batch, Gold, GoldVersion, Study
 from scoring.analysis.items import item_figures, task_cells
 from scoring.cells import CellReader, Choices
 from tests import make
@@ -45,6 +45,20 @@ def test_lists_the_items_where_people_and_systems_differ_most_first(
     order = shown(page(admin_client, batch), batch)
     assert set(order[:2]) == {"test 0", "test 1"}
     assert len(order) == 4
+
+
+def test_names_the_policy_and_keeps_the_gold_version_that_it_scores_under(
+    admin_client: Client, batch: Batch
+) -> None:
+    version = GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
+    example = batch.test_set.items.first().example
+    Gold.objects.create(example=example, version=version, alternatives=[[{"text": "neither"}]])
+    text = page(admin_client, batch, gold_version="1", references="set")
+    assert "Reference policy: set. Gold version: 1." in text
+    assert '<input type="hidden" name="gold_version" value="1">' in text
+    assert "Reference policy: any. Gold version: 2." in page(admin_client, batch)
+    item = admin_client.get(address(batch, f"{example.pk}/")).content.decode()
+    assert "Reference policy: any. Gold version: 2." in item
 
 
 def test_takes_the_difficulty_from_all_answers() -> None:
