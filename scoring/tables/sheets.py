@@ -308,6 +308,28 @@ def excluded_sheet(result: Plain) -> Sheet:
     )
 
 
+def provenance_sheet(facts: Plain) -> Sheet:
+    """What the other tables of a document rest on; it goes with them."""
+    return Sheet(
+        "provenance",
+        _("What these figures rest on"),
+        _(
+            "Stale: answers, runs, gold or figures have changed since this was computed, so it is "
+            "not what is there now."
+        ),
+        (
+            _text("inputs", _("Fingerprint of the inputs")),
+            _text("computed_at", _("Computed at")),
+            _text("stale", _("Stale")),
+            Column("seed", _("Seed")),
+            Column("scorer_version", _("Scorer version")),
+            _text("references", _("References")),
+            _text("estimand", _("Interval for")),
+        ),
+        (facts,),
+    )
+
+
 SHEETS: dict[str, Callable[[Plain], Sheet]] = {
     "tests": tests_sheet,
     "changes": changes_sheet,

@@ -1,5 +1,7 @@
 """The analysis of a comparison: kept, ordered, watched, stopped and exported."""
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -8,7 +10,7 @@ from scoring.cells import CellReader, Choices
 from scoring.models import Comparison, Part
 from scoring.scope import Scope, inputs_fingerprint
 from scoring.tables.documents import SHEET_FORMATS
-from scoring.tables.sheets import analysis_sheets
+from scoring.tables.sheets import analysis_sheets, provenance_sheet
 from scoring.views.comparison import figure_response
 from scoring.views.scope import (
     back_to,
@@ -67,14 +69,32 @@ def stop_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 def analysis_export(
     request: HttpRequest, scope: str, name: str, sheet: str, form: str
 ) -> HttpResponse:
-    """One table of the kept analysis, or all of them."""
-    kept = _kept(found_scope(scope, name), chosen(request.GET))
+    """One table of the kept analysis, or all of them, with what it rests on. The name of the
+    file says when it is stale: a CSV file has room for one table alone."""
+    compared, choices = found_scope(scope, name), chosen(request.GET)
+    kept = _kept(compared, choices)
     sheets = analysis_sheets(kept.result) if kept.result else []
     wanted = sheets if sheet == "all" else [each for each in sheets if each.name == sheet]
     found = SHEET_FORMATS.get(form)
     if found is None or not wanted or (len(wanted) > 1 and not found.several):
         raise Http404
-    return download(found.write(wanted), found.content_type, f"{sheet}-{name}.{found.extension}")
+    stale = is_stale(kept, inputs_fingerprint(compared, CellReader(choices)))
+    if found.several:
+        wanted = [*wanted, provenance_sheet(_rests_on(kept, stale=stale))]
+    file = f"{sheet}-{name}{'-stale' if stale else ''}.{found.extension}"
+    return download(found.write(wanted), found.content_type, file)
+
+
+def _rests_on(kept: Comparison, *, stale: bool) -> dict[str, Any]:
+    return {
+        "inputs": kept.fingerprint[:12],
+        "computed_at": kept.computed_at.isoformat() if kept.computed_at else None,
+        "stale": stale,
+        "seed": kept.seed,
+        "scorer_version": kept.scorer_version,
+        "references": kept.parameters["references"] or "as each task says",
+        "estimand": kept.parameters["estimand"],
+    }
 
 
 @for_researchers

@@ -114,7 +114,11 @@ def test_exports_a_table(admin_client: Client, computed: Batch, form: str) -> No
         [row] = json.loads(response.content)["tests"]
         assert row["system"] == "BERT-Base"
     elif form == "xlsx":
-        assert load_workbook(BytesIO(response.content)).sheetnames == ["tests", "meanings"]
+        assert load_workbook(BytesIO(response.content)).sheetnames == [
+            "tests",
+            "provenance",
+            "meanings",
+        ]
     else:
         assert "BERT-Base" in response.content.decode()
 
@@ -122,6 +126,23 @@ def test_exports_a_table(admin_client: Client, computed: Batch, form: str) -> No
 @pytest.mark.parametrize("form", ["json", "latex", "markdown", "xlsx"])
 def test_exports_all_tables_at_once(admin_client: Client, computed: Batch, form: str) -> None:
     assert admin_client.get(address(computed, f"export/all/{form}/")).status_code == 200
+
+
+def test_says_in_a_document_what_it_rests_on_and_that_it_is_stale(
+    admin_client: Client, computed: Batch
+) -> None:
+    kept = Comparison.objects.get(part=Part.ANALYSIS)
+    fresh = admin_client.get(address(computed, "export/all/json/"))
+    [told] = json.loads(fresh.content)["provenance"]
+    assert (told["inputs"], told["stale"]) == (kept.fingerprint[:12], False)
+    assert (told["seed"], told["scorer_version"]) == (kept.seed, kept.scorer_version)
+    assert "stale" not in fresh["Content-Disposition"]
+    measured.run(computed.task, wrong=1, system="Another")
+    stale = admin_client.get(address(computed, "export/all/json/"))
+    assert json.loads(stale.content)["provenance"][0]["stale"]
+    for form in ("csv", "latex"):
+        response = admin_client.get(address(computed, f"export/tests/{form}/"))
+        assert "-stale." in response["Content-Disposition"]
 
 
 @pytest.mark.parametrize("rest", ["export/all/csv/", "export/none/csv/", "export/tests/pdf/"])
