@@ -47,7 +47,7 @@ class Row:
     coverage: float | None = None
     parameters: str = field(default="", metadata=NOT_EXPORTED)
     source: str = field(default="", metadata=NOT_EXPORTED)
-    # The wider band that stands beside the interval of a small group.
+    # Beside the interval of a small group, on the plain scale: not wider at each of its ends.
     guard_low: float | None = field(default=None, metadata=NOT_EXPORTED)
     guard_high: float | None = field(default=None, metadata=NOT_EXPORTED)
     single: bool = field(default=False, metadata=NOT_EXPORTED)  # one person, not a cell
