@@ -49,7 +49,7 @@ MOST_SIGNS = 44
 
 
 def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> Figure:
-    """S1 against shots, one panel a task: people with their interval, systems as lines."""
+    """S1 against shots, one panel a task, with intervals: people as points, systems as lines."""
     shown = [
         row
         for row in rows
@@ -221,10 +221,21 @@ def _shots_panel(
     panel: Axes, task: str, rows: Sequence[Row], looks: dict[str, tuple[str, str]]
 ) -> None:
     panel.set_title(task, fontsize=10, color=INK)
-    for name, line in _lines([row for row in rows if not is_people(row)]).items():
+    lines = _lines([row for row in rows if not is_people(row)])
+    for number, (name, line) in enumerate(lines.items()):
         colour, marker = looks[line[0].system or ""]
+        told = [row for row in line if row.ci_low is not None and row.ci_high is not None]
+        # Beside people's and one another, so that no interval hides another.
+        aside = min(0.5, 3 / len(lines)) * (number + 1) if told else 0
+        panel.vlines(
+            [float(row.shots or 0) - aside for row in told],
+            [row.ci_low for row in told],
+            [row.ci_high for row in told],
+            color=colour,
+            linewidth=0.9,
+        )
         panel.plot(
-            [row.shots for row in line],
+            [float(row.shots or 0) - aside for row in line],
             [row.mean for row in line],
             DASHES.get(line[0].method or "", "-."),
             color=colour,

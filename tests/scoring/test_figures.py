@@ -37,6 +37,15 @@ def test_draws_the_interval_of_people() -> None:
     assert ends == [[75, 86], [80, 90]]
 
 
+def test_draws_the_interval_of_a_system_that_has_one_beside_that_of_people() -> None:
+    rows = [HUMAN, replace(RUN, ci_low=40.0, ci_high=60.0), replace(RUN, shots=30)]
+    [thin] = [bars for bars in shots_figure(rows).axes[0].collections if len(bars.get_paths()) == 1
+              and bars.get_linewidth() < 1]  # fmt: skip
+    [[(left, low), (right, high)]] = [path.vertices.tolist() for path in thin.get_paths()]
+    assert (low, high) == (40, 60)
+    assert left == right < 10
+
+
 def test_tells_systems_apart_without_colour() -> None:
     rows = [replace(RUN, system=f"System {number}") for number in range(9)]
     lines = shots_figure(rows).axes[0].lines
