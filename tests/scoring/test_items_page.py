@@ -142,3 +142,15 @@ def test_lets_in_staff_alone(client: Client, batch: Batch, rest: str) -> None:
     assert client.get(address(batch, rest))["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_user("somebody"))
     assert client.get(address(batch, rest)).status_code == 403
+
+
+def test_keeps_the_choices_of_the_table_when_it_is_filtered(
+    admin_client: Client, batch: Batch
+) -> None:
+    text = page(admin_client, batch, gold_version="1", estimand="these_items", simulated="on")
+    for field in (
+        '<input type="hidden" name="gold_version" value="1">',
+        '<input type="hidden" name="estimand" value="these_items">',
+        '<input type="hidden" name="simulated" value="on">',
+    ):
+        assert field in text
