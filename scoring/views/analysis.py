@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import translation
 from django.views.decorators.http import require_POST, require_safe
 
 from scoring.acts.keeping import find_kept, is_stale, order, stop, was_given_up
@@ -73,15 +74,17 @@ def analysis_export(
     file says when it is stale: a CSV file has room for one table alone."""
     compared, choices = found_scope(scope, name), chosen(request.GET)
     kept = _kept(compared, choices)
-    sheets = analysis_sheets(kept.result) if kept.result else []
+    stale = is_stale(kept, inputs_fingerprint(compared, CellReader(choices)))
+    with translation.override("en"):  # as all documents
+        sheets = analysis_sheets(kept.result) if kept.result else []
+        rests_on = provenance_sheet(_rests_on(kept, stale=stale))
     wanted = sheets if sheet == "all" else [each for each in sheets if each.name == sheet]
     found = SHEET_FORMATS.get(form)
     if found is None or not wanted or (len(wanted) > 1 and not found.several):
         raise Http404
-    stale = is_stale(kept, inputs_fingerprint(compared, CellReader(choices)))
     if found.several:
-        wanted = [*wanted, provenance_sheet(_rests_on(kept, stale=stale))]
-    file = f"{sheet}-{name}{'-stale' if stale else ''}.{found.extension}"
+        wanted = [*wanted, rests_on]
+    file = f"analysis-{sheet}-{name}{'-stale' if stale else ''}.{found.extension}"
     return download(found.write(wanted), found.content_type, file)
 
 

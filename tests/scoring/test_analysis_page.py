@@ -8,7 +8,7 @@ from django.test import Client
 from openpyxl import load_workbook
 
 from annotation.jobs import run_job
-from annotation.models import Batch, Job, JobState
+from annotation.models import Batch, Exclusion, Job, JobState
 from scoring import tasks
 from scoring.models import Comparison, Part
 from scoring.tables.sheets import SHEETS
@@ -183,3 +183,20 @@ def test_changes_nothing_for_others(client: Client, batch: Batch, rest: str) -> 
     client.force_login(User.objects.create_user("somebody"))
     assert client.post(address(batch, rest)).status_code == 403
     assert Job.objects.count() == 0
+
+
+def test_exports_in_english_whatever_language_the_page_is_read_in(
+    admin_client: Client, computed: Batch
+) -> None:
+    measured_again = computed.assignments.last()
+    Exclusion.objects.create(assignment=measured_again, reason="random answers")
+    admin_client.get(address(computed))
+    run_job(Job.objects.latest("pk").pk)
+    texts = [
+        admin_client.get(
+            address(computed, "export/all/latex/"), headers={"Accept-Language": language}
+        ).content
+        for language in ("en", "de")
+    ]
+    assert b"Mean without" in texts[0]
+    assert texts[0] == texts[1]
