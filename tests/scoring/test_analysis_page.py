@@ -200,3 +200,28 @@ def test_exports_in_english_whatever_language_the_page_is_read_in(
     ]
     assert b"Mean without" in texts[0]
     assert texts[0] == texts[1]
+
+
+def test_leaves_out_columns_that_the_page_says_already(
+    admin_client: Client, computed: Batch
+) -> None:
+    text = admin_client.get(address(computed)).content.decode()
+    assert '<th scope="col">Simulated</th>' not in text
+    assert '<th scope="col">Study</th>' not in text
+
+
+def test_names_the_study_on_the_page_of_a_benchmark(admin_client: Client, computed: Batch) -> None:
+    of_benchmark = f"/benchmarks/{computed.study.benchmark.name}/comparison/analysis/"
+    admin_client.get(of_benchmark)
+    run_job(Job.objects.latest("pk").pk)
+    assert '<th scope="col">Study</th>' in admin_client.get(of_benchmark).content.decode()
+
+
+def test_offers_no_export_of_nothing(admin_client: Client) -> None:
+    study = make.study(make.benchmark())
+    of_nothing = f"/studies/{study.slug}/comparison/analysis/"
+    admin_client.get(of_nothing)
+    run_job(Job.objects.latest("pk").pk)
+    text = admin_client.get(of_nothing).content.decode()
+    assert "nothing to analyse yet" in text
+    assert "analysis/export/" not in text
