@@ -1,0 +1,83 @@
+"""The pages of a comparison, the leaderboard and the planner, in a browser: axe, width, paper."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.jobs import run_job
+from annotation.models import Batch, Job
+from tests.browser.conftest import PHONE
+from tests.browser.test_accessibility import RULES, WIDER
+from tests.scoring import measured
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGES = {
+    "comparison": "/studies/{study}/comparison/",
+    "analysis": "/studies/{study}/comparison/analysis/",
+    "items": "/studies/{study}/comparison/items/",
+    "report": "/studies/{study}/report/",
+    "leaderboard": "/benchmarks/{benchmark}/leaderboard/",
+    "plan": "/plan/",
+}
+# What a table's frame hides of it.
+HIDDEN = """() => [...document.querySelectorAll(".scroll")]
+  .filter((frame) => getComputedStyle(frame).overflowX !== "visible").length"""
+
+
+@pytest.fixture
+def batch() -> Batch:
+    made = measured.cell([3, 4, 5, 6, 4])
+    measured.run(made.task, wrong=2)
+    measured.reported(made.study.benchmark, made.task.slug)
+    made.study.title = "A title that is too long for the width of a phone, as titles are"
+    made.study.save()
+    return made
+
+
+@pytest.fixture
+def researcher(page: Page, live_server: LiveServer) -> Page:
+    client = Client()
+    client.force_login(User.objects.create_superuser("researcher"))
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}]
+    )
+    return page
+
+
+def visit(page: Page, live_server: LiveServer, batch: Batch, name: str) -> None:
+    study = batch.study
+    address = PAGES[name].format(study=study.slug, benchmark=study.benchmark.name)
+    page.goto(live_server.url + address)
+    if name == "analysis":
+        run_job(Job.objects.get().pk)
+        page.goto(live_server.url + address)
+    for figure in page.locator(".figure").all():
+        expect(figure.locator("svg")).to_be_visible()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_finds_nothing_wrong_on_a_phone(
+    researcher: Page, live_server: LiveServer, batch: Batch, name: str
+) -> None:
+    researcher.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    visit(researcher, live_server, batch, name)
+    found = Axe().run(researcher, options={"runOnly": RULES}).response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found] == []
+    assert researcher.evaluate(WIDER) == 0
+
+
+@pytest.mark.parametrize("name", ["comparison", "analysis"])
+def test_prints_tables_whole_and_nothing_to_press(
+    researcher: Page, live_server: LiveServer, batch: Batch, name: str
+) -> None:
+    visit(researcher, live_server, batch, name)
+    researcher.emulate_media(media="print")
+    assert researcher.evaluate(HIDDEN) == 0
+    for pressed in (".choices", ".tabs", ".actions >> nth=0"):
+        expect(researcher.locator(pressed)).to_be_hidden()
