@@ -104,6 +104,10 @@ def _a_published_figure_less(batch: Batch) -> None:
     ReportedScore.objects.all().delete()
 
 
+def _another_number_of_shots(batch: Batch) -> None:
+    ReportedScore.objects.update(shots=20)
+
+
 def _a_correction(batch: Batch) -> None:
     version = GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
     example = batch.test_set.items.first().example
@@ -123,6 +127,7 @@ CHANGES = [
     _a_deleted_run,
     _a_published_figure,
     _a_published_figure_less,
+    _another_number_of_shots,
     _a_correction,
     _another_policy,
 ]
