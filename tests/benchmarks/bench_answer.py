@@ -19,13 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
-import psycopg
+
+from tests.benchmarks.databases import databases
 
 TEST_ITEMS = 210  # as many as SST-2 has in CLUES
 STEP = re.compile(r'name="step" value="(\d+)"')
@@ -208,23 +207,6 @@ def serve(port: int) -> subprocess.Popen[bytes]:
             time.sleep(0.1)
     server.terminate()
     raise SystemExit("The server did not start.")
-
-
-@contextmanager
-def databases() -> Iterator[list[str]]:
-    """The URLs to measure on: a file of SQLite, and a new database of a PostgreSQL server."""
-    from tests.run import postgres
-
-    name = f"bench_{os.getpid()}"
-    with tempfile.TemporaryDirectory() as folder, postgres() as (server, _origin):
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
-        parts = urlsplit(server)
-        try:
-            yield [f"sqlite:///{folder}/bench.sqlite3", urlunsplit(parts._replace(path=f"/{name}"))]
-        finally:
-            with psycopg.connect(server, autocommit=True) as connection:
-                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
 
 
 def free_port() -> int:
