@@ -1,3 +1,4 @@
+import re
 from io import BytesIO
 
 import pytest
@@ -46,6 +47,13 @@ def test_puts_the_consensus_on_a_line_of_its_own(admin_client: Client, batch: Ba
     assert f"Consensus, {batch.study.slug}" in text
     for form in ("latex", "markdown"):
         assert f"Consensus, {batch.study.slug}" in page(admin_client, batch, f"export/{form}/")
+
+
+def test_writes_every_figure_with_the_same_decimal_sign(admin_client: Client, batch: Batch) -> None:
+    address = f"/studies/{batch.study.slug}/comparison/"
+    text = admin_client.get(address, headers={"Accept-Language": "de"}).content.decode()
+    assert "Annotierende" in text
+    assert not re.search(r">\d+,\d<", text)
 
 
 def test_marks_published_figures_whose_policy_is_unknown(
