@@ -34,6 +34,11 @@ class Scope:
         tasks = self.benchmark.tasks.all()
         return list(tasks.filter(batches__study=self.study).distinct() if self.study else tasks)
 
+    @property
+    def latest_gold_version(self) -> int:
+        """Of the task that was corrected most often."""
+        return max((task.latest_gold_version().number for task in self.tasks), default=1)
+
     @cached_property
     def studies(self) -> list[Study]:
         if self.study:

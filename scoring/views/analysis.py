@@ -14,11 +14,10 @@ from scoring.tables.documents import SHEET_FORMATS
 from scoring.tables.sheets import analysis_sheets, provenance_sheet
 from scoring.views.comparison import figure_response
 from scoring.views.scope import (
+    asked,
     back_to,
-    chosen,
     download,
     for_researchers,
-    found_scope,
     render_or_poll,
 )
 
@@ -28,7 +27,7 @@ from scoring.views.scope import (
 def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     """What was computed last. Looking at a stale analysis has it computed again, unless
     somebody stopped just that."""
-    found, choices = found_scope(scope, name), chosen(request.GET)
+    found, choices = asked(request, scope, name)
     fingerprint = inputs_fingerprint(found, CellReader(choices))
     kept = _kept(found, choices)
     stale = is_stale(kept, fingerprint)
@@ -52,7 +51,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 @for_researchers
 @require_POST
 def order_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    found, choices = found_scope(scope, name), chosen(request.GET)
+    found, choices = asked(request, scope, name)
     fingerprint = inputs_fingerprint(found, CellReader(choices))
     order(found, Part.ANALYSIS, choices, fingerprint=fingerprint, author=request.user)
     return back_to("scoring:analysis", request, scope, name)
@@ -61,7 +60,7 @@ def order_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 @for_researchers
 @require_POST
 def stop_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    stop(_kept(found_scope(scope, name), chosen(request.GET)))
+    stop(_kept(*asked(request, scope, name)))
     return back_to("scoring:analysis", request, scope, name)
 
 
@@ -72,7 +71,7 @@ def analysis_export(
 ) -> HttpResponse:
     """One table of the kept analysis, or all of them, with what it rests on. The name of the
     file says when it is stale: a CSV file has room for one table alone."""
-    compared, choices = found_scope(scope, name), chosen(request.GET)
+    compared, choices = asked(request, scope, name)
     kept = _kept(compared, choices)
     stale = is_stale(kept, inputs_fingerprint(compared, CellReader(choices)))
     with translation.override("en"):  # as all documents
@@ -105,7 +104,7 @@ def _rests_on(kept: Comparison, *, stale: bool) -> dict[str, Any]:
 def analysis_figure(
     request: HttpRequest, scope: str, name: str, figure: str, form: str
 ) -> HttpResponse:
-    kept = _kept(found_scope(scope, name), chosen(request.GET))
+    kept = _kept(*asked(request, scope, name))
     parts = {"differences": "tests", "curves": "curves"}
     if figure not in parts or not kept.result:
         raise Http404

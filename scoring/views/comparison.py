@@ -14,11 +14,10 @@ from scoring.tables import intervals
 from scoring.tables.documents import FORMATS
 from scoring.tables.grid import people_grid, system_grids
 from scoring.views.scope import (
+    asked,
     back_to,
-    chosen,
     download,
     for_researchers,
-    found_scope,
     render_or_poll,
 )
 
@@ -26,7 +25,7 @@ from scoring.views.scope import (
 @for_researchers
 @require_safe
 def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    found, choices = found_scope(scope, name), chosen(request.GET)
+    found, choices = asked(request, scope, name)
     seen = glance(found, choices, author=request.user)
     context = {
         "scope": scope,
@@ -46,14 +45,14 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 @for_researchers
 @require_POST
 def order_comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    order_table(found_scope(scope, name), chosen(request.GET), author=request.user)
+    order_table(*asked(request, scope, name), author=request.user)
     return back_to("scoring:comparison", request, scope, name)
 
 
 @for_researchers
 @require_POST
 def stop_comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    stop_table(found_scope(scope, name), chosen(request.GET))
+    stop_table(*asked(request, scope, name))
     return back_to("scoring:comparison", request, scope, name)
 
 
@@ -63,7 +62,7 @@ def comparison_export(request: HttpRequest, scope: str, name: str, form: str) ->
     if form not in FORMATS:
         raise Http404
     writer = FORMATS[form]
-    document = writer.write(compare(found_scope(scope, name), chosen(request.GET)))
+    document = writer.write(compare(*asked(request, scope, name)))
     return download(document, writer.content_type, f"comparison-{name}.{writer.extension}")
 
 
@@ -71,7 +70,7 @@ def comparison_export(request: HttpRequest, scope: str, name: str, form: str) ->
 @require_safe
 def shots_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
     """Score against shots: a fragment for the page, or a file; of the table as it is shown."""
-    table = glance(found_scope(scope, name), chosen(request.GET), author=request.user).table
+    table = glance(*asked(request, scope, name), author=request.user).table
     if table is None:
         raise Http404
     return figure_response("shots", form, name, table.rows, table.bounds)

@@ -11,10 +11,10 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Example, Task
 from scoring.analysis.items import ItemFigures, given_answers, item_figures, task_cells
-from scoring.cells import CellReader
+from scoring.cells import CellReader, Choices
 from scoring.scope import Scope
 from scoring.views.comparison import figure_response
-from scoring.views.scope import chosen, for_researchers, found_scope
+from scoring.views.scope import asked, for_researchers
 
 PAGE = 50
 HIGHEST = float("inf")
@@ -33,19 +33,19 @@ GOLDS = {"empty": _("nothing to find"), "filled": _("something to find")}
 @for_researchers
 @require_safe
 def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    found = found_scope(scope, name)
+    found, choices = asked(request, scope, name)
     tasks = found.tasks
     task = _chosen_task(tasks, request.GET)
     order = request.GET.get("order", "gap")
     if order not in ORDERS:
         raise Http404
-    figures = _figures(found, task, request) if task else []
+    figures = _figures(found, task, choices) if task else []
     shown = sorted(_filtered(figures, request.GET), key=ORDERS[order][1])
     context = {
         "scope": scope,
         "name": name,
         "tab": "items",
-        "choices": chosen(request.GET),
+        "choices": choices,
         "tasks": tasks,
         "task": task,
         "orders": {key: heading for key, (heading, _) in ORDERS.items()},
@@ -53,7 +53,7 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "golds": GOLDS,
         "all_count": len(figures),
         "page": Paginator(shown, PAGE).get_page(request.GET.get("page")),
-        **_scored_under(task, request),
+        **_scored_under(task, choices),
     }
     return render(request, "scoring/items.html", context)
 
@@ -62,12 +62,12 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 @require_safe
 def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpResponse:
     """What every annotator and every run answered to one item."""
-    found = found_scope(scope, name)
+    found, choices = asked(request, scope, name)
     tasks = found.tasks
     example = get_object_or_404(
         Example.objects.select_related("task"), pk=example_id, task__in=tasks
     )
-    people, systems = _cells(found, example.task, request)
+    people, systems = _cells(found, example.task, choices)
     figures = {each.example_id: each for each in item_figures(example.task, people, systems)}
     if example.pk not in figures:
         raise Http404
@@ -75,11 +75,11 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
         "scope": scope,
         "name": name,
         "tab": "items",
-        "choices": chosen(request.GET),
+        "choices": choices,
         "example": example,
         "figures": figures[example.pk],
         "answers": given_answers(example, people, systems),
-        **_scored_under(example.task, request),
+        **_scored_under(example.task, choices),
     }
     return render(request, "scoring/item.html", context)
 
@@ -87,26 +87,26 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
 @for_researchers
 @require_safe
 def items_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
-    found = found_scope(scope, name)
+    found, choices = asked(request, scope, name)
     task = _chosen_task(found.tasks, request.GET)
     if task is None:
         raise Http404
-    return figure_response("items", form, name, task.slug, _figures(found, task, request))
+    return figure_response("items", form, name, task.slug, _figures(found, task, choices))
 
 
-def _figures(found: Scope, task: Task, request: HttpRequest) -> list[ItemFigures]:
-    return item_figures(task, *_cells(found, task, request))
+def _figures(found: Scope, task: Task, choices: Choices) -> list[ItemFigures]:
+    return item_figures(task, *_cells(found, task, choices))
 
 
-def _cells(found: Scope, task: Task, request: HttpRequest) -> tuple[list, list]:
-    return task_cells(task, found.studies, CellReader(chosen(request.GET)))
+def _cells(found: Scope, task: Task, choices: Choices) -> tuple[list, list]:
+    return task_cells(task, found.studies, CellReader(choices))
 
 
-def _scored_under(task: Task | None, request: HttpRequest) -> dict[str, Any]:
+def _scored_under(task: Task | None, choices: Choices) -> dict[str, Any]:
     """What every score of these pages must name."""
     if task is None:
         return {}
-    reader = CellReader(chosen(request.GET))
+    reader = CellReader(choices)
     return {"references": reader.policy(task), "gold_version": reader.gold_version(task)}
 
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from scoring.acts.exporting_samples import evaluations
 from scoring.tables.every_eval_ever import files
-from scoring.views.scope import chosen, for_researchers, found_scope
+from scoring.views.scope import asked, for_researchers
 
 
 @for_researchers
@@ -17,7 +17,7 @@ def samples(request: HttpRequest, scope: str, name: str) -> FileResponse:
     # On the disk rather than in memory: runs can have a million answers.
     packed = TemporaryFile()  # noqa: SIM115  (the response closes it)
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
-        for evaluation in evaluations(found_scope(scope, name), chosen(request.GET)):
+        for evaluation in evaluations(*asked(request, scope, name)):
             for path, content in files(evaluation).items():
                 archive.writestr(path, content)
     packed.seek(0)

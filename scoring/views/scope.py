@@ -36,8 +36,15 @@ def found_scope(scope: str, name: str) -> Scope:
     return Scope(study.benchmark, study)
 
 
-def chosen(given: QueryDict) -> Choices:
-    """The reader's choices, as the address carries them."""
+def asked(request: HttpRequest, scope: str, name: str) -> tuple[Scope, Choices]:
+    """What is compared, and the reader's choices as the address carries them."""
+    found, choices = found_scope(scope, name), _chosen(request.GET)
+    if choices.gold_version and choices.gold_version > found.latest_gold_version:
+        raise Http404(f"There is no gold version {choices.gold_version}.")
+    return found, choices
+
+
+def _chosen(given: QueryDict) -> Choices:
     version = given.get("gold_version", "")
     try:
         return Choices(

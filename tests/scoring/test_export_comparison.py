@@ -97,10 +97,10 @@ def test_prints_a_table_of_the_analysis() -> None:
     assert (test["system"], test["n"]) == ("BERT-Base", 3)
 
 
-@pytest.mark.parametrize("wrong", [{"shots": ["some"]}, {"gold_version": 0}])
+@pytest.mark.parametrize("wrong", [{"shots": ["some"]}, {"gold_version": 0}, {"gold_version": 2}])
 def test_refuses_choices_that_do_not_exist(wrong: dict[str, object]) -> None:
     batch = measured.cell([3])
-    with pytest.raises(CommandError, match=r"numbers, few or all|count from 1"):
+    with pytest.raises(CommandError, match=r"numbers, few or all|count from 1|latest is 1"):
         exported(study=batch.study.slug, format="json", **wrong)
 
 

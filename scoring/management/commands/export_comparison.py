@@ -69,6 +69,11 @@ class Command(BaseCommand):
             )
         except ValueError as error:
             raise CommandError(str(error)) from error
+        if choices.gold_version and choices.gold_version > scope.latest_gold_version:
+            raise CommandError(
+                f"There is no gold version {choices.gold_version}: the latest is "
+                f"{scope.latest_gold_version}."
+            )
         document = _document(scope, choices, options["table"], options["format"])
         self._put(document, options["output"])
 
