@@ -59,7 +59,7 @@ def uncertainty(cell: Cell, *, seed: int) -> Uncertainty:
     return Uncertainty(
         mean=percent(new.cell.mean),
         sd=percent(new.annotator_sd),
-        sd_ddof0=percent(float(means.std())),
+        sd_ddof0=percent(float(means.std())) if len(means) > 1 else None,
         n=new.annotators,
         m=new.cell.m,
         new_items=_interval(new.cell),
