@@ -59,11 +59,15 @@ class ComparisonTable:
         return (*(row for row in self.rows if not row.single), *self.consensus)
 
     @property
+    def estimand(self) -> str:
+        return self.choices.estimand.replace("_", " ")
+
+    @property
     def provenance(self) -> str:
         """What the figures rest on, in one line of plain English for documents."""
         return (
             f"Inputs {self.fingerprint[:12]}, seed {self.choices.seed}, "
-            f"scorer version {SCORER_VERSION}, interval for {self.choices.estimand}, "
+            f"scorer version {SCORER_VERSION}, interval for {self.estimand}, "
             f"references {self.references or 'as each task says'}."
         )
 

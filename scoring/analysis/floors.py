@@ -2,12 +2,22 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.findings import TestMaterial
 from annotation.models import Task
-from annotation.reference_figures import RULES, ceiling_score, floor_scores
+from annotation.reference_figures import ceiling_score, floor_scores
 
 CEILING = "ceiling"
-LABELS = {**{rule: f"No skill: {words}" for rule, words in RULES.items()}, CEILING: "Ceiling"}
+LABELS = {
+    "empty": _("No skill: no answer everywhere"),
+    "best_label": _("No skill: the best single label everywhere"),
+    "every_label": _("No skill: every label at once"),
+    "most_frequent_candidate": _("No skill: the entity that is marked most often"),
+    "first_candidate": _("No skill: the entity that is marked first"),
+    "every_candidate": _("No skill: every entity at once"),
+    CEILING: _("Ceiling"),
+}
 # No answer form lets anybody give all of them at once.
 NOT_ALLOWED = {"every_label", "every_candidate"}
 
@@ -24,7 +34,7 @@ class Bound:
 
     @property
     def label(self) -> str:
-        return LABELS[self.rule]
+        return str(LABELS[self.rule])
 
 
 def bounds(task: Task, references: str, gold_version: int) -> list[Bound]:

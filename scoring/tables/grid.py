@@ -14,9 +14,17 @@ from django.utils.translation import gettext_lazy as _
 
 from scoring.analysis.floors import LABELS, Bound
 from scoring.models import Method, shots_order
-from scoring.rows import Row
+from scoring.rows import EPISODE_BOOTSTRAP, Row
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
+# Of one table: more do not go on a page.
+MOST_TASKS, MOST_COLUMNS = 2, 8
+NAMES = {
+    "Human": _("Human"),
+    "Simulated annotators": _("Simulated annotators"),
+    "Consensus": _("Consensus"),
+    "Consensus, simulated": _("Consensus, simulated"),
+}
 PEOPLE = ("human", "consensus", "reported", "simulated")
 NOTES = {
     UNKNOWN: _("Published without its reference policy: not tested against any other figure."),
@@ -46,6 +54,17 @@ class GridCell:
     interval: str
     guard: str
     marks: str
+
+    @property
+    def size(self) -> str:
+        """What the figure rests on: people or runs, and clusters of items."""
+        letter = {"human": "n", "simulated": "n", "run": "r"}.get(self.row.kind)
+        if letter is None or self.row.n is None:
+            return ""
+        if self.row.ci_method == EPISODE_BOOTSTRAP:
+            size = {"letter": letter, "n": self.row.n, "m": self.row.m}
+            return str(_("%(letter)s = %(n)s, %(m)s episodes") % size)
+        return f"{letter} = {self.row.n}" + (f", m = {self.row.m}" if self.row.m else "")
 
     @property
     def text(self) -> str:
@@ -93,6 +112,10 @@ class Grid:
         return any(column.shots for column in self.columns)
 
     @property
+    def has_intervals(self) -> bool:
+        return any(cell and cell.interval for line in self.lines for cell in line.cells)
+
+    @property
     def task_starts(self) -> set[int]:
         return {number for number, column in enumerate(self.columns) if column.starts_task}
 
@@ -123,7 +146,7 @@ def people_grid(rows: Iterable[Row]) -> Grid:
         lines=tuple(
             Line(
                 name=name,
-                method=f"{shots[1]} shots",
+                method=str(_("%(shots)s shots") % {"shots": shots[1]}),
                 note="",
                 kind="people",
                 cells=tuple(
@@ -131,19 +154,23 @@ def people_grid(rows: Iterable[Row]) -> Grid:
                     for column in columns
                 ),
             )
-            for _, name, shots in lines
+            for rank, name, shots in lines
         ),
     )
 
 
-def system_grids(
-    rows: Sequence[Row], bounds: Sequence[Bound] = (), tasks_each: int = 2
-) -> list[Grid]:
+def system_grids(rows: Sequence[Row], bounds: Sequence[Bound] = ()) -> list[Grid]:
     """People first, then systems by method, then what no skill earns and the form allows;
-    columns are task × shots."""
+    columns are task × shots, those of two tasks in a table where they go on a page."""
     figures = [row for row in rows if not row.single]
-    tasks = task_order(figures)
-    groups = [tasks[start : start + tasks_each] for start in range(0, len(tasks), tasks_each)]
+    widths = {task: len(_system_columns(figures, [task])) for task in task_order(figures)}
+    groups: list[list[str]] = []
+    for task, width in widths.items():
+        has_room = groups and len(groups[-1]) < MOST_TASKS
+        if has_room and widths[groups[-1][-1]] + width <= MOST_COLUMNS:
+            groups[-1].append(task)
+        else:
+            groups.append([task])
     return [
         _system_grid([row for row in figures if row.task in group], group, bounds)
         for group in groups
@@ -161,7 +188,20 @@ def task_order(rows: Iterable[Row]) -> list[str]:
 
 def _system_grid(rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bound]) -> Grid:
     policies = {task: _policies(rows, task) for task in tasks}
-    columns = [
+    columns = _system_columns(rows, tasks)
+    return Grid(
+        title=", ".join(tasks),
+        columns=tuple(columns),
+        lines=(
+            *(_system_line(rows, columns) for rows in _system_lines(rows, policies)),
+            *_bound_lines([bound for bound in bounds if bound.task in tasks], columns),
+        ),
+    )
+
+
+def _system_columns(rows: Sequence[Row], tasks: Sequence[str]) -> list[Column]:
+    policies = {task: _policies(rows, task) for task in tasks}
+    return [
         Column(task, shots, policy, starts_task=policy == those[0] and number == 0)
         for task, those in policies.items()
         for policy in those
@@ -175,14 +215,6 @@ def _system_grid(rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bou
             )
         )
     ]
-    return Grid(
-        title=", ".join(tasks),
-        columns=tuple(columns),
-        lines=(
-            *(_system_line(rows, columns) for rows in _system_lines(rows, policies)),
-            *_bound_lines([bound for bound in bounds if bound.task in tasks], columns),
-        ),
-    )
 
 
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[Column]) -> list[Line]:
@@ -304,4 +336,5 @@ def _rank(row: Row) -> tuple[int, int]:
 def _name(row: Row) -> str:
     if row.kind == "reported" and row.method is None:
         return f"{row.system}, {row.source}"
-    return f"{row.system}, {row.study}" if row.study else str(row.system)
+    name = str(NAMES.get(str(row.system), row.system) if is_people(row) else row.system)
+    return f"{name}, {row.study}" if row.study else name

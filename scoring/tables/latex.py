@@ -118,11 +118,9 @@ def _task(grid: Grid, column: Column) -> str:
 
 
 def _caption(grid: Grid, table: ComparisonTable) -> str:
-    return (
-        f"{grid.title}: S1 in percent, mean (SD) [95 % interval for "
-        f"{table.choices.estimand.replace('_', ' ')}]; reference policy "
-        f"{table.references or 'of each task'}."
-    )
+    interval = f" [95 % interval for {table.estimand}]" if grid.has_intervals else ""
+    policy = table.references or "of each task"
+    return f"{grid.title}: S1 in percent, mean (SD){interval}; reference policy {policy}."
 
 
 def _cell(cell: GridCell | None) -> str:

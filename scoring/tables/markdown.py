@@ -39,7 +39,7 @@ def sheets_as_markdown(sheets: Sequence[Sheet]) -> str:
 def _reading_line(table: ComparisonTable) -> str:
     policy = table.references or "each task's own"
     return (
-        f"S1 in percent: mean (SD) [95 % interval]. Interval for {table.choices.estimand}; "
+        f"S1 in percent: mean (SD) [95 % interval]. Interval for {table.estimand}; "
         f"reference policy: {policy}. Benchmark: {_safe(table.benchmark)}."
     )
 

@@ -6,8 +6,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.acts.correcting import correct_gold
 from annotation.models import Kind, Task
+from annotation.reference_figures import RULES
 from scoring.acts.comparing import compare
-from scoring.analysis.floors import Bound, bounds
+from scoring.analysis.floors import CEILING, LABELS, Bound, bounds
 from scoring.cells import Choices
 from scoring.scope import Scope
 from tests import make
@@ -60,3 +61,7 @@ def _rows_of(sql: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(sql)
         return len(cursor.fetchall())
+
+
+def test_has_a_name_for_every_rule() -> None:
+    assert set(LABELS) == {*RULES, CEILING}

@@ -164,3 +164,29 @@ def test_changes_nothing_for_others(client: Client, batch: Batch, rest: str) -> 
 )
 def test_does_not_find_what_is_not_there(admin_client: Client, address: str) -> None:
     assert admin_client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("version", ["2", "99999999999999999999", "x", "0", "-1"])
+@pytest.mark.parametrize("rest", ["", "export/csv/", "analysis/", "items/"])
+def test_refuses_a_gold_version_that_does_not_exist(
+    admin_client: Client, batch: Batch, rest: str, version: str
+) -> None:
+    address = f"/studies/{batch.study.slug}/comparison/{rest}"
+    assert admin_client.get(address, {"gold_version": "1"}).status_code == 200
+    assert admin_client.get(address, {"gold_version": version}).status_code == 404
+
+
+def test_says_why_no_people_stand_in_the_table(admin_client: Client) -> None:
+    made = measured.cell([])
+    measured.run(made.task)
+    notice = "No people stand in this table"
+    assert notice in page(admin_client, made)
+    assert notice not in page(admin_client, made, simulated="on")
+
+
+def test_tells_what_people_and_systems_rest_on(admin_client: Client, batch: Batch) -> None:
+    for number in (2, 3):
+        measured.run(batch.task, wrong=1, split=number)
+    text = page(admin_client, batch)
+    assert '<span class="soft size">n = 3, m = 6</span>' in text
+    assert '<span class="soft size">r = 3, m = 6</span>' in text

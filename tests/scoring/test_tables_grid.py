@@ -43,6 +43,14 @@ def test_puts_two_tasks_in_a_table() -> None:
     assert [grid.title for grid in system_grids(rows)] == ["a, b", "c, d", "e"]
 
 
+def test_gives_a_task_with_many_columns_a_table_of_its_own() -> None:
+    many = [replace(RUN, task="a", shots=shots) for shots in (0, 10, 20, 30, "all")]
+    few = [replace(RUN, task="b", shots=shots) for shots in (10, 20, 30)]
+    wide = [replace(row, task="c") for row in many]
+    assert [grid.title for grid in system_grids([*many, *few, *wide])] == ["a, b", "c"]
+    assert [grid.title for grid in system_grids([*many, *wide])] == ["a", "c"]
+
+
 def test_puts_shots_down_and_tasks_across_for_people() -> None:
     rows = [HUMAN, replace(HUMAN, shots=0, mean=70.0), replace(HUMAN, task="mnli"), PEOPLE, RUN]
     grid = people_grid(rows)
