@@ -1,7 +1,9 @@
 """How far the annotators of a cell agree, and what they say together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +39,20 @@ class Accord:
     masi: Agreement
     empty: Agreement
     pairwise_s1: Agreement
+
+
+def accord_of_plain(kept: Mapping[str, Any]) -> Accord:
+    """As a kept analysis holds it (see plain.py)."""
+    return Accord(
+        consensus=Consensus(**kept["consensus"]),
+        masi=_agreement_of_plain(kept["masi"]),
+        empty=_agreement_of_plain(kept["empty"]),
+        pairwise_s1=_agreement_of_plain(kept["pairwise_s1"]),
+    )
+
+
+def _agreement_of_plain(kept: Mapping[str, Any]) -> Agreement:
+    return Agreement(**{key: nan if value is None else value for key, value in kept.items()})
 
 
 def accord(cell: Cell, *, seed: int) -> Accord:

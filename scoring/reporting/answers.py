@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from annotation.models import Outcome
+from scoring.reporting.agreement import in_words
 from scoring.reporting.conduct import OUTCOMES
 from scoring.reporting.facts import Facts
 from scoring.reporting.words import between, capital, counted, day, listed, money, percent
@@ -168,17 +169,19 @@ def tests(facts: Facts) -> str:
 
 def uncertainty(facts: Facts) -> str:
     with_interval = [each for each in facts.results.cells if each.row.ci_low is not None]
-    return (
+    told = (
         f"95 % intervals for new items beside {len(with_interval)} of "
         f"{counted(len(facts.results.cells), 'cell')}, and the SD over annotators."
     )
+    return " ".join(filter(None, [told, in_words(facts)]))
 
 
 def same_metric(facts: Facts) -> str:
+    beside = any(each.accord for each in facts.results.cells)
     return (
         f"The mean S1 over the items for both, by one code (scorer version "
         f"{facts.scorer_version}), against the same reference answers. People's figure is the mean "
-        "annotator, not a vote."
+        f"annotator, not a vote{'; the consensus is told beside it' if beside else ''}."
     )
 
 

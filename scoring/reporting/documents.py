@@ -25,6 +25,8 @@ class Report:
     study: Study
     sections: tuple[Section, ...]
     topics: tuple[Topic, ...]
+    # Agreement is told once the study's analysis is computed.
+    lacks_agreement: bool = False
 
     @property
     def groups(self) -> list[tuple[str, list[Topic]]]:
@@ -36,7 +38,7 @@ class Report:
 
 def report(study: Study) -> Report:
     facts = gather(study)
-    return Report(study, tuple(methods(facts)), tuple(sheet(facts)))
+    return Report(study, tuple(methods(facts)), tuple(sheet(facts)), facts.results.lacks_agreement)
 
 
 def as_text(found: Report, parts: Sequence[str] = PARTS) -> str:

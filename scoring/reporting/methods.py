@@ -2,13 +2,14 @@
 
 from annotation.models import Outcome, StudyState
 from scoring.reporting import conduct, measures, plan
+from scoring.reporting.agreement import agreement
 from scoring.reporting.facts import Facts
 from scoring.reporting.section import Section, paragraph
 from scoring.reporting.words import capital, counted
 
 PLANNED = (plan.design, plan.procedure, plan.screening)
 HAPPENED = (conduct.recruitment, conduct.exclusions)
-MEASURED = (measures.scoring, measures.uncertainty, measures.tests)
+MEASURED = (measures.scoring, measures.uncertainty, agreement, measures.tests)
 
 
 def methods(facts: Facts) -> list[Section]:

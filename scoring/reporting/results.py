@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from annotation.models import Judgement, Study
+from scoring.acts.keeping import find_kept, is_stale
+from scoring.analysis.accord import Accord, accord_of_plain
 from scoring.analysis.differences import Difference, against_systems, between_shots
 from scoring.analysis.floors import bounds, no_skill
 from scoring.cells import Cell, CellReader, Choices, shots_of_batch
+from scoring.models import Part
 from scoring.rows import Row, cell_row
-from scoring.scope import Scope
+from scoring.scope import Scope, inputs_fingerprint
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class CellFacts:
     no_skill: float | None
     # Splits that its annotators are nested in.
     splits: int
+    # How far they agree; None for one annotator, and where it has not been computed.
+    accord: Accord | None
+    is_of_episodes: bool
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,14 @@ class Results:
     seed: int
     # Median over the test answers that count, by the server's clock.
     seconds_an_item: float | None
+
+    @property
+    def lacks_agreement(self) -> bool:
+        """Whether people could agree or not, and nobody has computed it."""
+        return any(
+            (cell.row.n or 0) > 1 and cell.accord is None and not cell.is_of_episodes
+            for cell in self.cells
+        )
 
     @property
     def moved_most(self) -> CellFacts | None:
@@ -52,7 +66,9 @@ def results(study: Study) -> Results:
     scope = Scope(study.benchmark, study)
     systems = _on_same_cells(reader, scope)
     return Results(
-        cells=_cell_facts(study, cells, choices, _floors(scope, reader)),
+        cells=_cell_facts(
+            study, cells, choices, _floors(scope, reader), _kept_accords(scope, reader)
+        ),
         systems=tuple(cell_row(cell, choices) for cell in systems),
         tests=tuple(against_systems(cells, systems, seed=choices.seed)),
         changes=tuple(between_shots(cells, seed=choices.seed)),
@@ -79,8 +95,25 @@ def _floors(scope: Scope, reader: CellReader) -> dict[str, float]:
     )
 
 
+def _kept_accords(scope: Scope, reader: CellReader) -> dict[tuple[str, int | str], Accord]:
+    """By task and shots, from the kept analysis: a page does not wait for their bootstraps. None
+    where the analysis is of other inputs."""
+    kept = find_kept(scope, Part.ANALYSIS, reader.choices)
+    if not kept.result or is_stale(kept, inputs_fingerprint(scope, reader)):
+        return {}
+    return {
+        (cell["task"], cell["shots"]): accord_of_plain(cell["accord"])
+        for cell in kept.result["cells"]
+        if cell["accord"]
+    }
+
+
 def _cell_facts(
-    study: Study, cells: Sequence[Cell], choices: Choices, floors: dict[str, float]
+    study: Study,
+    cells: Sequence[Cell],
+    choices: Choices,
+    floors: dict[str, float],
+    accords: dict[tuple[str, int | str], Accord],
 ) -> tuple[CellFacts, ...]:
     everybody = CellReader(replace(choices, with_excluded=True)).people(study)
     whole = {(cell.task.pk, cell.shots): cell for cell in everybody}
@@ -94,6 +127,8 @@ def _cell_facts(
                 with_excluded=cell_row(other, choices) if has_excluded else None,
                 no_skill=floors.get(cell.task.slug),
                 splits=len(set(cell.splits)),
+                accord=accords.get((cell.task.slug, cell.shots)),
+                is_of_episodes=cell.is_of_episodes,
             )
         )
     return tuple(facts)

@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from annotation.acts.running import start_study
-from annotation.models import Assignment, Batch, Benchmark, Kind, Task
+from annotation.models import Assignment, Batch, Benchmark, Kind, Study, Task
+from scoring.acts.analysing import analyse
+from scoring.acts.keeping import find_kept, keep
 from scoring.acts.storing_runs import add_predictions, finish_run, open_run
-from scoring.models import ReportedScore, Run
+from scoring.cells import CellReader, Choices
+from scoring.models import Comparison, Part, ReportedScore, Run
 from scoring.runs.records import RunFields
+from scoring.scope import Scope, inputs_fingerprint
 from tests import make
 
 
@@ -97,6 +101,15 @@ def reported(benchmark: Benchmark, task: str, **fields: object) -> ReportedScore
             **fields,
         },
     )
+
+
+def analysed(study: Study) -> Comparison:
+    """The analysis of a study, computed from what is there."""
+    scope, choices = Scope(study.benchmark, study), Choices()
+    fingerprint = inputs_fingerprint(scope, CellReader(choices))
+    result = analyse(scope, choices, lambda *progress: None)
+    keep(scope, Part.ANALYSIS, choices, result, fingerprint)
+    return find_kept(scope, Part.ANALYSIS, choices)
 
 
 def all_assignments(batch: Batch) -> list[Assignment]:

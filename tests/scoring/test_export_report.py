@@ -67,6 +67,18 @@ def test_writes_into_a_file(batch: Batch, tmp_path: Path) -> None:
     assert file.read_text() == exported(study=batch.study.slug, format="latex")
 
 
+def test_says_beside_the_document_that_agreement_is_not_computed(batch: Batch) -> None:
+    def told() -> str:
+        err = StringIO()
+        call_command("export_report", study=batch.study.slug, stdout=StringIO(), stderr=err)
+        return err.getvalue()
+
+    assert "“Tests and uncertainty”" in told()
+    measured.analysed(batch.study)
+    assert told() == ""
+    assert "Agreement" in exported(study=batch.study.slug)
+
+
 def test_says_where_it_cannot_write(batch: Batch, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="Cannot write"):
         exported(study=batch.study.slug, output=tmp_path / "no" / "folder")

@@ -31,6 +31,18 @@ def test_says_first_that_all_annotators_are_simulated(admin_client: Client, batc
     assert article.index("No person&#x27;s answers count in this study") < article.index("Design")
 
 
+def test_leads_to_the_analysis_that_agreement_waits_for(admin_client: Client, batch: Batch) -> None:
+    address = f"/studies/{batch.study.slug}/report/"
+    waits = "How far annotators agree is told here once"
+    text = admin_client.get(address).content.decode()
+    assert waits in text
+    assert f'href="/studies/{batch.study.slug}/comparison/analysis/"' in text
+    measured.analysed(batch.study)
+    text = admin_client.get(address).content.decode()
+    assert waits not in text
+    assert "alpha with the MASI distance" in text
+
+
 @pytest.mark.parametrize(
     ("part", "form", "begins"),
     [

@@ -7,6 +7,11 @@ from django.core.management.base import BaseCommand, CommandError
 from scoring.management.scope import find_study
 from scoring.reporting.documents import FORMATS, PARTS, report
 
+LACKS_AGREEMENT = (
+    "How far annotators agree is left out, since the study's analysis is not computed, or is of "
+    "older data: open its page “Tests and uncertainty”, and export again when it is done."
+)
+
 
 class Command(BaseCommand):
     help = (
@@ -25,6 +30,8 @@ class Command(BaseCommand):
         parts = [options["part"]] if options["part"] else PARTS
         found = report(find_study(options["study"]))
         document = FORMATS[options["format"]](found, parts)
+        if found.lacks_agreement:
+            self.stderr.write(LACKS_AGREEMENT)
         file: Path | None = options["output"]
         if file is None:
             self.stdout.write(document, ending="")

@@ -1,0 +1,140 @@
+"""How far the annotators of a study agree, and what they say together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+
+from scoring.analysis.accord import Accord
+from scoring.core.agreement import Agreement
+from scoring.reporting.facts import Facts
+from scoring.reporting.results import CellFacts
+from scoring.reporting.section import Section, Table, paragraph
+from scoring.reporting.words import capital, listed
+from scoring.tables.grid import rounded
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of one cell, as texts beside its value; NaN where it is not defined."""
+
+    place: str
+    value: float
+    text: str
+    limits: str = ""
+
+
+def agreement(facts: Facts) -> Section:
+    """Nothing where it was not computed yet, or nobody could agree."""
+    told = _told(facts)
+    if not told:
+        return Section("Agreement", ())
+    alphas = [figure for cell in told for figure in (_masi(cell), _empty(cell))]
+    lines = [
+        "Agreement between the annotators of a cell is told by Krippendorff's alpha with the MASI "
+        "distance (Passonneau 2006; two empty answers do not differ), by the mean S1 of pairs of "
+        "annotators, and by nominal alpha of empty against non-empty answers, each with a 95 % "
+        "percentile bootstrap interval over contexts.",
+        in_words(facts),
+        "An alpha is not defined where no two answers differ in what it compares."
+        if any(isnan(alpha.value) for alpha in alphas)
+        else "",
+        "The consensus is what more than half of those who answered an item chose; it is scored "
+        "like any answer and has no part in the mean annotator.",
+    ]
+    return Section("Agreement", paragraph(lines), _table(told))
+
+
+def in_words(facts: Facts) -> str:
+    """The figures of one cell, or the least and the most of several; empty where there are none."""
+    told = _told(facts)
+    parts = [_part(words, [figure(cell) for cell in told]) for words, figure in FIGURES.items()]
+    return f"{capital(listed(filter(None, parts)))}." if told else ""
+
+
+def _told(facts: Facts) -> list[CellFacts]:
+    return [cell for cell in facts.results.cells if cell.accord]
+
+
+def _part(words: str, figures: Sequence[Figure]) -> str:
+    known = sorted((f for f in figures if not isnan(f.value)), key=lambda f: f.value)
+    if not known:
+        return ""
+    least, most = known[0], known[-1]
+    if len(known) == 1:
+        about = [least.limits, least.place if len(figures) > 1 else ""]
+        inside = "; ".join(filter(None, about))
+        return f"{words} was {least.text}" + (f" ({inside})" if inside else "")
+    if least.text == most.text:
+        return f"{words} was {least.text} in each of {len(known)} cells"
+    return f"{words} lay between {least.text} ({least.place}) and {most.text} ({most.place})"
+
+
+def _masi(cell: CellFacts) -> Figure:
+    return _figure(cell, _accord(cell).masi, "{:.2f}".format)
+
+
+def _pairwise(cell: CellFacts) -> Figure:
+    return _figure(cell, _accord(cell).pairwise_s1, lambda score: f"{100 * score:.1f}")
+
+
+def _empty(cell: CellFacts) -> Figure:
+    return _figure(cell, _accord(cell).empty, "{:.2f}".format)
+
+
+def _consensus(cell: CellFacts) -> Figure:
+    mean = _accord(cell).consensus.mean
+    return Figure(_place(cell), nan if mean is None else mean, rounded(mean) or "–")
+
+
+# By what they are called in a sentence.
+FIGURES: dict[str, Callable[[CellFacts], Figure]] = {
+    "alpha with MASI": _masi,
+    "the mean S1 of pairs": _pairwise,
+    "alpha of empty against non-empty": _empty,
+    "the S1 of the consensus": _consensus,
+}
+
+
+def _figure(cell: CellFacts, found: Agreement, write: Callable[[float], str]) -> Figure:
+    return Figure(
+        _place(cell),
+        found.value,
+        "–" if isnan(found.value) else write(found.value),
+        "–" if isnan(found.low) else f"{write(found.low)} to {write(found.high)}",
+    )
+
+
+def _accord(cell: CellFacts) -> Accord:
+    if cell.accord is None:
+        raise ValueError(f"The agreement of {_place(cell)} has not been computed.")
+    return cell.accord
+
+
+def _place(cell: CellFacts) -> str:
+    return f"{cell.row.task}, {cell.row.shots} shots"
+
+
+def _table(told: Sequence[CellFacts]) -> Table:
+    interval = "95 % interval"
+    return Table(
+        caption="Agreement: alpha with MASI, mean S1 of pairs of annotators in percent, alpha of "
+        "empty against non-empty answers, and the S1 of the consensus in percent.",
+        heads=(
+            *("Task", "Shots", "n"),
+            *("Alpha, MASI", interval, "S1 of pairs", interval, "Alpha, empty", interval),
+            "Consensus",
+        ),
+        names=1,
+        lines=tuple(map(_line, told)),
+    )
+
+
+def _line(cell: CellFacts) -> tuple[str, ...]:
+    with_interval = (_masi(cell), _pairwise(cell), _empty(cell))
+    return (
+        cell.row.task,
+        str(cell.row.shots),
+        str(cell.row.n),
+        *(text for figure in with_interval for text in (figure.text, figure.limits)),
+        _consensus(cell).text,
+    )
