@@ -19,8 +19,10 @@ from matplotlib.figure import Figure
 from annotation.reference_figures import ALMOST_ALL
 from scoring.analysis.floors import CEILING, Bound, no_skill
 from scoring.analysis.items import ItemFigures
+from scoring.models import References
+from scoring.policies import first_policies, policies_of, policy_of
 from scoring.rows import Row
-from scoring.tables.grid import is_people, task_order
+from scoring.tables.grid import UNKNOWN, is_people, task_order
 
 Plain = dict[str, Any]
 
@@ -49,25 +51,26 @@ MOST_SIGNS = 44
 
 
 def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> Figure:
-    """S1 against shots, one panel a task, with intervals: people as points, systems as lines."""
+    """S1 against shots, one panel for each policy of a task, with intervals: people as points,
+    systems as lines."""
     shown = [
         row
         for row in rows
         if not row.single and row.mean is not None and isinstance(row.shots, int)
     ]
-    tasks = task_order(shown)
     bounds = list(bounds)
-    floors = no_skill(bounds)
-    ceilings = {b.task: b.score for b in bounds if b.rule == CEILING and b.score < ALMOST_ALL}
+    first = first_policies(shown, bounds)
+    places = [
+        (task, policy) for task in task_order(shown) for policy in policies_of(shown, task, first)
+    ]
     looks = _looks(shown)
-    figure, panels = _panels(len(tasks), "S1 (percent)")
-    for panel, task in zip(panels, tasks, strict=False):
-        _shots_panel(panel, task, [row for row in shown if row.task == task], looks)
-        if task in floors:
-            panel.axhline(floors[task], color=GRID, linewidth=3, alpha=0.5, label="no skill")
-        if task in ceilings:
-            panel.axhline(ceilings[task], color=GRID, linestyle=":", label="ceiling of the form")
-    _legend(figure, panels)
+    figure, panels = _panels(len(places), "S1 (percent)")
+    for panel, (task, policy) in zip(panels, places, strict=False):
+        here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
+        _shots_panel(panel, f"{task}, {policy}" if policy else task, here, looks)
+        _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
+    told = f"{UNKNOWN} published without its reference policy"
+    _legend(figure, panels, told if any(map(_is_unknown, shown)) else None)
     return figure
 
 
@@ -218,9 +221,9 @@ def _gaps(values: Iterable[float | None]) -> list[float]:
 
 
 def _shots_panel(
-    panel: Axes, task: str, rows: Sequence[Row], looks: dict[str, tuple[str, str]]
+    panel: Axes, title: str, rows: Sequence[Row], looks: dict[str, tuple[str, str]]
 ) -> None:
-    panel.set_title(task, fontsize=10, color=INK)
+    panel.set_title(title, fontsize=10, color=INK)
     lines = _lines([row for row in rows if not is_people(row)])
     for number, (name, line) in enumerate(lines.items()):
         colour, marker = looks[line[0].system or ""]
@@ -251,6 +254,14 @@ def _shots_panel(
     panel.set_xticks(sorted({row.shots for row in rows}))
     panel.set_xlabel("shots", color=INK)
     _dress(panel, "y")
+
+
+def _bound_lines(panel: Axes, bounds: Sequence[Bound]) -> None:
+    for floor in no_skill(list(bounds)).values():
+        panel.axhline(floor, color=GRID, linewidth=3, alpha=0.5, label="no skill")
+    for bound in bounds:
+        if bound.rule == CEILING and bound.score < ALMOST_ALL:
+            panel.axhline(bound.score, color=GRID, linestyle=":", label="ceiling of the form")
 
 
 def _people(panel: Axes, name: str, line: Sequence[Row], number: int) -> None:
@@ -284,7 +295,12 @@ def _lines(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def _label(row: Row) -> str:
     parts = [row.system, row.method, row.study, "published" if row.kind == "reported" else None]
-    return ", ".join(filter(None, parts))
+    return ", ".join(filter(None, parts)) + (UNKNOWN if _is_unknown(row) else "")
+
+
+def _is_unknown(row: Row) -> bool:
+    """Whether it was published without its reference policy."""
+    return row.references == References.UNKNOWN
 
 
 def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
@@ -296,7 +312,7 @@ def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _legend(figure: Figure, panels: Iterable[Axes]) -> None:
+def _legend(figure: Figure, panels: Iterable[Axes], note: str | None = None) -> None:
     """Beneath the panels, in as many columns as its names allow; the figure grows by it."""
     handles: dict[str, object] = {}
     for panel in panels:
@@ -309,8 +325,9 @@ def _legend(figure: Figure, panels: Iterable[Axes]) -> None:
     names = [fill(label, signs) for label in handles]
     widest = max(len(line) for name in names for line in name.split("\n"))
     columns = min(3, int(width / (LEGEND_HANDLE + LEGEND_SIGN * widest)))
-    figure.set_size_inches(width, height + LEGEND_LINE * (1 + _most_lines(names, columns)))
-    figure.legend(
+    lines = _most_lines(names, columns) + (2 if note else 1)
+    figure.set_size_inches(width, height + LEGEND_LINE * lines)
+    legend = figure.legend(
         handles.values(),
         names,
         loc="outside lower center",
@@ -318,7 +335,10 @@ def _legend(figure: Figure, panels: Iterable[Axes]) -> None:
         fontsize=8,
         frameon=False,
         labelcolor=INK,
+        title=note,
+        title_fontsize=8,
     )
+    legend.get_title().set_color(INK)
 
 
 def _most_lines(names: Sequence[str], columns: int) -> int:

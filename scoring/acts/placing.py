@@ -25,9 +25,10 @@ from scoring.leaderboard import (
     over_tasks,
 )
 from scoring.models import FULLY_SUPERVISED, Run
+from scoring.policies import first_policies, policy_of
 from scoring.rows import PEOPLE as HUMAN
 from scoring.rows import Row, cell_row
-from scoring.tables.grid import UNKNOWN_POLICY, task_order
+from scoring.tables.grid import task_order
 
 SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
 NO_SKILL = "No skill"
@@ -75,8 +76,11 @@ def place_all(
     # Episodes have a board of their own; see boards.py.
     whole = ItemSet.objects.filter(role=Role.TEST, episode__isnull=True)
     imported = {task.slug: task for task in benchmark.tasks.filter(item_sets__in=whole).distinct()}
-    policies = {slug: reader.policy(task) for slug, task in imported.items()}
     published = [row for row in reported_rows(benchmark, None) if str(row.shots) in SHOWN]
+    # Where nothing can be scored, the board is of the policy that its figures tell.
+    policies = first_policies(published) | {
+        slug: reader.policy(task) for slug, task in imported.items()
+    }
     entries = [
         *_systems(reader, benchmark, imported.values()),
         *_people(reader, standing_studies(benchmark)),
@@ -195,9 +199,7 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
 def _comparable(rows: Rows, policies: Mapping[str, str]) -> Rows:
     """Without the figures under another policy than the board's: they share no column with it."""
     return {
-        place: row
-        for place, row in rows.items()
-        if row.references in (UNKNOWN_POLICY, policies.get(row.task, row.references))
+        place: row for place, row in rows.items() if policy_of(row, policies) == policies[row.task]
     }
 
 
@@ -205,10 +207,7 @@ def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[
     by_task: dict[str, dict[str, Row]] = defaultdict(dict)
     for (task, shots), row in rows.items():
         by_task[task][shots] = row
-    return {
-        task: gaps_of_figures(found, policies.get(task, "unknown"))
-        for task, found in by_task.items()
-    }
+    return {task: gaps_of_figures(found, policies[task]) for task, found in by_task.items()}
 
 
 def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import nan
 
 from scoring.core.comparison import over_tasks
+from scoring.policies import first_policies, policy_of
 from scoring.rows import Row
 
 
@@ -28,9 +29,14 @@ class Aggregate:
 
 
 def aggregates(rows: Iterable[Row], tasks: Sequence[str]) -> list[Aggregate]:
-    """The mean of the task means of everybody who has a figure for each of the tasks."""
+    """The mean of the task means of everybody who has a figure for each of the tasks. What stands
+    under another policy than the scored figures of its task has no part in it."""
+    found = list(rows)
+    first = first_policies(found)
     groups: dict[tuple, dict[str, Row]] = {}
-    for row in rows:
+    for row in found:
+        if policy_of(row, first) != first[row.task]:
+            continue
         if not row.single and row.mean is not None and not _partial(row):
             key = (row.kind, row.study, row.system, row.method, row.shots)
             groups.setdefault(key, {}).setdefault(row.task, row)

@@ -13,7 +13,8 @@ from itertools import groupby
 from django.utils.translation import gettext_lazy as _
 
 from scoring.analysis.floors import LABELS, Bound
-from scoring.models import Method, shots_order
+from scoring.models import Method, References, shots_order
+from scoring.policies import first_policies, policies_of, policy_of
 from scoring.rows import EPISODE_BOOTSTRAP, Row
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
@@ -37,11 +38,8 @@ NOTES = {
 }
 
 
-UNKNOWN_POLICY = "unknown"
 # Task, shots and policy of a column.
 Place = tuple[str, str, str]
-# By task, the policies of its columns.
-Policies = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -129,16 +127,15 @@ class Grid:
 def people_grid(rows: Iterable[Row]) -> Grid:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     people = [row for row in rows if is_people(row) and not row.single]
-    policies = {task: _policies(people, task) for task in task_order(people)}
+    first = first_policies(people)
     lines = sorted({(_rank(row), _name(row), shots_order(row.shots)) for row in people})
     columns = [
         Column(task, "", policy, starts_task=number == 0)
-        for task, those in policies.items()
-        for number, policy in enumerate(those)
+        for task in task_order(people)
+        for number, policy in enumerate(policies_of(people, task, first))
     ]
     by_place = {
-        (_name(row), shots_order(row.shots), row.task, _policy(row, policies)): row
-        for row in people
+        (_name(row), shots_order(row.shots), row.task, policy_of(row, first)): row for row in people
     }
     return Grid(
         title=str(_("People")),
@@ -187,32 +184,27 @@ def task_order(rows: Iterable[Row]) -> list[str]:
 
 
 def _system_grid(rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bound]) -> Grid:
-    policies = {task: _policies(rows, task) for task in tasks}
+    first = first_policies(rows)
     columns = _system_columns(rows, tasks)
     return Grid(
         title=", ".join(tasks),
         columns=tuple(columns),
         lines=(
-            *(_system_line(rows, columns) for rows in _system_lines(rows, policies)),
+            *(_system_line(rows, columns) for rows in _system_lines(rows, first)),
             *_bound_lines([bound for bound in bounds if bound.task in tasks], columns),
         ),
     )
 
 
 def _system_columns(rows: Sequence[Row], tasks: Sequence[str]) -> list[Column]:
-    policies = {task: _policies(rows, task) for task in tasks}
+    first = first_policies(rows)
+    places = {(row.task, policy_of(row, first), shots_order(row.shots)) for row in rows}
     return [
-        Column(task, shots, policy, starts_task=policy == those[0] and number == 0)
-        for task, those in policies.items()
-        for policy in those
-        for number, (_, shots) in enumerate(
-            sorted(
-                {
-                    shots_order(row.shots)
-                    for row in rows
-                    if row.task == task and _policy(row, policies) == policy
-                }
-            )
+        Column(task, shots, policy, starts_task=policy == first[task] and number == 0)
+        for task in tasks
+        for policy in policies_of(rows, task, first)
+        for number, (_, _, (_, shots)) in enumerate(
+            sorted(place for place in places if place[:2] == (task, policy))
         )
     ]
 
@@ -239,7 +231,7 @@ def _under(row: Row | None, column: Column) -> Row | None:
     return row if row and column.references in ("", row.references) else None
 
 
-def _system_lines(rows: Iterable[Row], policies: Policies) -> list[dict[Place, Row]]:
+def _system_lines(rows: Iterable[Row], first: Mapping[str, str]) -> list[dict[Place, Row]]:
     """The rows of each line by their place; one system's figures from several tables of a
     paper make one line, a second figure for the same place makes a second."""
     lines: dict[tuple, list[dict[Place, Row]]] = {}
@@ -247,7 +239,7 @@ def _system_lines(rows: Iterable[Row], policies: Policies) -> list[dict[Place, R
         same = lines.setdefault(
             (_rank(row), _name(row), row.method, row.parameters, row.kind), [{}]
         )
-        place = (row.task, str(row.shots), _policy(row, policies))
+        place = (row.task, str(row.shots), policy_of(row, first))
         free = next((line for line in same if place not in line), None)
         if free is None:
             same.append(free := {})
@@ -284,7 +276,7 @@ def _cell(row: Row | None) -> GridCell | None:
 
 
 def _marks(row: Row) -> Iterable[str]:
-    if row.references == UNKNOWN_POLICY:
+    if row.references == References.UNKNOWN:
         yield UNKNOWN
     if row.coverage is not None and row.coverage < 1:
         yield PARTIAL
@@ -303,21 +295,6 @@ def limits(low: float | None, high: float | None) -> str:
 
 def rounded(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
-
-
-def _policies(rows: Iterable[Row], task: str) -> list[str]:
-    """The policies that a task's figures stand under: first that of the scored ones, which those
-    of unknown policy stand beside; empty where no figure tells one."""
-    those = sorted((row for row in rows if row.task == task), key=lambda r: r.kind == "reported")
-    known = (row.references for row in those if row.references != UNKNOWN_POLICY)
-    return list(dict.fromkeys(policy or "" for policy in known)) or [""]
-
-
-def _policy(row: Row, policies: Policies) -> str:
-    """The policy of the column that a row stands in."""
-    if row.references in policies[row.task]:
-        return row.references or ""
-    return policies[row.task][0]
 
 
 def is_people(row: Row) -> bool:

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
+from scoring.analysis.floors import Bound
 from scoring.figures import curves_figure, differences_figure, inline_svg, rendered, shots_figure
 from scoring.rows import Row
 
@@ -26,7 +27,7 @@ ROWS = [
 
 def test_draws_a_panel_for_each_task_with_people_and_systems() -> None:
     figure = shots_figure(ROWS)
-    assert [panel.get_title() for panel in figure.axes] == ["mnli", "sst2"]
+    assert [panel.get_title() for panel in figure.axes] == ["mnli, any", "sst2, any"]
     [line] = [line for line in figure.axes[1].lines if line.get_label() == "BERT <b>, FT"]
     assert line.get_xydata().tolist() == [[10, 50], [30, 60]]
 
@@ -108,3 +109,26 @@ def test_leaves_room_for_differences_beside_long_names() -> None:
     figure = differences_figure([TEST])
     rendered(figure, "svg")
     assert figure.axes[0].get_window_extent().width > 3 * figure.dpi
+
+
+def test_draws_figures_under_another_policy_on_axes_of_their_own() -> None:
+    published = Row("reported", system="BERT <b>", method="FT", task="sst2", shots=10, mean=60.0,
+                    references="set", source="a paper")  # fmt: skip
+    bound = Bound("sst2", "empty", 5.0, "any", 1)
+    figure = shots_figure([HUMAN, RUN, published], [bound])
+    drawn = {panel.get_title(): panel.get_legend_handles_labels()[1] for panel in figure.axes}
+    assert drawn == {
+        "sst2, any": ["BERT <b>, FT", "no skill", "Human, pilot"],
+        "sst2, set": ["BERT <b>, FT, published"],
+    }
+
+
+def test_tells_which_figures_were_published_without_a_policy() -> None:
+    unknown = Row("reported", system="GPT-3", method="ICL", task="sst2", shots=10, mean=60.0,
+                  references="unknown")  # fmt: skip
+    figure = shots_figure([RUN, unknown])
+    assert [panel.get_title() for panel in figure.axes] == ["sst2, any"]
+    [legend] = figure.legends
+    assert "GPT-3, ICL, published†" in [text.get_text() for text in legend.get_texts()]
+    assert legend.get_title().get_text() == "† published without its reference policy"
+    assert not shots_figure([RUN]).legends[0].get_title().get_text()

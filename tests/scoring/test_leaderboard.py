@@ -328,3 +328,11 @@ def test_finds_no_published_average_above_no_skill(clues: Path, shared: Path) ->
     models = [line.place.mean for line in board.over_tasks if line.place.rank]
     assert len(models) == 5
     assert max(models) < floor.place.mean
+
+
+def test_takes_the_policy_that_is_told_where_nothing_is_imported(task: Task) -> None:
+    published(task.benchmark, "mnli", {10: 60.0, 20: 70.0, 30: 80.0}, references="any")
+    published(task.benchmark, "mnli", {10: 60.0, 20: 70.0, 30: 80.0}, system="T5")
+    [board] = [each for each in place_all(task.benchmark).by_task if each.task == "mnli"]
+    assert board.references == "any"
+    assert [place.rank for place in board.places] == [1, 1]

@@ -61,3 +61,13 @@ def test_names_no_skill_by_the_best_rule_that_the_form_allows() -> None:
     rules = {"empty": 10.0, "best_label": 56.0, "every_label": 66.0, "ceiling": 100.0}
     found = [Bound("sst2", rule, score, "any", 1) for rule, score in rules.items()]
     assert no_skill(found) == {"sst2": 56.0}
+
+
+def test_leaves_out_figures_under_another_policy_than_the_scored_ones() -> None:
+    scored = [replace(ROW, task=task, references="any") for task in "ab"]
+    published = [replace(each, kind="reported", system="GPT-3") for each in scored]
+    known = [published[0], replace(published[1], references="set")]
+    assert [each.system for each in aggregates([*scored, *known], ["a", "b"])] == ["T5"]
+    unknown = [published[0], replace(published[1], references="unknown")]
+    found = aggregates([*scored, *unknown], ["a", "b"])
+    assert [each.system for each in found] == ["T5", "GPT-3"]

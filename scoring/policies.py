@@ -1,0 +1,33 @@
+"""Which figures may stand in one column: those under one reference policy.
+
+A figure that was published without its policy stands beside either, with a mark.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from annotation.models import ReferencePolicy
+from scoring.analysis.floors import Bound
+from scoring.rows import Row
+
+
+def first_policies(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> dict[str, str]:
+    """By task, the policy that its first column stands under: that of the figures scored here,
+    else that of its floors, else that of what was published; "" where nobody knows one."""
+    found = list(rows)
+    scored = [row for row in found if row.kind != "reported"]
+    first = {row.task: "" for row in found}
+    for figure in [*scored, *bounds, *found]:
+        if figure.references in ReferencePolicy.values and not first.get(figure.task):
+            first[figure.task] = figure.references
+    return first
+
+
+def policy_of(row: Row, first: Mapping[str, str]) -> str:
+    """The policy whose column a figure stands in; an unknown one stands in the first."""
+    return row.references if row.references in ReferencePolicy.values else first.get(row.task, "")
+
+
+def policies_of(rows: Iterable[Row], task: str, first: Mapping[str, str]) -> list[str]:
+    """Those that a task's columns stand under, the first one first."""
+    found = {policy_of(row, first) for row in rows if row.task == task}
+    return sorted(found, key=lambda policy: (policy != first[task], policy))
