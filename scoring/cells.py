@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from django.db.models import Max
 
-from annotation.models import Assignment, Batch, ItemSet, ReferencePolicy, Study, Task
+from annotation.models import Assignment, Batch, GoldVersion, ItemSet, ReferencePolicy, Study, Task
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, cluster_scores
 from scoring.matrices import (
@@ -197,9 +198,14 @@ class CellReader:
 
     def gold_version(self, task: Task) -> int:
         if task.pk not in self._versions:
-            latest = task.latest_gold_version().number
-            self._versions[task.pk] = min(latest, self.choices.gold_version or latest)
+            self.read_gold_versions([task])
         return self._versions[task.pk]
+
+    def read_gold_versions(self, tasks: Iterable[Task]) -> None:
+        """Of many tasks at once."""
+        versions = GoldVersion.objects.filter(task__in=tasks).order_by().values_list("task_id")
+        for pk, latest in versions.annotate(Max("number")):
+            self._versions[pk] = min(latest, self.choices.gold_version or latest)
 
     def items(self, task: Task, item_set: ItemSet) -> ScoredItems:
         return self._items_of(task, {0: item_set})[0]

@@ -1,6 +1,8 @@
 """What is compared: a study or all of a benchmark, the fingerprint of everything in it, and how
 much of it is still to be scored."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -63,7 +65,7 @@ def inputs_fingerprint(scope: Scope, reader: CellReader) -> str:
         list(who.values_list("pk", "outcome", "exclusion__pk")),
         list(runs.values_list("checksum", flat=True)),
         list(published.values_list(*_published_columns())),
-        [_of_task(task, reader) for task in scope.tasks],
+        _of_tasks(scope.tasks, reader),
     )
 
 
@@ -78,20 +80,42 @@ def _published_columns() -> list[str]:
     return [name for name in columns if name not in ("id", "benchmark_id", "created_at")]
 
 
-def _of_task(task: Task, reader: CellReader) -> list[Any]:
-    version = reader.gold_version(task)
-    # A set's checksum follows its examples; of an example's gold there is one row a version.
-    sets = task.item_sets.order_by("pk").values_list("pk", "checksum", "choices")
-    golds = Gold.objects.filter(version__task=task, version__number__lte=version)
+def _of_tasks(tasks: Sequence[Task], reader: CellReader) -> list[Any]:
+    """What the figures on each task follow from."""
+    reader.read_gold_versions(tasks)
+    versions = {task.pk: reader.gold_version(task) for task in tasks}
+    sets, golds = _sets_of(tasks), _gold_counts(versions)
     return [
-        task.slug,
-        task.kind,
-        task.max_spans,
-        reader.policy(task),
-        version,
-        list(sets),
-        golds.count(),
+        (
+            task.slug,
+            task.kind,
+            task.max_spans,
+            reader.policy(task),
+            versions[task.pk],
+            sets[task.pk],
+            golds[task.pk],
+        )
+        for task in tasks
     ]
+
+
+def _sets_of(tasks: Sequence[Task]) -> dict[int, list[Any]]:
+    """By task; a set's checksum follows its examples."""
+    sets: dict[int, list[Any]] = defaultdict(list)
+    every = ItemSet.objects.filter(task__in=tasks).order_by("pk")
+    for task, *about in every.values_list("task_id", "pk", "checksum", "choices"):
+        sets[task].append(about)
+    return sets
+
+
+def _gold_counts(versions: Mapping[int, int]) -> dict[int, int]:
+    """How many golds each task has up to a version: a gold never changes, one is only added."""
+    golds: dict[int, int] = defaultdict(int)
+    every = Gold.objects.filter(version__task__in=versions).order_by()
+    by_version = every.values_list("version__task_id", "version__number").annotate(Count("pk"))
+    for task, version, count in by_version:
+        golds[task] += count if version <= versions[task] else 0
+    return golds
 
 
 def _unscored(task: Task, scope: Scope, reader: CellReader) -> int:
