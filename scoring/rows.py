@@ -18,6 +18,8 @@ from scoring.core.splits import SplitInterval, split_interval
 
 PEOPLE = "Human"
 SIMULATED = "Simulated annotators"
+CONSENSUS = "Consensus"
+SIMULATED_CONSENSUS = "Consensus, simulated"
 EPISODE_BOOTSTRAP = "episode-bootstrap"
 NOT_EXPORTED = {"exported": False}
 

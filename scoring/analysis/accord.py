@@ -16,9 +16,8 @@ from scoring.core.agreement import (
 )
 from scoring.core.s1 import score_many
 from scoring.matrices import judged_answers
-from scoring.rows import Row, percent
+from scoring.rows import CONSENSUS, SIMULATED_CONSENSUS, Row, percent
 
-CONSENSUS = "Consensus"
 Units = Sequence[Sequence[Sequence[str] | None]]
 
 
@@ -76,7 +75,7 @@ def consensus_row(cell: Cell) -> Row:
     return Row(
         kind="consensus",
         study=cell.study.slug if cell.study else None,
-        system=f"{CONSENSUS}, simulated" if cell.simulated else CONSENSUS,
+        system=SIMULATED_CONSENSUS if cell.simulated else CONSENSUS,
         task=cell.task.slug,
         shots=cell.shots,
         mean=found.mean,

@@ -15,18 +15,25 @@ from django.utils.translation import gettext_lazy as _
 from scoring.analysis.floors import LABELS, Bound
 from scoring.models import Method, References, shots_order
 from scoring.policies import first_policies, policies_of, policy_of
-from scoring.rows import EPISODE_BOOTSTRAP, Row
+from scoring.rows import (
+    CONSENSUS,
+    EPISODE_BOOTSTRAP,
+    PEOPLE,
+    SIMULATED,
+    SIMULATED_CONSENSUS,
+    Row,
+)
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
 # Of one table: more do not go on a page.
 MOST_TASKS, MOST_COLUMNS = 2, 8
 NAMES = {
-    "Human": _("Human"),
-    "Simulated annotators": _("Simulated annotators"),
-    "Consensus": _("Consensus"),
-    "Consensus, simulated": _("Consensus, simulated"),
+    PEOPLE: _("Human"),
+    SIMULATED: _("Simulated annotators"),
+    CONSENSUS: _("Consensus"),
+    SIMULATED_CONSENSUS: _("Consensus, simulated"),
 }
-PEOPLE = ("human", "consensus", "reported", "simulated")
+KINDS_OF_PEOPLE = ("human", "consensus", "reported", "simulated", "simulated consensus")
 NOTES = {
     UNKNOWN: _("Published without its reference policy: not tested against any other figure."),
     PARTIAL: _("Not every item has an answer; the mean is over those that have."),
@@ -298,16 +305,17 @@ def rounded(value: float | None) -> str:
 
 
 def is_people(row: Row) -> bool:
-    return row.kind in PEOPLE and not (row.kind == "reported" and row.method)
+    return row.kind in KINDS_OF_PEOPLE and not (row.kind == "reported" and row.method)
 
 
 def _rank(row: Row) -> tuple[int, int]:
-    """Measured people, what most of them said, published people, simulated ones; then systems by
-    method, the stored runs before the published figures."""
+    """Measured people, what most of them said, published people, simulated ones and what most of
+    those said; then systems by method, the stored runs before the published figures."""
     if is_people(row):
-        return PEOPLE.index(row.kind), 0
+        simulated = row.kind == "consensus" and row.system == SIMULATED_CONSENSUS
+        return KINDS_OF_PEOPLE.index("simulated consensus" if simulated else row.kind), 0
     method = Method.values.index(row.method) if row.method in Method.values else len(Method.values)
-    return len(PEOPLE) + method, int(row.kind == "reported")
+    return len(KINDS_OF_PEOPLE) + method, int(row.kind == "reported")
 
 
 def _name(row: Row) -> str:

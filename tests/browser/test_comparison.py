@@ -83,3 +83,16 @@ def test_prints_tables_whole_and_nothing_to_press(
     assert researcher.evaluate(HIDDEN) == 0
     for pressed in (".choices", ".tabs", ".actions >> nth=0"):
         expect(researcher.locator(pressed)).to_be_hidden()
+
+
+def test_shows_an_item_with_its_words_on_a_phone(
+    researcher: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    width, height = PHONE
+    researcher.set_viewport_size({"width": width, "height": height})
+    visit(researcher, live_server, batch, "items")
+    row = researcher.locator(".item-list tbody tr").first
+    for part in row.locator("th, td").all():
+        left, wide = part.evaluate("e => [e.getBoundingClientRect().x, e.offsetWidth]")
+        assert 0 <= left <= left + wide <= width
+    assert row.evaluate("e => e.offsetHeight") < height / 2

@@ -122,3 +122,16 @@ def test_puts_the_figures_of_one_system_from_two_tables_into_one_line() -> None:
 def test_keeps_two_figures_for_the_same_place_apart() -> None:
     [grid] = system_grids([PUBLISHED, replace(PUBLISHED, mean=1.0, source="another paper")])
     assert [line.note for line in grid.lines] == ["CLUES Table 6", "another paper"]
+
+
+def test_puts_each_consensus_behind_its_people() -> None:
+    simulated = replace(HUMAN, kind="simulated", system="Simulated annotators")
+    rows = [
+        replace(HUMAN, kind="consensus", system="Consensus, simulated"),
+        simulated,
+        replace(HUMAN, kind="consensus", system="Consensus"),
+        PEOPLE,
+        HUMAN,
+    ]
+    names = [line.name.split(", ")[0] for line in people_grid(rows).lines]
+    assert names == ["Human", "Consensus", "Human", "Simulated annotators", "Consensus"]
