@@ -65,7 +65,8 @@ class Vector:
 
 @dataclass(frozen=True)
 class Cell:
-    """People of one study, or the runs of one system, on one task with one number of shots."""
+    """People of one study, or the runs of one system of one size, on one task with one number of
+    shots."""
 
     task: Task
     shots: int | str
@@ -175,10 +176,10 @@ class CellReader:
         """A task's systems, each over its splits or episodes."""
         runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
         vectors = self._run_vectors(task, runs)
-        cells: dict[tuple[str, str, int | str, bool], list[Run]] = defaultdict(list)
+        cells: dict[tuple[str, str, str, int | str, bool], list[Run]] = defaultdict(list)
         for run in sorted(runs, key=_reading_order):
-            on_episode = run.episode is not None
-            cells[run.system, run.method, _shots_of_run(run), on_episode].append(run)
+            place = _shots_of_run(run), run.episode is not None
+            cells[run.system, run.method, run.parameters, *place].append(run)
         return [
             self._cell(
                 task,
@@ -187,9 +188,9 @@ class CellReader:
                 shots=shots,
                 system=system,
                 method=method,
-                parameters=members[0].parameters,
+                parameters=parameters,
             )
-            for (system, method, shots, _), members in cells.items()
+            for (system, method, parameters, shots, _), members in cells.items()
             if self.choices.wants(shots)
         ]
 
@@ -284,9 +285,9 @@ def _by_task(members: Iterable[Assignment]) -> dict[Task, list[Assignment]]:
 
 def _reading_order(run: Run) -> tuple[object, ...]:
     """Fully supervised last, whatever a database does with nulls."""
-    unlimited = run.shots is None
+    system = run.system, run.method, run.parameters
     place = run.split or 0, run.episode or 0
-    return run.system, run.method, unlimited, run.shots or 0, *place, run.checksum
+    return *system, run.shots is None, run.shots or 0, *place, run.checksum
 
 
 def _learned_from(member: Assignment) -> str:

@@ -27,6 +27,7 @@ class Difference:
     # The other side: a system, or the same study's people with other shots.
     system: str
     method: str
+    parameters: str
     other_shots: int | str
     mean: float | None
     other_mean: float | None
@@ -92,6 +93,7 @@ def difference(cell: Cell, other: Cell, *, seed: int) -> Difference:
         shots=cell.shots,
         system=other.system or "Human",
         method=other.method,
+        parameters=other.parameters,
         other_shots=other.shots,
         mean=percent(float(np.nanmean(cell.scores, axis=1).mean())),
         other_mean=percent(float(np.nanmean(other.scores, axis=1).mean())),

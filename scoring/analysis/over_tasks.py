@@ -18,6 +18,7 @@ class Aggregate:
     study: str | None
     system: str | None
     method: str | None
+    parameters: str
     shots: int | str | None
     source: str
     mean: float
@@ -38,7 +39,7 @@ def aggregates(rows: Iterable[Row], tasks: Sequence[str]) -> list[Aggregate]:
         if policy_of(row, first) != first[row.task]:
             continue
         if not row.single and row.mean is not None and not _partial(row):
-            key = (row.kind, row.study, row.system, row.method, row.shots)
+            key = (row.kind, row.study, row.system, row.method, row.parameters, row.shots)
             groups.setdefault(key, {}).setdefault(row.task, row)
     return [
         _aggregate([by_task[task] for task in tasks])
@@ -56,6 +57,7 @@ def _aggregate(rows: Sequence[Row]) -> Aggregate:
         study=first.study,
         system=first.system,
         method=first.method,
+        parameters=first.parameters,
         shots=first.shots,
         source="; ".join(dict.fromkeys(row.source for row in rows if row.source)),
         mean=found.mean,

@@ -25,7 +25,7 @@ class Column:
         if self.key.startswith("p_") or self.key in ("p", "sign_flip_p"):
             return "< 0.001" if value < 0.001 else f"{value:.3f}"
         if isinstance(value, bool):
-            return "yes" if value else "no"
+            return str(_("yes") if value else _("no"))
         if self.digits is None or isinstance(value, str | int):
             return str(value)
         return f"{value:.{self.digits}f}"
@@ -104,6 +104,7 @@ def tests_sheet(result: Plain) -> Sheet:
             *WHERE,
             _text("system", _("System")),
             _text("method", _("Method")),
+            _text("parameters", _("Parameters")),
             _points("mean", _("People")),
             _points("other_mean", _("System's mean")),
             *DIFFERENCE,
@@ -262,6 +263,7 @@ def aggregates_sheet(result: Plain) -> Sheet:
             _text("study", _("Study")),
             _text("system", _("System")),
             _text("method", _("Method")),
+            _text("parameters", _("Parameters")),
             Column("shots", _("Shots")),
             _points("mean", _("Mean")),
             _points("sd", _("SD of the mean")),

@@ -121,6 +121,17 @@ def test_takes_several_runs_on_one_split_as_one_unit() -> None:
     assert row.sd == pytest.approx(0)
 
 
+def test_keeps_systems_of_another_size_apart() -> None:
+    batch = measured.cell([3, 4])
+    for parameters, wrong in (("770M", 1), ("3B", 3)):
+        for split in (1, 2):
+            measured.run(batch.task, wrong=wrong, split=split, parameters=parameters)
+    cells = CellReader(Choices()).systems(batch.task)
+    assert [(cell.parameters, len(cell.members)) for cell in cells] == [("3B", 2), ("770M", 2)]
+    rows = [cell_row(cell, Choices()) for cell in cells]
+    assert [row.mean for row in rows] == pytest.approx([100 * 3 / 6, 100 * 5 / 6])
+
+
 def test_takes_runs_without_a_split_as_units_of_their_own() -> None:
     batch = measured.cell([])
     for wrong in (1, 2):
