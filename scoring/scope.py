@@ -26,6 +26,10 @@ class Scope:
         return self.study.slug if self.study else self.benchmark.name
 
     @property
+    def title(self) -> str:
+        return self.study.title if self.study else str(self.benchmark)
+
+    @property
     def columns(self) -> dict[str, Any]:
         """How a kept comparison names it."""
         return {"study": self.study, "benchmark": None if self.study else self.benchmark}

@@ -36,6 +36,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     context = {
         "scope": scope,
         "name": name,
+        "title": found.title,
         "benchmark": found.benchmark,
         "tab": "analysis",
         "choices": choices,

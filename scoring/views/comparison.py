@@ -30,6 +30,7 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     context = {
         "scope": scope,
         "name": name,
+        "title": found.title,
         "benchmark": found.benchmark,
         "tab": "comparison",
         "choices": choices,

@@ -44,6 +44,7 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     context = {
         "scope": scope,
         "name": name,
+        "title": found.title,
         "tab": "items",
         "choices": choices,
         "tasks": tasks,
@@ -74,6 +75,7 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
     context = {
         "scope": scope,
         "name": name,
+        "title": found.title,
         "tab": "items",
         "choices": choices,
         "example": example,

@@ -190,3 +190,9 @@ def test_tells_what_people_and_systems_rest_on(admin_client: Client, batch: Batc
     text = page(admin_client, batch)
     assert '<span class="soft size">n = 3, m = 6</span>' in text
     assert '<span class="soft size">r = 3, m = 6</span>' in text
+
+
+def test_is_headed_by_the_title_of_what_is_compared(admin_client: Client, batch: Batch) -> None:
+    assert f"Comparison of the study {batch.study.title}</h1>" in page(admin_client, batch)
+    for rest in ("analysis/", "items/"):
+        assert f"the study {batch.study.title}</h1>" in page(admin_client, batch, rest)
