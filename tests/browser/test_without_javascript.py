@@ -66,7 +66,8 @@ def test_shows_no_keys_beside_the_options(plain: Person) -> None:
 def test_repeats_nothing_on_a_reload(plain: Person) -> None:
     plain.start(make.running_batch(zero_shot=True))
     plain.chooses(0)
-    plain.page.locator("[data-send]").click()
+    with plain.page.expect_navigation():
+        plain.page.locator("[data-send]").click()
     plain.page.reload()
     plain.page.go_back()
     assert plain.step == 1
