@@ -7,6 +7,8 @@ import pytest
 from django.conf import settings
 from django.db import connection, connections
 from django.test import TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from annotation.desk import asked_html
 from annotation.frozen import forget_frozen
@@ -14,6 +16,14 @@ from annotation.triggers import create_triggers, drop_triggers
 from tests import chromium, make
 
 SHARED = settings.BASE_DIR.parent / "shared"
+
+# The same examples at every run, and no limit of time that a busy machine could miss.
+hypothesis_settings.register_profile(
+    "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+# Other examples at every run: pytest --hypothesis-profile=searching
+hypothesis_settings.register_profile("searching", deadline=None, max_examples=500)
+hypothesis_settings.load_profile("steady")
 
 
 def pytest_report_header() -> list[str]:

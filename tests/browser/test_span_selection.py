@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Locator, Page, Route
 
@@ -771,7 +770,6 @@ def test_cuts_and_snaps_as_the_server_does(page: Page, open_in: Opened) -> None:
     texts = st.lists(st.sampled_from(SCRIPTS), max_size=24).map("".join) | st.text(ANY, max_size=16)
 
     @given(texts=st.lists(texts, min_size=4, max_size=12))
-    @hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     def compare(texts: list[str]) -> None:
         for text, found in zip(texts, page.evaluate(RULES, texts), strict=True):
             assert found == rules(text), text
