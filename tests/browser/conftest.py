@@ -1,8 +1,11 @@
-"""What the browser tests share: a person at the desk of a live server."""
+"""What the browser tests share: a person at the desk of a live server, and a researcher."""
 
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -27,6 +30,18 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dic
 @pytest.fixture
 def person(page: Page, live_server: LiveServer) -> Person:
     return Person(page, live_server.url)
+
+
+@pytest.fixture
+def researcher(page: Page, live_server: LiveServer) -> Page:
+    """A page of somebody who is signed in to do everything."""
+    client = Client()
+    client.force_login(User.objects.create_superuser("researcher"))
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}]
+    )
+    return page
 
 
 @pytest.fixture

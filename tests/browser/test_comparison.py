@@ -2,9 +2,6 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
-from django.contrib.auth.models import User
-from django.test import Client
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -38,17 +35,6 @@ def batch() -> Batch:
     made.study.title = "A title that is too long for the width of a phone, as titles are"
     made.study.save()
     return made
-
-
-@pytest.fixture
-def researcher(page: Page, live_server: LiveServer) -> Page:
-    client = Client()
-    client.force_login(User.objects.create_superuser("researcher"))
-    session = client.cookies[settings.SESSION_COOKIE_NAME].value
-    page.context.add_cookies(
-        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}]
-    )
-    return page
 
 
 def visit(page: Page, live_server: LiveServer, batch: Batch, name: str) -> None:

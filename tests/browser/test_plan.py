@@ -1,9 +1,6 @@
 """The planner in a browser: a moved slider plans anew, and the plan becomes a study."""
 
 import pytest
-from django.conf import settings
-from django.contrib.auth.models import User
-from django.test import Client
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -14,16 +11,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def researcher(page: Page, live_server: LiveServer) -> Page:
-    """Signed in, before the planner."""
-    client = Client()
-    client.force_login(User.objects.create_superuser("researcher"))
-    session = client.cookies[settings.SESSION_COOKIE_NAME].value
-    page.context.add_cookies(
-        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}]
-    )
-    page.goto(f"{live_server.url}/plan/")
-    return page
+def planner(researcher: Page, live_server: LiveServer) -> Page:
+    researcher.goto(f"{live_server.url}/plan/")
+    return researcher
 
 
 def slide(page: Page, name: str, value: int) -> None:
@@ -37,41 +27,41 @@ def slide(page: Page, name: str, value: int) -> None:
     )
 
 
-def test_plans_anew_when_a_slider_moves(researcher: Page) -> None:
-    best = researcher.locator(".plan-best")
+def test_plans_anew_when_a_slider_moves(planner: Page) -> None:
+    best = planner.locator(".plan-best")
     before = best.inner_text()
-    slide(researcher, "budget", 30)
-    expect(researcher.locator("[name=budget]")).to_have_value("30")
+    slide(planner, "budget", 30)
+    expect(planner.locator("[name=budget]")).to_have_value("30")
     expect(best).not_to_have_text(before)
     expect(best).to_contain_text("5 annotators on 142 items each")
-    expect(researcher.locator(".figure svg")).to_be_visible()
+    expect(planner.locator(".figure svg")).to_be_visible()
 
 
-def test_moves_the_slider_with_its_number(researcher: Page) -> None:
-    researcher.locator("[name=budget]").fill("100")
-    expect(researcher.locator("[data-slides=budget]")).to_have_js_property("value", "100")
+def test_moves_the_slider_with_its_number(planner: Page) -> None:
+    planner.locator("[name=budget]").fill("100")
+    expect(planner.locator("[data-slides=budget]")).to_have_js_property("value", "100")
 
 
 def test_makes_the_study_that_stands_there_now(
-    page: Page, live_server: LiveServer, researcher: Page
+    page: Page, live_server: LiveServer, planner: Page
 ) -> None:
     task = make.task(slug="topics", training=30, tests=200)
-    researcher.reload()
-    slide(researcher, "budget", 30)
-    expect(researcher.locator(".plan-best")).to_contain_text("5 annotators on 142 items")
-    researcher.get_by_label("Task").select_option(str(task.pk))
-    researcher.get_by_label("Title").fill("Topics, planned")
-    researcher.get_by_label("Short name").fill("topics-planned")
-    researcher.get_by_label("Channel").select_option(str(make.channel().pk))
-    researcher.get_by_role("button", name="Make the study").click()
-    researcher.wait_for_url("**/admin/annotation/study/**")
+    planner.reload()
+    slide(planner, "budget", 30)
+    expect(planner.locator(".plan-best")).to_contain_text("5 annotators on 142 items")
+    planner.get_by_label("Task").select_option(str(task.pk))
+    planner.get_by_label("Title").fill("Topics, planned")
+    planner.get_by_label("Short name").fill("topics-planned")
+    planner.get_by_label("Channel").select_option(str(make.channel().pk))
+    planner.get_by_role("button", name="Make the study").click()
+    planner.wait_for_url("**/admin/annotation/study/**")
     batch = Study.objects.get().batches.get()
     assert (batch.wanted, batch.test_set.items.count()) == (5, 142)
 
 
-def test_works_without_scripts(browser: object, live_server: LiveServer, researcher: Page) -> None:
+def test_works_without_scripts(browser: object, live_server: LiveServer, planner: Page) -> None:
     context = browser.new_context(java_script_enabled=False)
-    context.add_cookies(researcher.context.cookies())
+    context.add_cookies(planner.context.cookies())
     page = context.new_page()
     page.goto(f"{live_server.url}/plan/")
     expect(page.locator("[data-slides=budget]")).to_be_hidden()
