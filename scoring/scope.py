@@ -9,11 +9,11 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from annotation.formats.content import checksum
 from annotation.models import Assignment, Benchmark, Gold, ItemSet, Role, Study, Task
 from scoring.cells import CellReader
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import ReportedScore, Run, ScoreVector
-from scoring.scored_items import digest
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,15 @@ def inputs_fingerprint(scope: Scope, reader: CellReader) -> str:
     who = (people.filter(training_ended_at__isnull=False) | people.completed()).order_by("pk")
     runs = Run.objects.complete().filter(task__in=scope.tasks).order_by("pk")
     published = ReportedScore.objects.filter(benchmark=scope.benchmark).order_by("pk")
-    return digest(
-        asdict(reader.choices),
-        SCORER_VERSION,
-        list(who.values_list("pk", "outcome", "exclusion__pk")),
-        list(runs.values_list("checksum", flat=True)),
-        list(published.values_list(*_published_columns())),
-        _of_tasks(scope.tasks, reader),
+    return checksum(
+        [
+            asdict(reader.choices),
+            SCORER_VERSION,
+            list(who.values_list("pk", "outcome", "exclusion__pk")),
+            list(runs.values_list("checksum", flat=True)),
+            list(published.values_list(*_published_columns())),
+            _of_tasks(scope.tasks, reader),
+        ]
     )
 
 

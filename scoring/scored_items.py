@@ -3,11 +3,10 @@
 A benchmark of episodes has thousands of sets, so the sets of a task are read together.
 """
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
+from annotation.formats.content import checksum
 from annotation.models import Gold, Item, ItemSet, Task
 
 # The alternatives of one gold, each a set of texts.
@@ -41,12 +40,6 @@ def scored_items(
     rows = _rows_of(task, {item_set.pk for item_set in item_sets})
     golds = _golds_of(task, gold_version)
     return {pk: _scored(task, pk, own, golds, gold_version) for pk, own in rows.items()}
-
-
-def digest(*parts: object) -> str:
-    """A checksum of plain values, the same on every machine."""
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), default=str)
-    return sha256(text.encode()).hexdigest()
 
 
 def _rows_of(task: Task, pks: Collection[int]) -> dict[int, list[ItemRow]]:
@@ -83,5 +76,5 @@ def _scored(
         source_ids=tuple(row[1] for row in rows),
         clusters=tuple(row[2] for row in rows),
         golds=own,
-        fingerprint=digest(rows, own),
+        fingerprint=checksum([rows, own]),
     )

@@ -12,12 +12,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import jobs
+from annotation.formats.content import checksum
 from annotation.models import Job, JobState
 from scoring.cells import CellReader, Choices
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part
 from scoring.scope import Scope, inputs_fingerprint
-from scoring.scored_items import digest
 
 JOBS = {Part.TABLE: "compute_comparison", Part.ANALYSIS: "analyse_comparison"}
 # Goes up when a part holds other figures: what was kept before is not looked at again.
@@ -96,7 +96,7 @@ def compute_ordered(comparison_id: int, compute: Compute, *, progress: Progress)
 
 
 def _place(scope: Scope, part: Part, choices: Choices) -> dict[str, Any]:
-    key = digest(asdict(choices), VERSIONS[part])
+    key = checksum([asdict(choices), VERSIONS[part]])
     return {**scope.columns, "part": part, "parameters_key": key}
 
 
