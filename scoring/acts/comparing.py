@@ -86,9 +86,7 @@ def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
     fingerprint = inputs_fingerprint(scope, CellReader(_whole(choices)))
     kept = _find(scope, choices)
     if is_stale(kept, fingerprint):
-        kept.result = compute_table(scope, _whole(choices), _say_nothing)
-        kept.fingerprint = fingerprint
-        keep(scope, Part.TABLE, _whole(choices), kept.result, fingerprint)
+        _compute_now(scope, choices, kept, fingerprint)
     return _as_table(scope, choices, kept)
 
 
@@ -112,14 +110,13 @@ def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Gla
     reader = CellReader(_whole(choices))
     fingerprint = inputs_fingerprint(scope, reader)
     kept = _find(scope, choices)
-    if not is_stale(kept, fingerprint):
-        return Glance(_as_table(scope, choices, kept), kept)
-    if unscored_answers(scope, reader) <= MOST_WHILE_WAITING:
-        return Glance(compare(scope, choices), kept)
-    if not was_given_up(kept, fingerprint):
-        kept = order_table(scope, choices, author=author)
-    table = _as_table(scope, choices, kept) if kept.result else None
-    return Glance(table, kept, is_stale=True)
+    stale = is_stale(kept, fingerprint)
+    if stale and unscored_answers(scope, reader) <= MOST_WHILE_WAITING:
+        _compute_now(scope, choices, kept, fingerprint)
+        stale = False
+    if stale and not was_given_up(kept, fingerprint):
+        kept = order(scope, Part.TABLE, reader.choices, fingerprint=fingerprint, author=author)
+    return Glance(_as_table(scope, choices, kept) if kept.result else None, kept, stale)
 
 
 def order_table(scope: Scope, choices: Choices, *, author: User | None = None) -> Comparison:
@@ -152,6 +149,13 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
     return plain({"rows": rows, "consensus": together, "bounds": found})
 
 
+def _compute_now(scope: Scope, choices: Choices, kept: Comparison, fingerprint: str) -> None:
+    whole = _whole(choices)
+    kept.result = compute_table(scope, whole, lambda *progress: None)
+    kept.fingerprint = fingerprint
+    keep(scope, Part.TABLE, whole, kept.result, fingerprint)
+
+
 def _find(scope: Scope, choices: Choices) -> Comparison:
     return find_kept(scope, Part.TABLE, _whole(choices))
 
@@ -173,10 +177,6 @@ def _as_table(scope: Scope, choices: Choices, kept: Comparison) -> ComparisonTab
         shots_offered=tuple(dict.fromkeys(str(row.shots) for row in rows)),
         fingerprint=kept.fingerprint,
     )
-
-
-def _say_nothing(done: int, total: int, message: str) -> None:
-    pass
 
 
 def _people(reader: CellReader, study: Study) -> list[Cell]:
