@@ -4,12 +4,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.models import Benchmark, ReferencePolicy, Study
+from annotation.models import ReferencePolicy
 from scoring.acts.analysing import analyse
 from scoring.acts.comparing import compare
 from scoring.analysis.plain import plain
 from scoring.cells import Choices
 from scoring.core.intervals import ESTIMANDS
+from scoring.management.putting import put_document
+from scoring.management.scope import find_scope
 from scoring.scope import Scope
 from scoring.tables.documents import FORMATS, SHEET_FORMATS
 from scoring.tables.sheets import SHEETS
@@ -57,7 +59,7 @@ class Command(BaseCommand):
         parser.add_argument("--output", metavar="FILE", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        scope = _scope(options)
+        scope = find_scope(study=options["study"], benchmark=options["benchmark"])
         try:
             choices = Choices(
                 references=options["references"],
@@ -75,25 +77,7 @@ class Command(BaseCommand):
                 f"{scope.latest_gold_version}."
             )
         document = _document(scope, choices, options["table"], options["format"])
-        self._put(document, options["output"])
-
-    def _put(self, document: bytes, file: Path | None) -> None:
-        if file is None:
-            self._print(document)
-            return
-        try:
-            file.write_bytes(document)
-        except OSError as error:
-            raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
-        self.stderr.write(f"Written: {file}")
-
-    def _print(self, document: bytes) -> None:
-        raw = getattr(self.stdout, "buffer", None)
-        if raw is not None:  # a workbook is bytes
-            raw.write(document)
-            raw.flush()
-        else:
-            self.stdout.write(document.decode(), ending="")
+        put_document(self, document, options["output"])
 
 
 def _document(scope: Scope, choices: Choices, table: str, form: str) -> bytes:
@@ -101,19 +85,3 @@ def _document(scope: Scope, choices: Choices, table: str, form: str) -> bytes:
         return FORMATS[form].write(compare(scope, choices))
     result = plain(analyse(scope, choices, progress=lambda *_: None))
     return SHEET_FORMATS[form].write([SHEETS[table](result)])
-
-
-def _scope(options: dict[str, Any]) -> Scope:
-    if options["benchmark"]:
-        return Scope(_found(Benchmark, "name", options["benchmark"]))
-    study = _found(Study, "slug", options["study"])
-    return Scope(study.benchmark, study)
-
-
-def _found(model: Any, field: str, value: str) -> Any:
-    try:
-        return model.objects.get(**{field: value})
-    except model.DoesNotExist as error:
-        known = ", ".join(model.objects.order_by(field).values_list(field, flat=True)) or "none"
-        name = model._meta.verbose_name
-        raise CommandError(f"There is no {name} {value!r}; there are: {known}.") from error

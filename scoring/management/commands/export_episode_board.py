@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.errors import BadInput
 from scoring.acts.boards import episode_board, paired_tests
 from scoring.acts.importing_runs import choose_benchmark
+from scoring.management.putting import put_document
 from scoring.models import ProtocolTag
 from scoring.tables.documents import SHEET_FORMATS
 from scoring.tables.episode_board import episode_sheets
@@ -51,19 +52,4 @@ class Command(BaseCommand):
         form = SHEET_FORMATS[options["format"]]
         if len(wanted) > 1 and not form.several:
             raise CommandError("A CSV file holds one table: name it by --sheet.")
-        self._put(form.write(wanted), options["output"])
-
-    def _put(self, document: bytes, file: Path | None) -> None:
-        if file is not None:
-            try:
-                file.write_bytes(document)
-            except OSError as error:
-                raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
-            self.stderr.write(f"Written: {file}")
-            return
-        raw = getattr(self.stdout, "buffer", None)
-        if raw is not None:  # a workbook is bytes
-            raw.write(document)
-            raw.flush()
-        else:
-            self.stdout.write(document.decode(), ending="")
+        put_document(self, form.write(wanted), options["output"])
