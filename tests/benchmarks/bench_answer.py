@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 import aiohttp
 
-from tests.benchmarks.databases import databases
+from tests.benchmarks.databases import measure_on_each
 
 TEST_ITEMS = 210  # as many as SST-2 has in CLUES
 STEP = re.compile(r'name="step" value="(\d+)"')
@@ -238,11 +238,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.database:
         return run(options)
-    with databases() as urls:
-        for url in urls:
-            # A process for each: settings are read once in a process.
-            command = [sys.executable, "-m", __spec__.name, *sys.argv[1:], "--database", url]
-            subprocess.run(command, check=True)
+    measure_on_each(__spec__.name)
 
 
 def run(options: argparse.Namespace) -> None:

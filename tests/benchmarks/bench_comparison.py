@@ -11,7 +11,6 @@ On SQLite, then on the PostgreSQL server that the tests would use.
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from tests.benchmarks.databases import databases
+from tests.benchmarks.databases import measure_on_each
 
 if TYPE_CHECKING:
     from annotation.models import Study
@@ -42,11 +41,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.database:
         return measure_on(options)
-    with databases() as urls:
-        for url in urls:
-            # A process for each: settings are read once in a process.
-            command = [sys.executable, "-m", __spec__.name, *sys.argv[1:], "--database", url]
-            subprocess.run(command, check=True)
+    measure_on_each(__spec__.name)
 
 
 def measure_on(options: argparse.Namespace) -> None:
