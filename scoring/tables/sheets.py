@@ -1,7 +1,7 @@
 """The parts of an analysis as tables: how each is read on a page, and exported."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -46,6 +46,16 @@ class Sheet:
     @property
     def lines(self) -> list[list[tuple[Column, str]]]:
         return [[(column, column.shown(row)) for column in self.columns] for row in self.rows]
+
+    def on_page(self, said_already: Collection[str]) -> "Sheet":
+        """Without the columns that the page says already, and the texts that no row has."""
+        columns = (
+            column
+            for column in self.columns
+            if column.key not in said_already
+            and (column.is_number or any(row.get(column.key) for row in self.rows))
+        )
+        return replace(self, columns=tuple(columns))
 
 
 def _text(key: str, heading: str) -> Column:

@@ -33,6 +33,8 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     stale = is_stale(kept, fingerprint)
     if stale and not was_given_up(kept, fingerprint):
         kept = order(found, Part.ANALYSIS, choices, fingerprint=fingerprint, author=request.user)
+    sheets = analysis_sheets(kept.result) if kept.result else []
+    said_already = ["study"] if found.study else []
     context = {
         "scope": scope,
         "name": name,
@@ -43,7 +45,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "kept": kept,
         "stale": stale,
         "waiting": stale and kept.job is not None and not kept.job.is_over,
-        "sheets": analysis_sheets(kept.result) if kept.result else [],
+        "sheets": [sheet.on_page(said_already) for sheet in sheets],
         "formats": list(SHEET_FORMATS),
     }
     return render_or_poll(request, "scoring/analysis.html", context)

@@ -210,6 +210,17 @@ def test_leaves_out_columns_that_the_page_says_already(
     assert '<th scope="col">Study</th>' not in text
 
 
+def test_shows_the_size_of_systems_where_one_has_a_size(admin_client: Client, batch: Batch) -> None:
+    head = '<th scope="col">Parameters</th>'
+    admin_client.get(address(batch))
+    run_job(Job.objects.latest("pk").pk)
+    assert head not in admin_client.get(address(batch)).content.decode()
+    measured.run(batch.task, wrong=1, system="T5", parameters="770M")
+    admin_client.get(address(batch))
+    run_job(Job.objects.latest("pk").pk)
+    assert head in admin_client.get(address(batch)).content.decode()
+
+
 def test_names_the_study_on_the_page_of_a_benchmark(admin_client: Client, computed: Batch) -> None:
     of_benchmark = f"/benchmarks/{computed.study.benchmark.name}/comparison/analysis/"
     admin_client.get(of_benchmark)
