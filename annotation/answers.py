@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from annotation.errors import BadInput
-from annotation.frozen import BatchContent, FrozenExample
 from annotation.models import Kind
+from annotation.models.errors import BadInput
+from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core.spans import check_spans
 
 

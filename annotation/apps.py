@@ -8,8 +8,7 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotation import checks  # noqa: F401  registers the system checks
-        from annotation.triggers import restore_triggers
+        from annotation.models.triggers import restore_triggers
 
         # SQLite drops triggers silently when a migration remakes a table.
         post_migrate.connect(restore_triggers, sender=self)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Protocol
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 
 MOST_FILES = 5_000
 MOST_BYTES = 500_000_000

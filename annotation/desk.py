@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 
 from annotation.acts.judging import current_example, judgement_at
 from annotation.acts.paying import earned
-from annotation.frozen import BatchContent, FrozenExample, batch_content
 from annotation.marking import gold_in_force, mark
 from annotation.models import (
     Assignment,
@@ -32,6 +31,7 @@ from annotation.models import (
     Role,
     WorkState,
 )
+from annotation.models.frozen import BatchContent, FrozenExample, batch_content
 from scoring.core.s1 import s1_score
 
 ASKED = "annotation/annotator/_asked.html"

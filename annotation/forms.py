@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation.acts.judging import BrowserTimes
 from annotation.answers import RawAnswer
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 
 _LONGEST_MS = 2**31 - 1
 

@@ -15,8 +15,8 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from annotation.errors import Refusal
 from annotation.models import Job, JobState, Upload
+from annotation.models.errors import Refusal
 
 SILENCE = timedelta(seconds=60)
 MOST_ATTEMPTS = 3

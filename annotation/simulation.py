@@ -13,7 +13,7 @@ from math import exp, log, log2
 from random import Random
 
 from annotation.answers import RawAnswer
-from annotation.frozen import FrozenExample
+from annotation.models.frozen import FrozenExample
 from scoring.core.spans import tokens_of
 
 PERSONAL_SD = 0.35

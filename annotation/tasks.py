@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation import jobs
 from annotation.acts.finishing import expire_idle
 from annotation.acts.importing import import_benchmark
-from annotation.errors import BadInput
 from annotation.models import Job
+from annotation.models.errors import BadInput
 
 
 @shared_task

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
-from annotation.errors import BadInput, Refusal
+from annotation.models.errors import BadInput, Refusal
 from scoring.acts.counting import Counts
 from scoring.acts.importing_runs import choose_benchmark
 from scoring.acts.scoring_runs import keep_scores, scores_of_run

@@ -8,7 +8,7 @@ class ScoringConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from scoring.triggers import restore_triggers
+        from scoring.models.triggers import restore_triggers
 
         # SQLite drops triggers silently when a migration remakes a table.
         post_migrate.connect(restore_triggers, sender=self)

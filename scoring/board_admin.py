@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from annotation.errors import Refusal
+from annotation.models.errors import Refusal
 from scoring.acts.approving import OF_STANDING, decide_runs, standing
 from scoring.models import BoardDecision, Run, Standing
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Sum
 
-from annotation.errors import BadInput
 from annotation.models import Assignment, Judgement, Role, Study
+from annotation.models.errors import BadInput
 from scoring.acts.planning import Assumptions
 from scoring.cells import Cell, CellReader, Choices
 from scoring.core.comparison import common_items

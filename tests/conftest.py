@@ -11,8 +11,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from annotation.desk import asked_html
-from annotation.frozen import forget_frozen
-from annotation.triggers import create_triggers, drop_triggers
+from annotation.models.frozen import forget_frozen
+from annotation.models.triggers import create_triggers, drop_triggers
 from tests import chromium, make
 
 SHARED = settings.BASE_DIR.parent / "shared"

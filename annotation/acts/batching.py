@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from annotation.chains import chains as chains_of_task
 from annotation.chains import unchained
-from annotation.errors import BadInput, Frozen
 from annotation.models import Batch, ItemSet, Role, Study, StudyState, Task
+from annotation.models.errors import BadInput, Frozen
 
 
 @dataclass(frozen=True)

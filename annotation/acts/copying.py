@@ -5,8 +5,8 @@ from django.utils.translation import gettext as _
 
 from annotation.acts.coding import new_code
 from annotation.acts.running import FROZEN_FIELDS
-from annotation.errors import BadInput
 from annotation.models import Batch, OutcomeRule, Study
+from annotation.models.errors import BadInput
 
 # A seed and codes of its own: a copy is another experiment.
 COPIED_FIELDS = (

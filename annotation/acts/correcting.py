@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.acts.importing import IMPORT_REASON
-from annotation.errors import BadInput
 from annotation.marking import gold_in_force
 from annotation.models import Example, Gold, GoldVersion, Kind, Task
+from annotation.models.errors import BadInput
 
 Span = dict[str, Any]
 # A text alone, or with its place as {"text": …, "segment": …, "start": …}.

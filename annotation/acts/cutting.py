@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext as _
 
-from annotation.errors import BadInput
 from annotation.formats.content import checksum
 from annotation.models import Item, ItemSet
+from annotation.models.errors import BadInput
 from scoring.core.draws import Draws
 
 # In the name of every part: predictions are of the whole set.

@@ -7,8 +7,8 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotation.acts.joining import identify, join
-from annotation.errors import NotReady
 from annotation.models import Assignment, Batch, Channel, Exclusion, Place, new_token
+from annotation.models.errors import NotReady
 
 
 @transaction.atomic

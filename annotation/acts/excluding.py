@@ -3,8 +3,8 @@
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotation.errors import BadInput, Refusal
 from annotation.models import Assignment, Exclusion, Outcome, Place, StudyState
+from annotation.models.errors import BadInput, Refusal
 
 # A paused study takes people again once it is resumed; a closed one never does.
 REFILLS_PLACES = (StudyState.OPEN, StudyState.PAUSED)

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from annotation.acts.paying import amount_due
 from annotation.models import Assignment, Outcome, Place, Study, StudyState, WorkState
-from annotation.querysets import AssignmentQuerySet
+from annotation.models.querysets import AssignmentQuerySet
 
 # Whose work is finished keeps the place; everybody else's is open again.
 KEEPS_PLACE = frozenset({Outcome.COMPLETED})

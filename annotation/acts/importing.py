@@ -12,7 +12,6 @@ from django.db import transaction
 
 from annotation.archives import Source, open_files
 from annotation.audit import audit_task
-from annotation.errors import BadInput, Frozen
 from annotation.exposure import exposure_key_for
 from annotation.findings import Finding
 from annotation.formats.clues import read_benchmark
@@ -31,6 +30,7 @@ from annotation.models import (
     StudyState,
     Task,
 )
+from annotation.models.errors import BadInput, Frozen
 
 # The reason of a gold version that a file gave.
 IMPORT_REASON = "import"

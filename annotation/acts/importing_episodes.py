@@ -9,7 +9,6 @@ from django.db import transaction
 
 from annotation.acts.importing import TaskReport, save_task
 from annotation.acts.sampling import check_names, episode_sets
-from annotation.errors import BadInput
 from annotation.exposure import exposure_key_for
 from annotation.formats.content import ReadTask
 from annotation.formats.flex import (
@@ -20,6 +19,7 @@ from annotation.formats.flex import (
 )
 from annotation.formats.lines import records_of
 from annotation.models import Benchmark, Kind, Task
+from annotation.models.errors import BadInput
 
 SOURCE = "FLEX's toolkit"
 

@@ -9,9 +9,9 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.acts.places import claim_place
-from annotation.errors import NoEntry
 from annotation.models import Annotator, Assignment, Batch, Channel, Place, Study
-from annotation.order import tie_broken
+from annotation.models.errors import NoEntry
+from annotation.models.shuffling import tie_broken
 
 
 class Full(NoEntry):

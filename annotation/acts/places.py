@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import F
 
-from annotation.frozen import batch_content
 from annotation.models import Assignment, Batch, Place
+from annotation.models.frozen import batch_content
 
 
 def open_places(batch: Batch, *, simulated: bool = False) -> None:

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from annotation.acts.finishing import expire_idle
 from annotation.acts.places import open_places
-from annotation.errors import Frozen, NotReady
 from annotation.models import Batch, JoinAnswer, Outcome, Study, StudyState
+from annotation.models.errors import Frozen, NotReady
 from scoring.core.s1 import SCORER_VERSION
 
 # The rules that a started study keeps; its checksums stand beside them.

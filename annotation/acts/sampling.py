@@ -12,12 +12,12 @@ from typing import Any
 from django.db import transaction
 
 from annotation.acts.importing import TaskReport, save_task
-from annotation.errors import BadInput
 from annotation.exposure import exposure_key_for
 from annotation.formats.content import ReadSet, ReadTask
 from annotation.formats.labelled import ContentExample, LabelledData, distinct, labelled_example
 from annotation.marking import gold_in_force
 from annotation.models import Benchmark, Kind, Role, Task, Transfer
+from annotation.models.errors import BadInput
 from scoring.core import episodes as core
 from scoring.core.draws import Draws
 from scoring.core.episodes import (

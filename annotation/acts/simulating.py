@@ -15,8 +15,6 @@ from annotation.acts.judging import (
     submit_answer,
 )
 from annotation.acts.places import open_places
-from annotation.errors import Refusal
-from annotation.frozen import batch_content
 from annotation.marking import gold_in_force
 from annotation.models import (
     Annotator,
@@ -28,6 +26,8 @@ from annotation.models import (
     Study,
     WorkState,
 )
+from annotation.models.errors import Refusal
+from annotation.models.frozen import batch_content
 from annotation.simulation import SimulatedPerson
 
 READING_S = 25

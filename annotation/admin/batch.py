@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.acts.batching import hold_draft
 from annotation.acts.running import want_more
 from annotation.admin.pages import Page, PagedAdmin, attempt, row_url, show_page, to_row
-from annotation.errors import Frozen
 from annotation.forms_admin import BatchForm, MorePlacesForm
 from annotation.models import Batch, Study, StudyState
+from annotation.models.errors import Frozen
 
 
 def more_places(model_admin: admin.ModelAdmin, request: HttpRequest, batch: Batch) -> HttpResponse:

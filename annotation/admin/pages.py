@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from annotation.errors import Refusal
+from annotation.models.errors import Refusal
 
 
 @dataclass(frozen=True)

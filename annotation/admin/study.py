@@ -17,10 +17,10 @@ from annotation.acts.running import what_is_missing
 from annotation.admin.pages import PagedAdmin, to_row
 from annotation.admin.study_pages import PAGES
 from annotation.advice import farthest_below, study_advice
-from annotation.errors import Frozen
 from annotation.forms_admin import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
 from annotation.links import batch_link, parameter_names, study_link
 from annotation.models import Batch, OutcomeRule, Place, Study
+from annotation.models.errors import Frozen
 from annotation.watching import study_figures
 
 # What stays open to change once a study has started.

@@ -16,11 +16,11 @@ from annotation.acts.copying import copy_study
 from annotation.acts.inviting import invite, read_people
 from annotation.admin.pages import Page, attempt, show_page, to_row
 from annotation.advice import study_advice
-from annotation.errors import Refusal
 from annotation.estimating import estimate, usual_seconds
 from annotation.forms_admin import CopyForm, InviteForm
 from annotation.forms_batches import AddBatchesForm
 from annotation.models import Study
+from annotation.models.errors import Refusal
 
 CHANGE = "annotation.change_study"
 FOLDER = "admin/annotation"

@@ -15,12 +15,12 @@ from typing import Any
 from django.utils.text import slugify
 
 from annotation.archives import Files
-from annotation.errors import BadInput
 from annotation.formats import task_file
 from annotation.formats.clues_rows import RowReader
 from annotation.formats.content import ReadExample, ReadSet, ReadTask
 from annotation.formats.lines import read_records
 from annotation.models import Kind, Role
+from annotation.models.errors import BadInput
 
 # Where a folder's slug is not the name that the literature goes by.
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}

@@ -13,10 +13,10 @@ from typing import Any
 
 from django.utils.text import slugify
 
-from annotation.errors import BadInput
 from annotation.formats.labelled import ContentExample, labelled_example
 from annotation.formats.lines import Record, records_of
 from annotation.models import Role, Transfer
+from annotation.models.errors import BadInput
 
 Lines = Iterable[bytes]
 LONGEST_ID = 200

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 
-from annotation.errors import BadInput
 from annotation.formats.content import ReadExample
 from annotation.formats.lines import Record, json_type, read_records
 from annotation.models import Role
+from annotation.models.errors import BadInput
 
 LONGEST_ID = 200
 DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from annotation.errors import BadInput
 from annotation.formats.lines import is_text
 from annotation.models import Kind, ReferencePolicy
 from annotation.models.benchmark import Direction
+from annotation.models.errors import BadInput
 
 NAME = "task.json"
 SHIPPED = Path(__file__).resolve().parent.parent / "descriptions"

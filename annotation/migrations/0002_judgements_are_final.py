@@ -2,7 +2,7 @@ from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-from annotation.triggers import create_triggers, drop_triggers
+from annotation.models.triggers import create_triggers, drop_triggers
 
 
 def refuse_changes(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:

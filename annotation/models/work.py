@@ -8,8 +8,8 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.benchmark import Example, Role
+from annotation.models.querysets import AssignmentQuerySet, JudgementQuerySet, PlaceQuerySet
 from annotation.models.study import Batch, Channel, Outcome, Study, new_token
-from annotation.querysets import AssignmentQuerySet, JudgementQuerySet, PlaceQuerySet
 
 
 def new_pseudonym() -> str:

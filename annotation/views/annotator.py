@@ -17,7 +17,6 @@ from annotation.acts import judging
 from annotation.acts.finishing import withdraw as withdraw_assignment
 from annotation.acts.joining import Full, NotOpen, identify, join
 from annotation.desk import completion_link, desk_context
-from annotation.errors import BadInput, NoEntry
 from annotation.forms import read_sent_answer, read_step
 from annotation.models import (
     Annotator,
@@ -29,6 +28,7 @@ from annotation.models import (
     WorkState,
     new_token,
 )
+from annotation.models.errors import BadInput, NoEntry
 
 View = Callable[..., HttpResponse]
 DESK = "annotation/annotator/work.html"

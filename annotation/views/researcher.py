@@ -15,9 +15,9 @@ from annotation import access
 from annotation.acts.driving import start_test_drive
 from annotation.acts.exporting import FORMATS, export_judgements
 from annotation.acts.inviting import links_csv
-from annotation.errors import Refusal
 from annotation.links import invitation_link
 from annotation.models import Batch, Outcome, Study
+from annotation.models.errors import Refusal
 from annotation.watching import study_figures
 
 View = Callable[..., HttpResponseBase]

@@ -13,8 +13,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.errors import Refusal
 from annotation.models import Benchmark, Study, StudyState
+from annotation.models.errors import Refusal
 from scoring.models import BoardDecision, Run, Standing
 
 BY_RESEARCHERS = Q(owner__isnull=True) | Q(owner__is_staff=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotation.errors import BadInput
 from annotation.models import Benchmark, Item, ItemSet, Role
+from annotation.models.errors import BadInput
 from scoring.runs.fields import as_number
 from scoring.runs.json_files import read_members
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from annotation.errors import BadInput
 from annotation.models import Kind, Task
+from annotation.models.errors import BadInput
 from scoring.acts.counting import Counts
 from scoring.acts.storing_runs import StoredAlready, add_predictions, check_answer, finish_run
 from scoring.models import Run

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from django.contrib.auth.models import AbstractBaseUser
 
-from annotation.errors import BadInput
 from annotation.models import Benchmark, ItemSet
+from annotation.models.errors import BadInput
 from scoring.acts.counting import Counts
 from scoring.acts.filling_runs import Filling, ImportedRun
 from scoring.acts.scoring_runs import keep_scores

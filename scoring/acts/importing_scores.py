@@ -11,8 +11,8 @@ from pathlib import Path
 
 from django.db import transaction
 
-from annotation.errors import BadInput
 from annotation.models import Benchmark
+from annotation.models.errors import BadInput
 from scoring.models import ReportedScore, shots_label
 from scoring.runs.fields import over
 from scoring.runs.records import ReadOptions, Refused

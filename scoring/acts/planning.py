@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.core.power import ComparisonDesign, detectable_difference, power_to_differ
 from scoring.core.sample_size import SIMULATED, Costs, PeopleDesign, plan_people
 from scoring.core.variance import Components

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.errors import NotReady
 from annotation.models import Task
+from annotation.models.errors import NotReady
 from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION
 from scoring.matrices import run_scores
 from scoring.models import Run

@@ -10,9 +10,9 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 
 from annotation.acts.cutting import PART
-from annotation.errors import BadInput, Frozen, Refusal
 from annotation.formats.lines import is_text
 from annotation.models import Benchmark, ItemSet, Kind, Role, Task
+from annotation.models.errors import BadInput, Frozen, Refusal
 from scoring.models import Prediction, Run, RunState
 from scoring.runs.fields import check_complete, stored_shots
 from scoring.runs.free_text import distinct

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 
 
 def chosen(there: Collection[str], wanted: str, *, what: str, file: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.runs.choosing import chosen
 from scoring.runs.inspect_samples import answer_from

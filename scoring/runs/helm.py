@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.runs.fields import as_number
 from scoring.runs.json_files import read_json, read_members

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.archives import UNREADABLE, check_entries
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.runs.inspect_samples import header_of, read_sample, run_of
 from scoring.runs.records import Read, ReadOptions
 

@@ -4,7 +4,7 @@ import string
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.runs.choosing import chosen
 from scoring.runs.fields import as_number

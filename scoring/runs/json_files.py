@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from annotation.errors import BadInput
 from annotation.formats.lines import json_type
+from annotation.models.errors import BadInput
 from scoring.runs.records import Refused
 
 OPENING_CHARACTERS = 256 * 1024

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.runs.fields import over, run_fields
 from scoring.runs.json_files import read_lines, read_opening
 from scoring.runs.records import (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.runs.choosing import chosen
 from scoring.runs.fields import as_number

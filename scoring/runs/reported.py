@@ -14,7 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, References, ReportedKind
 from scoring.runs.fields import as_number, run_fields
 from scoring.runs.json_files import read_members, read_opening

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
-from annotation.errors import BadInput
 from annotation.models import Kind
+from annotation.models.errors import BadInput
 
 # UniFew writes a line break as these two characters.
 BREAK = r"\n"

@@ -10,8 +10,8 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.acts.running import start_study
-from annotation.errors import Frozen
 from annotation.models import JoinAnswer, Outcome, Study
+from annotation.models.errors import Frozen
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 
 from annotation import archives
 from annotation.archives import Source, open_files
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 
 
 def packed(*members: tuple[str | ZipInfo, bytes], method: int = ZIP_DEFLATED) -> BytesIO:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from annotation.archives import open_files
-from annotation.errors import BadInput
 from annotation.formats.clues import find_folders, read_benchmark
 from annotation.formats.content import ReadExample, ReadTask
+from annotation.models.errors import BadInput
 from tests.annotation.clues_files import choice_row, spans_row, write_rows, write_task
 
 

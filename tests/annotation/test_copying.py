@@ -2,8 +2,8 @@ import pytest
 
 from annotation.acts.copying import copy_study
 from annotation.acts.running import start_study
-from annotation.errors import BadInput
 from annotation.models import Batch
+from annotation.models.errors import BadInput
 from tests import make
 
 pytestmark = pytest.mark.django_db

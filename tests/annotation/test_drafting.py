@@ -6,8 +6,8 @@ import pytest
 from annotation.acts.cutting import cut_test_set
 from annotation.acts.drafting import Draft, draft_study
 from annotation.acts.running import start_study
-from annotation.errors import BadInput
 from annotation.models import Channel, Study, Task
+from annotation.models.errors import BadInput
 from scoring.acts.storing_runs import find_test_set
 from tests import make
 from tests.annotation.sampled import sampled_task

@@ -3,8 +3,8 @@ import pytest
 from annotation.acts.driving import start_test_drive
 from annotation.acts.judging import begin, give_consent
 from annotation.acts.running import pause_study
-from annotation.errors import NotReady
 from annotation.models import Assignment, Batch, Place
+from annotation.models.errors import NotReady
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,9 @@ import pytest
 from annotation.acts.joining import join
 from annotation.acts.running import start_study
 from annotation.acts.simulating import simulate_study
-from annotation.errors import Refusal
-from annotation.frozen import batch_content
 from annotation.models import Judgement, Outcome, Role
+from annotation.models.errors import Refusal
+from annotation.models.frozen import batch_content
 from tests import make
 from tests.annotation.sampled import sampled_task, study_of
 

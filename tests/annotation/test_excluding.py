@@ -5,8 +5,8 @@ from annotation.acts.excluding import CannotExclude, CannotLift, exclude, lift_e
 from annotation.acts.finishing import withdraw
 from annotation.acts.joining import Full
 from annotation.acts.running import close_study, pause_study, want_more
-from annotation.errors import BadInput
 from annotation.models import Assignment, Batch, Exclusion, Place
+from annotation.models.errors import BadInput
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -6,9 +6,9 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
-from annotation.checks import judgements_are_final
 from annotation.models import Judgement
-from annotation.triggers import drop_triggers, missing_triggers, restore_triggers
+from annotation.models.checks import judgements_are_final
+from annotation.models.triggers import drop_triggers, missing_triggers, restore_triggers
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

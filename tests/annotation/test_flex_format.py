@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from annotation.errors import BadInput
 from annotation.formats.flex import FlexChallenge
+from annotation.models.errors import BadInput
 from tests.annotation.flex_files import Challenge, Written, challenge, small
 
 

@@ -4,8 +4,8 @@ import pytest
 from django.http import QueryDict
 
 from annotation.acts.judging import BrowserTimes
-from annotation.errors import BadInput
 from annotation.forms import SentAnswer, read_sent_answer, read_step
+from annotation.models.errors import BadInput
 
 
 def read(query: str) -> SentAnswer:

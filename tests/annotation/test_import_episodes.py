@@ -7,8 +7,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.acts.batching import candidates
 from annotation.acts.importing_episodes import import_episodes
-from annotation.errors import BadInput
 from annotation.models import Batch, Benchmark, Example, ItemSet, Task
+from annotation.models.errors import BadInput
 from tests import make
 from tests.annotation.flex_files import Written, challenge, small
 

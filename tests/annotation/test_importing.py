@@ -12,9 +12,9 @@ from annotation.acts.correcting import correct_gold
 from annotation.acts.importing import import_benchmark
 from annotation.acts.running import start_study
 from annotation.chains import chains, unchained
-from annotation.errors import BadInput, Frozen
 from annotation.findings import Finding
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
+from annotation.models.errors import BadInput, Frozen
 from tests import make
 from tests.annotation.clues_files import (
     choice_row,

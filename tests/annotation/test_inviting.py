@@ -6,8 +6,8 @@ from annotation.acts.erasing import erase_annotator
 from annotation.acts.inviting import invite, links_csv, read_people
 from annotation.acts.joining import identify
 from annotation.acts.running import close_study
-from annotation.errors import BadInput
 from annotation.models import Study
+from annotation.models.errors import BadInput
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation import jobs, tasks
-from annotation.errors import BadInput
 from annotation.jobs import Cancelled, Progress, Result, enqueue, run_job, sweep
 from annotation.models import Assignment, Benchmark, Job, JobState, Task, Upload
+from annotation.models.errors import BadInput
 from tests import make
 from tests.annotation.clues_files import choice_row, write_task, zipped
 

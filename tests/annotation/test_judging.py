@@ -12,8 +12,8 @@ from annotation.acts.judging import (
     submit_answer,
 )
 from annotation.answers import RawAnswer
-from annotation.errors import BadInput
 from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Role, WorkState
+from annotation.models.errors import BadInput
 from tests import make
 from tests.together import at_once
 

@@ -1,7 +1,7 @@
 import pytest
 
-from annotation.errors import BadInput
 from annotation.formats.labelled import Columns, LabelledData, read_labelled
+from annotation.models.errors import BadInput
 
 
 def read(text: str, file: str = "texts.csv", **columns: object) -> LabelledData:

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotation.frozen import sequence
 from annotation.models import Assignment, Batch, Gold, Kind
+from annotation.models.frozen import sequence
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

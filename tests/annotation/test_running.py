@@ -14,8 +14,8 @@ from annotation.acts.running import (
     want_more,
     what_is_missing,
 )
-from annotation.errors import Frozen, NotReady
 from annotation.models import Outcome, OutcomeRule, Place, StudyState
+from annotation.models.errors import Frozen, NotReady
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

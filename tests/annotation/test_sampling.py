@@ -5,8 +5,8 @@ import pytest
 
 from annotation.acts.batching import candidates, make_batches
 from annotation.acts.sampling import PRESETS, changed, labelled_task, preset
-from annotation.errors import BadInput
 from annotation.models import Example, ItemSet, Task
+from annotation.models.errors import BadInput
 from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules, NestedRules
 from tests import make
 from tests.annotation.sampled import RULES, data_set, sampled

@@ -5,8 +5,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.acts.running import pause_study, start_study
 from annotation.acts.simulating import simulate_study
-from annotation.errors import Refusal
 from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Study
+from annotation.models.errors import Refusal
 from tests import make
 
 pytestmark = pytest.mark.django_db

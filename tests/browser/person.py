@@ -6,9 +6,9 @@ from django.urls import reverse
 from playwright.sync_api import Locator, Page
 
 from annotation.acts.judging import current_example
-from annotation.frozen import FrozenExample
 from annotation.marking import gold_in_force
 from annotation.models import Assignment, Batch
+from annotation.models.frozen import FrozenExample
 
 WORDS = """() => [...document.querySelectorAll(".span-word")].map(({token}) =>
     [token.segment.number, token.start, token.end])"""

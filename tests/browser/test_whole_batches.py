@@ -9,9 +9,9 @@ import pytest
 
 from annotation.acts.importing import import_benchmark
 from annotation.acts.running import start_study
-from annotation.frozen import sequence
 from annotation.marking import gold_in_force
 from annotation.models import Batch, Benchmark, Judgement, Outcome, Role, Task
+from annotation.models.frozen import sequence
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE, Comes
 from tests.browser.person import KEYBOARD, MOUSE, TOUCH, Person

@@ -10,8 +10,8 @@ from annotation.acts.judging import (
     leave_reveal,
     submit_answer,
 )
-from annotation.errors import BadInput
 from annotation.models import Assignment, Batch, WorkState
+from annotation.models.errors import BadInput
 from scoring.cells import CellReader, Choices
 from scoring.core.variance import variance_components
 from scoring.pilots import read_pilot, read_system

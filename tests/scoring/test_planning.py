@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.acts.planning import Assumptions, Contrast, design_of, make_plan
 
 # Few items, so that the slow oracle can try every design.

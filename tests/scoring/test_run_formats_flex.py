@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.errors import BadInput
 from annotation.models import Benchmark, Example, Kind, Role
+from annotation.models.errors import BadInput
 from tests import make
 from tests.scoring.runs_from import answers, imported
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from tests.scoring.runs_from import FILES, answers, imported, toy_benchmark
 
 pytestmark = pytest.mark.django_db

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.models import Run
 from tests.scoring.runs_from import WHO, answers, imported, toy_benchmark, written
 

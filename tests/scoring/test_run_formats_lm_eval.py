@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from tests.scoring.runs_from import FILES, answers, imported, toy_benchmark, written
 
 pytestmark = pytest.mark.django_db

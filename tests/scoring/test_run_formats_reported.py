@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from annotation.errors import BadInput
 from annotation.models import Benchmark
+from annotation.models.errors import BadInput
 from scoring.acts.importing_scores import ScoresReport, import_scores
 from scoring.models import ReportedScore
 from scoring.runs.records import ReadOptions

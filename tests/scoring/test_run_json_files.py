@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.runs import json_files
 from scoring.runs.json_files import members_of, read_lines, read_opening
 from scoring.runs.records import Refused

@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command, load_command_clas
 from django.db import connection
 
 from annotation import jobs
-from annotation.errors import BadInput, Refusal
 from annotation.models import Job, JobState
+from annotation.models.errors import BadInput, Refusal
 from scoring.acts.simulating_grids import (
     GridPoint,
     GridRules,

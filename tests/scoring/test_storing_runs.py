@@ -5,8 +5,8 @@ from threading import Barrier
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from annotation.errors import BadInput, Frozen, NotReady
 from annotation.models import Example, ItemSet
+from annotation.models.errors import BadInput, Frozen, NotReady
 from scoring.acts.scoring_runs import scores_of_run
 from scoring.acts.storing_runs import (
     DifferentAnswer,

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
 from annotation.acts.importing import TaskReport, import_benchmark
-from annotation.errors import Refusal
+from annotation.models.errors import Refusal
 
 
 class Command(BaseCommand):

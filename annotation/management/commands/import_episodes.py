@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.acts.importing_episodes import import_episodes
-from annotation.errors import Refusal
+from annotation.models.errors import Refusal
 
 
 class Command(BaseCommand):

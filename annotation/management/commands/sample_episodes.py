@@ -17,9 +17,9 @@ from annotation.acts.sampling import (
     preset,
     sample,
 )
-from annotation.errors import BadInput, Refusal
 from annotation.formats.labelled import DEFAULT_QUESTION, Columns, LabelledData, read_labelled
 from annotation.models import Task, Transfer
+from annotation.models.errors import BadInput, Refusal
 from scoring.core.episodes import EpisodeRules, NestedRules
 
 PARAMETERS = {

@@ -5,8 +5,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from annotation.acts.simulating import simulate_study
-from annotation.errors import Refusal
 from annotation.models import Study
+from annotation.models.errors import Refusal
 
 
 class Command(BaseCommand):

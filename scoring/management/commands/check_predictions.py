@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.acts.checking_predictions import Check, check_predictions
 from scoring.acts.importing_runs import choose_benchmark
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.acts.boards import episode_board, paired_tests
 from scoring.acts.importing_runs import choose_benchmark
 from scoring.management.putting import put_document

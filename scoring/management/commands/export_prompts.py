@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.acts.importing_runs import choose_benchmark
 from scoring.acts.prompting import Wanted, prompt_sets
 from scoring.acts.storing_runs import find_task

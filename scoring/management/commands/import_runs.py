@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import BadInput
+from annotation.models.errors import BadInput
 from scoring.acts.importing_runs import RunsReport, choose_benchmark, import_predictions
 from scoring.acts.importing_scores import ScoresReport, import_scores
 from scoring.models import Method, ProtocolTag

@@ -13,8 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.errors import Refusal
 from annotation.models import JobState
+from annotation.models.errors import Refusal
 from scoring import tasks  # noqa: F401 (registers what runs the parts)
 from scoring.acts.simulating_grids import (
     GridPoint,

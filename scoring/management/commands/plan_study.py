@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import Refusal
 from annotation.models import Study
+from annotation.models.errors import Refusal
 from scoring.acts.planning import (
     LEAST_COVERAGE,
     Assumptions,

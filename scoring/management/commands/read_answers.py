@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import BadInput
 from annotation.formats.lines import Record, read_records
+from annotation.models.errors import BadInput
 from scoring.tables.prompts import read_label
 
 KEPT = ("benchmark", "task", "shots", "split", "episode", "id")

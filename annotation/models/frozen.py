@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 
 from annotation.models import Batch, Item, ItemSet, Kind, Role, Study
-from annotation.order import shuffled
+from annotation.models.shuffling import shuffled
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
-from annotation.triggers import FINAL_TABLES, missing_triggers
+from annotation.models.triggers import FINAL_TABLES, missing_triggers
 
 
 @register(Tags.database)
