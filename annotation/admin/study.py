@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from annotation.access.links import batch_link, parameter_names, study_link
 from annotation.acts.batching import hold_draft
 from annotation.acts.coding import add_missing_codes
 from annotation.acts.running import what_is_missing
@@ -18,7 +19,6 @@ from annotation.admin.pages import PagedAdmin, to_row
 from annotation.admin.study_pages import PAGES
 from annotation.advice import farthest_below, study_advice
 from annotation.forms_admin import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
-from annotation.links import batch_link, parameter_names, study_link
 from annotation.models import Batch, OutcomeRule, Place, Study
 from annotation.models.errors import Frozen
 from annotation.watching import study_figures

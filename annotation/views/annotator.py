@@ -12,7 +12,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import access
+from annotation.access import cookies
 from annotation.acts import judging
 from annotation.acts.finishing import withdraw as withdraw_assignment
 from annotation.acts.joining import Full, NotOpen, identify, join
@@ -77,7 +77,7 @@ def accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
 def resume(request: HttpRequest, token: str) -> HttpResponse:
     assignment = get_object_or_404(Assignment, resume_token=token)
     response = redirect("annotation:work")
-    access.sign_in(request, response, assignment)
+    cookies.sign_in(request, response, assignment)
     return response
 
 
@@ -101,21 +101,21 @@ def _who_comes(request: HttpRequest, study: Study) -> Annotator:
     if channel.invited_only or channel.is_simulated:
         raise NoEntry(_("This study takes invited people only: open your personal link."))
     if not channel.person_param:
-        return access.known_annotator(request, channel) or identify(channel, new_token())[0]
+        return cookies.known_annotator(request, channel) or identify(channel, new_token())[0]
     external_id = request.GET.get(channel.person_param, "").strip()[:200]
     if not external_id:
         raise NoEntry(
             _("This link lacks your id. Open the study again from %(channel)s.")
             % {"channel": channel.name}
         )
-    signed = bool(channel.signature_param) and access.signature_holds(channel, request.GET.dict())
+    signed = bool(channel.signature_param) and cookies.signature_holds(channel, request.GET.dict())
     if channel.signature_param and not signed:
         raise NoEntry(
             _("This link was changed on its way. Open the study again from %(channel)s.")
             % {"channel": channel.name}
         )
     annotator, first_time = identify(channel, external_id)
-    if not (first_time or signed or access.is_known(request, annotator)):
+    if not (first_time or signed or cookies.is_known(request, annotator)):
         raise NoEntry(
             _(
                 "This work was begun in another browser. Go on there, or open your personal "
@@ -143,7 +143,7 @@ def _enter(
     except (Full, NotOpen) as refusal:
         return _refused(request, study, str(refusal))
     response = redirect("annotation:work")
-    access.sign_in(request, response, assignment)
+    cookies.sign_in(request, response, assignment)
     return response
 
 
@@ -171,7 +171,7 @@ def at_desk(view: View) -> View:
     @annotators_page
     @wraps(view)
     def with_assignment(request: HttpRequest) -> HttpResponse:
-        assignment = access.signed_in_assignment(request)
+        assignment = cookies.signed_in_assignment(request)
         if assignment is None:
             sentence = _("This browser is not in a study. Open your link again.")
             return render(request, REFUSED, {"sentence": sentence}, status=403)

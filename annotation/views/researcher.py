@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation import access
+from annotation.access import cookies
+from annotation.access.links import invitation_link
 from annotation.acts.driving import start_test_drive
 from annotation.acts.exporting import FORMATS, export_judgements
 from annotation.acts.inviting import links_csv
-from annotation.links import invitation_link
 from annotation.models import Batch, Outcome, Study
 from annotation.models.errors import Refusal
 from annotation.watching import study_figures
@@ -66,7 +66,7 @@ def test_drive(request: HttpRequest, batch_id: int) -> HttpResponse:
         context = {"study": batch.study, "sentence": str(refusal)}
         return render(request, "annotation/researcher/refused.html", context, status=409)
     response = redirect("annotation:work")
-    access.sign_in(request, response, assignment)
+    cookies.sign_in(request, response, assignment)
     return response
 
 

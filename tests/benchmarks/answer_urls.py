@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.http import require_POST
 
-from annotation import access
+from annotation.access import cookies
 from annotation.models import Assignment
 from annotation.views.annotator import annotators_page, at_desk
 from config.urls import urlpatterns as product
@@ -15,7 +15,7 @@ from config.urls import urlpatterns as product
 @require_POST
 def nothing(request: HttpRequest) -> HttpResponse:
     """Behind the same middleware, with the same cookie read."""
-    access.cookie_of(request)
+    cookies.cookie_of(request)
     return HttpResponse("nothing")
 
 
