@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from annotation.acts.judging import current_example, judgement_at
 from annotation.acts.paying import earned
-from annotation.marking import gold_in_force, mark
+from annotation.kinds.scoring import gold_in_force, mark
 from annotation.models import (
     Assignment,
     Gold,

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from annotation.acts.judging import BrowserTimes
-from annotation.answers import RawAnswer
+from annotation.kinds.answers import RawAnswer
 from annotation.models.errors import BadInput
 
 _LONGEST_MS = 2**31 - 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import exp, log, log2
 from random import Random
 
-from annotation.answers import RawAnswer
+from annotation.kinds.answers import RawAnswer
 from annotation.models.frozen import FrozenExample
 from scoring.core.spans import tokens_of
 

@@ -18,8 +18,8 @@ from annotation.acts.judging import (
     submit_answer,
 )
 from annotation.acts.running import start_study
-from annotation.answers import RawAnswer
-from annotation.marking import gold_in_force
+from annotation.kinds.answers import RawAnswer
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import (
     Annotator,
     Assignment,

@@ -13,7 +13,7 @@ from annotation.acts.finishing import finish
 from annotation.acts.paying import paid_ms
 from annotation.acts.places import holds_place, renew_lease
 from annotation.acts.qualifying import qualify
-from annotation.answers import RawAnswer, read_answer
+from annotation.kinds.answers import RawAnswer, read_answer
 from annotation.models import Assignment, Judgement, Outcome, Role, WorkState
 from annotation.models.frozen import FrozenExample, batch_content, sequence
 

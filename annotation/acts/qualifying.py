@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from statistics import fmean, stdev
 
-from annotation.marking import gold_in_force, mark
+from annotation.kinds.scoring import gold_in_force, mark
 from annotation.models import Assignment, DropUnit, Study
 from annotation.models.frozen import batch_content
 

@@ -15,7 +15,7 @@ from annotation.acts.importing import TaskReport, save_task
 from annotation.exposure import exposure_key_for
 from annotation.formats.content import ReadSet, ReadTask
 from annotation.formats.labelled import ContentExample, LabelledData, distinct, labelled_example
-from annotation.marking import gold_in_force
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import Benchmark, Kind, Role, Task, Transfer
 from annotation.models.errors import BadInput
 from scoring.core import episodes as core

@@ -15,7 +15,7 @@ from annotation.acts.judging import (
     submit_answer,
 )
 from annotation.acts.places import open_places
-from annotation.marking import gold_in_force
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import (
     Annotator,
     Assignment,

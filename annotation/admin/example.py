@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.acts.correcting import correct_gold
 from annotation.admin.pages import Page, ViewOnlyAdmin, attempt, show_page, to_row
-from annotation.marking import gold_in_force
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import Example, Gold
 
 SEPARATOR = "---"

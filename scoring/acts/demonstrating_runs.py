@@ -1,6 +1,6 @@
 """The demonstration's system, run on every shot set: five splits beside the people."""
 
-from annotation.marking import gold_in_force
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import Benchmark, Example, ItemSet, Role, Task
 from scoring.acts.storing_runs import StoredAlready, add_predictions, finish_run, open_run
 from scoring.models import Method, Run

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from annotation.acts.batching import Candidate, candidates
-from annotation.marking import gold_in_force
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import Item, ItemSet, Kind, Task
 from annotation.models.errors import BadInput
 from scoring.core.draws import Draws

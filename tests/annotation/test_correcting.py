@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from annotation.acts.correcting import correct_gold
 from annotation.acts.qualifying import training_score
-from annotation.marking import gold_in_force
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import Gold, GoldVersion, Kind, Task
 from annotation.models.errors import BadInput
 from tests import make

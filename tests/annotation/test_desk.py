@@ -3,8 +3,8 @@
 import pytest
 
 from annotation.acts.judging import BrowserTimes, submit_answer
-from annotation.answers import RawAnswer
 from annotation.desk import Piece, Reveal, compare, desk_context
+from annotation.kinds.answers import RawAnswer
 from annotation.models import Gold, Judgement, Kind
 from tests import make
 from tests.texts import Text, running_batch_of

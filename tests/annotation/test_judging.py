@@ -11,7 +11,7 @@ from annotation.acts.judging import (
     notice_displacement,
     submit_answer,
 )
-from annotation.answers import RawAnswer
+from annotation.kinds.answers import RawAnswer
 from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Role, WorkState
 from annotation.models.errors import BadInput
 from tests import make

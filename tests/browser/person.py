@@ -6,7 +6,7 @@ from django.urls import reverse
 from playwright.sync_api import Locator, Page
 
 from annotation.acts.judging import current_example
-from annotation.marking import gold_in_force
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import Assignment, Batch
 from annotation.models.frozen import FrozenExample
 

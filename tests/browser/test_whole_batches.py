@@ -9,7 +9,7 @@ import pytest
 
 from annotation.acts.importing import import_benchmark
 from annotation.acts.running import start_study
-from annotation.marking import gold_in_force
+from annotation.kinds.scoring import gold_in_force
 from annotation.models import Batch, Benchmark, Judgement, Outcome, Role, Task
 from annotation.models.frozen import sequence
 from tests import make
