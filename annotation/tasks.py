@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation import jobs
 from annotation.acts.finishing import expire_idle
-from annotation.acts.importing import import_benchmark
+from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Job
 from annotation.models.errors import BadInput
 

@@ -16,7 +16,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotation.reference_figures import ALMOST_ALL
+from annotation.benchmarks.floors import ALMOST_ALL
 from scoring.analysis.floors import CEILING, Bound, no_skill
 from scoring.analysis.items import ItemFigures
 from scoring.models import References

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from annotation.formats.content import checksum
+from annotation.benchmarks.formats.content import checksum
 from annotation.models import Assignment, Benchmark, Gold, ItemSet, Role, Study, Task
 from scoring.cells import CellReader
 from scoring.core.s1 import SCORER_VERSION

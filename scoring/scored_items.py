@@ -6,7 +6,7 @@ A benchmark of episodes has thousands of sets, so the sets of a task are read to
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.formats.content import checksum
+from annotation.benchmarks.formats.content import checksum
 from annotation.models import Gold, Item, ItemSet, Task
 
 # The alternatives of one gold, each a set of texts.

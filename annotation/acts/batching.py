@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.chains import chains as chains_of_task
-from annotation.chains import unchained
+from annotation.benchmarks.chains import chains as chains_of_task
+from annotation.benchmarks.chains import unchained
 from annotation.models import Batch, ItemSet, Role, Study, StudyState, Task
 from annotation.models.errors import BadInput, Frozen
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from annotation import demo
 from annotation.acts.batching import make_batches
 from annotation.acts.coding import add_missing_codes
-from annotation.acts.importing import import_benchmark
 from annotation.acts.running import start_study
 from annotation.acts.simulating import simulate_study
+from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Benchmark, Channel, Study
 
 NAME = "demo"

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from annotation.acts.batching import Candidate, add_batches, candidates
 from annotation.acts.coding import add_missing_codes
-from annotation.acts.cutting import PART, cut_test_set
+from annotation.benchmarks.subsets import PART, cut_test_set
 from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.admin.pages import PagedAdmin, ViewOnlyAdmin, show_page, to_row
-from annotation.chains import chains
+from annotation.benchmarks.chains import chains
 from annotation.forms_admin import ImportForm
 from annotation.jobs import enqueue
 from annotation.models import Batch, Benchmark, ItemSet, Job, StudyState, Task, Upload

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.acts.correcting import correct_gold
 from annotation.admin.pages import Page, ViewOnlyAdmin, attempt, show_page, to_row
+from annotation.benchmarks.correcting import correct_gold
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Example, Gold
 

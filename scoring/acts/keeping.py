@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.formats.content import checksum
+from annotation.benchmarks.formats.content import checksum
 from annotation.models import Job, JobState
 from scoring.cells import CellReader, Choices
 from scoring.core.s1 import SCORER_VERSION

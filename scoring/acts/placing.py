@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from annotation.benchmarks.floors import RULES
 from annotation.models import Benchmark, ItemSet, Role, Study, Task
-from annotation.reference_figures import RULES
 from scoring.acts.approving import running_studies, standing_runs, standing_studies
 from scoring.acts.comparing import reported_rows
 from scoring.analysis.floors import CEILING, NOT_ALLOWED, Bound, bounds, no_skill

@@ -9,8 +9,8 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 
-from annotation.acts.cutting import PART
-from annotation.formats.lines import is_text
+from annotation.benchmarks.formats.lines import is_text
+from annotation.benchmarks.subsets import PART
 from annotation.models import Benchmark, ItemSet, Kind, Role, Task
 from annotation.models.errors import BadInput, Frozen, Refusal
 from scoring.models import Prediction, Run, RunState

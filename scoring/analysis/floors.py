@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.findings import TestMaterial
+from annotation.benchmarks.findings import TestMaterial
+from annotation.benchmarks.floors import ceiling_score, floor_scores
 from annotation.models import Task
-from annotation.reference_figures import ceiling_score, floor_scores
 
 CEILING = "ceiling"
 LABELS = {

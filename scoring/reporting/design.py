@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.findings import WARNING
+from annotation.benchmarks.findings import WARNING
 from annotation.models import Batch, Item, Study, Task
 
 

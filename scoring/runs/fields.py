@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from annotation.formats.lines import is_text
+from annotation.benchmarks.formats.lines import is_text
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run
 from scoring.runs.records import RunFields

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from annotation.archives import UNREADABLE, check_entries
+from annotation.benchmarks.archives import UNREADABLE, check_entries
 from annotation.models.errors import BadInput
 from scoring.runs.inspect_samples import header_of, read_sample, run_of
 from scoring.runs.records import Read, ReadOptions

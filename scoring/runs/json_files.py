@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from annotation.formats.lines import json_type
+from annotation.benchmarks.formats.lines import json_type
 from annotation.models.errors import BadInput
 from scoring.runs.records import Refused
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from annotation.acts.batching import add_batches, candidates
 from annotation.acts.running import start_study
-from annotation.acts.sampling import SampleReport, sample
-from annotation.formats.labelled import LabelledData, distinct, labelled_example
+from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
+from annotation.benchmarks.sampling import SampleReport, sample
 from annotation.models import Benchmark, Study, Task
 from scoring.core.episodes import EpisodeRules
 from tests import make

@@ -7,8 +7,8 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipI
 
 import pytest
 
-from annotation import archives
-from annotation.archives import Source, open_files
+from annotation.benchmarks import archives
+from annotation.benchmarks.archives import Source, open_files
 from annotation.models.errors import BadInput
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from annotation.acts.importing import import_benchmark
-from annotation.findings import Finding
+from annotation.benchmarks.findings import Finding
+from annotation.benchmarks.importing import import_benchmark
 from tests.annotation.clues_files import Row, choice_row, spans_row, write_task
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from annotation import demo
 from annotation.acts.batching import make_batches
-from annotation.acts.importing import import_benchmark
 from annotation.acts.running import start_study
+from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Example, Item, ItemSet, Kind, Task
 from tests import make
 

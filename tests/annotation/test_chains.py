@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from annotation.chains import chains, unchained
+from annotation.benchmarks.chains import chains, unchained
 from annotation.models import Example, ItemSet, Task
 from tests import make
 

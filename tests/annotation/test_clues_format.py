@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from annotation.archives import open_files
-from annotation.formats.clues import find_folders, read_benchmark
-from annotation.formats.content import ReadExample, ReadTask
+from annotation.benchmarks.archives import open_files
+from annotation.benchmarks.formats.clues import find_folders, read_benchmark
+from annotation.benchmarks.formats.content import ReadExample, ReadTask
 from annotation.models.errors import BadInput
 from tests.annotation.clues_files import choice_row, spans_row, write_rows, write_task
 

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.acts.correcting import correct_gold
 from annotation.acts.qualifying import training_score
+from annotation.benchmarks.correcting import correct_gold
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Gold, GoldVersion, Kind, Task
 from annotation.models.errors import BadInput

@@ -11,7 +11,7 @@ import pytest
 
 ANNOTATION = Path(__file__).parents[2] / "annotation"
 BENCHMARK = ANNOTATION / "demo" / "benchmark"
-DESCRIPTIONS = ANNOTATION / "descriptions"
+DESCRIPTIONS = ANNOTATION / "benchmarks" / "descriptions"
 KINDS = {
     "Reviews": "choice",
     "Statements": "choice",

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from annotation.acts.cutting import cut_test_set
 from annotation.acts.drafting import Draft, draft_study
 from annotation.acts.running import start_study
+from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
 from scoring.acts.storing_runs import find_test_set

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation.formats.flex import FlexChallenge
+from annotation.benchmarks.formats.flex import FlexChallenge
 from annotation.models.errors import BadInput
 from tests.annotation.flex_files import Challenge, Written, challenge, small
 

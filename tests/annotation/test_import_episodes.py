@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.acts.batching import candidates
-from annotation.acts.importing_episodes import import_episodes
+from annotation.benchmarks.importing_episodes import import_episodes
 from annotation.models import Batch, Benchmark, Example, ItemSet, Task
 from annotation.models.errors import BadInput
 from tests import make

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from annotation.acts import importing
-from annotation.acts.correcting import correct_gold
-from annotation.acts.importing import import_benchmark
 from annotation.acts.running import start_study
-from annotation.chains import chains, unchained
-from annotation.findings import Finding
+from annotation.benchmarks import importing
+from annotation.benchmarks.chains import chains, unchained
+from annotation.benchmarks.correcting import correct_gold
+from annotation.benchmarks.findings import Finding
+from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
 from annotation.models.errors import BadInput, Frozen
 from tests import make

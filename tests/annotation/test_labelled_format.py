@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.formats.labelled import Columns, LabelledData, read_labelled
+from annotation.benchmarks.formats.labelled import Columns, LabelledData, read_labelled
 from annotation.models.errors import BadInput
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from annotation.acts.batching import candidates, make_batches
-from annotation.acts.sampling import PRESETS, changed, labelled_task, preset
+from annotation.benchmarks.sampling import PRESETS, changed, labelled_task, preset
 from annotation.models import Example, ItemSet, Task
 from annotation.models.errors import BadInput
 from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules, NestedRules

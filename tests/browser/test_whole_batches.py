@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.acts.importing import import_benchmark
 from annotation.acts.running import start_study
+from annotation.benchmarks.importing import import_benchmark
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Batch, Benchmark, Judgement, Outcome, Role, Task
 from annotation.models.frozen import sequence

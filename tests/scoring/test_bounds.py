@@ -4,9 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.acts.correcting import correct_gold
+from annotation.benchmarks.correcting import correct_gold
+from annotation.benchmarks.floors import RULES
 from annotation.models import Kind, Task
-from annotation.reference_figures import RULES
 from scoring.acts.comparing import compare
 from scoring.analysis.floors import CEILING, LABELS, Bound, bounds
 from scoring.cells import Choices

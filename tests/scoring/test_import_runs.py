@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.acts.importing import import_benchmark
+from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark
 from scoring.acts import importing_runs
 from scoring.acts.comparing import compare

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.acts.correcting import correct_gold
-from annotation.acts.importing import import_benchmark
 from annotation.acts.running import close_study
+from annotation.benchmarks.correcting import correct_gold
+from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark, Channel, Exclusion, Kind, Task
 from scoring.acts.approving import decide_runs
 from scoring.acts.importing_scores import import_scores

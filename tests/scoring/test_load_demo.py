@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.acts.demonstrating import BENCHMARK
-from annotation.acts.importing import import_benchmark
+from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
 from scoring.acts.demonstrating_runs import load_demonstration_runs
 from scoring.models import Prediction, Run

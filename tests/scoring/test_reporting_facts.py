@@ -3,9 +3,9 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.acts.correcting import correct_gold
 from annotation.acts.finishing import withdraw
 from annotation.acts.judging import decline
+from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Assignment, Batch, Channel, Exclusion, Kind, Study
 from scoring.reporting.facts import Facts, gather
 from tests import make

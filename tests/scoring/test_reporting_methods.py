@@ -1,7 +1,7 @@
 import pytest
 
-from annotation.acts.correcting import correct_gold
 from annotation.acts.running import close_study
+from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Batch, Channel, Exclusion, Kind, Study, Task
 from scoring.reporting.facts import gather
 from scoring.reporting.methods import methods

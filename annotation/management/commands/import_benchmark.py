@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
-from annotation.acts.importing import TaskReport, import_benchmark
+from annotation.benchmarks.importing import TaskReport, import_benchmark
 from annotation.models.errors import Refusal
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.acts.importing_episodes import import_episodes
+from annotation.benchmarks.importing_episodes import import_episodes
 from annotation.models.errors import Refusal
 
 

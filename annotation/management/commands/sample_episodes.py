@@ -8,7 +8,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
-from annotation.acts.sampling import (
+from annotation.benchmarks.formats.labelled import (
+    DEFAULT_QUESTION,
+    Columns,
+    LabelledData,
+    read_labelled,
+)
+from annotation.benchmarks.sampling import (
     PRESETS,
     Preset,
     SampleReport,
@@ -17,7 +23,6 @@ from annotation.acts.sampling import (
     preset,
     sample,
 )
-from annotation.formats.labelled import DEFAULT_QUESTION, Columns, LabelledData, read_labelled
 from annotation.models import Task, Transfer
 from annotation.models.errors import BadInput, Refusal
 from scoring.core.episodes import EpisodeRules, NestedRules

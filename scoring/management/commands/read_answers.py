@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.formats.lines import Record, read_records
+from annotation.benchmarks.formats.lines import Record, read_records
 from annotation.models.errors import BadInput
 from scoring.tables.prompts import read_label
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
-from annotation.formats.content import checksum
+from annotation.benchmarks.formats.content import checksum
 from annotation.models import Item, Role, Task
 
 PORTION = 10_000

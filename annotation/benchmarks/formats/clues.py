@@ -14,11 +14,11 @@ from typing import Any
 
 from django.utils.text import slugify
 
-from annotation.archives import Files
-from annotation.formats import task_file
-from annotation.formats.clues_rows import RowReader
-from annotation.formats.content import ReadExample, ReadSet, ReadTask
-from annotation.formats.lines import read_records
+from annotation.benchmarks.archives import Files
+from annotation.benchmarks.formats import task_file
+from annotation.benchmarks.formats.clues_rows import RowReader
+from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
+from annotation.benchmarks.formats.lines import read_records
 from annotation.models import Kind, Role
 from annotation.models.errors import BadInput
 

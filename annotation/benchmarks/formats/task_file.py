@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from annotation.formats.lines import is_text
+from annotation.benchmarks.formats.lines import is_text
 from annotation.models import Kind, ReferencePolicy
 from annotation.models.benchmark import Direction
 from annotation.models.errors import BadInput

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from annotation.formats.content import checksum
+from annotation.benchmarks.formats.content import checksum
 from annotation.models import Item, ItemSet
 from annotation.models.errors import BadInput
 from scoring.core.draws import Draws

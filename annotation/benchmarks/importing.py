@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 
 from django.db import transaction
 
-from annotation.archives import Source, open_files
-from annotation.audit import audit_task
-from annotation.exposure import exposure_key_for
-from annotation.findings import Finding
-from annotation.formats.clues import read_benchmark
-from annotation.formats.content import ReadExample, ReadSet, ReadTask
+from annotation.benchmarks.archives import Source, open_files
+from annotation.benchmarks.audit import audit_task
+from annotation.benchmarks.exposure import exposure_key_for
+from annotation.benchmarks.findings import Finding
+from annotation.benchmarks.formats.clues import read_benchmark
+from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
 from annotation.models import (
     Batch,
     Benchmark,

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from annotation.formats.content import Alternatives, ReadExample, Span
-from annotation.formats.lines import Record, json_type
+from annotation.benchmarks.formats.content import Alternatives, ReadExample, Span
+from annotation.benchmarks.formats.lines import Record, json_type
 
 LONGEST_ID = 200
 

@@ -7,17 +7,17 @@ from typing import BinaryIO
 
 from django.db import transaction
 
-from annotation.acts.importing import TaskReport, save_task
-from annotation.acts.sampling import check_names, episode_sets
-from annotation.exposure import exposure_key_for
-from annotation.formats.content import ReadTask
-from annotation.formats.flex import (
+from annotation.benchmarks.exposure import exposure_key_for
+from annotation.benchmarks.formats.content import ReadTask
+from annotation.benchmarks.formats.flex import (
     TRANSFERS,
     FlexChallenge,
     FlexEpisode,
     slug_of,
 )
-from annotation.formats.lines import records_of
+from annotation.benchmarks.formats.lines import records_of
+from annotation.benchmarks.importing import TaskReport, save_task
+from annotation.benchmarks.sampling import check_names, episode_sets
 from annotation.models import Benchmark, Kind, Task
 from annotation.models.errors import BadInput
 

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from annotation.chains import Contents
-from annotation.findings import (
+from annotation.benchmarks.chains import Contents
+from annotation.benchmarks.findings import (
     MOST_EXAMPLES,
     NOTE,
     WARNING,
@@ -20,8 +20,8 @@ from annotation.findings import (
     stands_in,
     warning,
 )
+from annotation.benchmarks.floors import ceiling, floors, reach, several_alternatives
 from annotation.models import ItemSet, Kind, Role, Task
-from annotation.reference_figures import ceiling, floors, reach, several_alternatives
 
 # What a reader met in the files and put right before anything was stored.
 READER_MESSAGES = {

@@ -4,7 +4,7 @@ the most that the form of an answer allows, and how much of the gold two taps re
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.findings import (
+from annotation.benchmarks.findings import (
     MOST_EXAMPLES,
     NOTE,
     WARNING,

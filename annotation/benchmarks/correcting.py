@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.acts.importing import IMPORT_REASON
+from annotation.benchmarks.importing import IMPORT_REASON
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Example, Gold, GoldVersion, Kind, Task
 from annotation.models.errors import BadInput

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.chains import Chain, Contents, chains_of, shot_contents
+from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents
 from annotation.models import Example, Gold, Item, ItemSet, Kind, Role, Task
 
 WARNING, NOTE = "warning", "note"

@@ -11,10 +11,15 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.acts.importing import TaskReport, save_task
-from annotation.exposure import exposure_key_for
-from annotation.formats.content import ReadSet, ReadTask
-from annotation.formats.labelled import ContentExample, LabelledData, distinct, labelled_example
+from annotation.benchmarks.exposure import exposure_key_for
+from annotation.benchmarks.formats.content import ReadSet, ReadTask
+from annotation.benchmarks.formats.labelled import (
+    ContentExample,
+    LabelledData,
+    distinct,
+    labelled_example,
+)
+from annotation.benchmarks.importing import TaskReport, save_task
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Benchmark, Kind, Role, Task, Transfer
 from annotation.models.errors import BadInput
