@@ -8,17 +8,25 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("baseliner")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks()
+# Each room has tasks of its own.
+ROOMS = [
+    "annotation.jobs",
+    "annotation.benchmarks",
+    "annotation.work",
+    "scoring",
+]
+app.autodiscover_tasks(ROOMS)
 
 # A message that got lost with its worker is not given back in time by any broker, so a job is a
 # row that the sweep takes up again; a lapsed lease makes a place claimable.
 EVERY_S = 60.0
+SCHEDULED = ["annotation.jobs.tasks.sweep_jobs", "annotation.work.tasks.expire_leases"]
 app.conf.beat_schedule = {
-    name: {
-        "task": f"annotation.tasks.{name}",
+    task: {
+        "task": task,
         "schedule": EVERY_S,
         # Without a worker the queue would fill with the same wish.
         "options": {"expires": EVERY_S},
     }
-    for name in ("sweep_jobs", "expire_leases")
+    for task in SCHEDULED
 }

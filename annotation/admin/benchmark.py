@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotation.admin.pages import PagedAdmin, ViewOnlyAdmin, show_page, to_row
 from annotation.benchmarks.chains import chains
 from annotation.forms_admin import ImportForm
-from annotation.jobs import enqueue
+from annotation.jobs.queue import enqueue
 from annotation.models import Batch, Benchmark, ItemSet, Job, StudyState, Task, Upload
 
 # A batch copies its task's description when it starts; these it reads from the task.

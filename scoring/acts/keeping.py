@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import jobs
 from annotation.benchmarks.formats.content import checksum
+from annotation.jobs import queue
 from annotation.models import Job, JobState
 from scoring.cells import CellReader, Choices
 from scoring.core.s1 import SCORER_VERSION
@@ -63,7 +63,7 @@ def order(
         )
         if kept.job is None or kept.job.is_over:
             arguments = {"comparison": kept.pk, "fingerprint": fingerprint}
-            kept.job = jobs.enqueue(JOBS[part], arguments, author=author)
+            kept.job = queue.enqueue(JOBS[part], arguments, author=author)
             kept.save(update_fields=["job"])
     return kept
 

@@ -16,9 +16,9 @@ from celery import group
 from django.db import transaction
 from django.db.models import QuerySet
 
+from annotation.jobs.tasks import run_job
 from annotation.models import Job, JobState
 from annotation.models.errors import BadInput, Refusal
-from annotation.tasks import run_job
 from scoring.core.sample_size import published_examples, simulate_intervals
 
 JOB = "simulate_intervals"

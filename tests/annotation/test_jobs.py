@@ -8,10 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation import jobs, tasks
-from annotation.jobs import Cancelled, Progress, Result, enqueue, run_job, sweep
+from annotation.benchmarks import tasks as benchmark_tasks  # noqa: F401 (registers the import)
+from annotation.jobs import queue, tasks
+from annotation.jobs.queue import Cancelled, Progress, Result, enqueue, run_job, sweep
 from annotation.models import Assignment, Benchmark, Job, JobState, Task, Upload
 from annotation.models.errors import BadInput
+from annotation.work.tasks import expire_leases
 from tests import make
 from tests.annotation.clues_files import choice_row, write_task, zipped
 
@@ -28,7 +30,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[Job, Progress], Re
     def run_the_last(job: Job, progress: Progress) -> Result:
         return chosen[-1](job, progress)
 
-    monkeypatch.setitem(jobs._runners, "test", run_the_last)
+    monkeypatch.setitem(queue._runners, "test", run_the_last)
     return chosen
 
 
@@ -158,7 +160,7 @@ class TestOnce:
 
     def test_rejects_a_second_runner_of_a_kind(self, runner: list) -> None:
         with pytest.raises(ValueError, match="'test' is registered twice"):
-            jobs.runs("test")(lambda job, progress: {})
+            queue.runs("test")(lambda job, progress: {})
 
 
 class TestSweep:
@@ -260,6 +262,6 @@ def test_expires_assignments_by_the_schedule(silent_h: int, outcome: str) -> Non
     assignment = make.at_work(make.running_batch(expire_hours=24))
     seen_at = timezone.now() - timedelta(hours=silent_h)
     Assignment.objects.update(seen_at=seen_at)
-    tasks.expire_leases()
+    expire_leases()
     assignment.refresh_from_db()
     assert assignment.outcome == outcome

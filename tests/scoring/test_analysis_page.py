@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from openpyxl import load_workbook
 
-from annotation.jobs import run_job
+from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job, JobState
 from scoring import tasks
 from scoring.models import Comparison, Part

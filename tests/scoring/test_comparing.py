@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from annotation.acts.places import open_places
-from annotation.jobs import run_job
+from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Gold, GoldVersion, Kind
 from scoring import tasks
 from scoring.acts.comparing import (

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from annotation.benchmarks.importing import import_benchmark
-from annotation.jobs import Cancelled, run_job, runs
+from annotation.jobs.queue import Cancelled, run_job, runs
 from annotation.models import Batch, Benchmark, Exclusion, Gold, GoldVersion, JobState
 from scoring import tasks
 from scoring.acts.analysing import analyse

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command, load_command_class
 from django.db import connection
 
-from annotation import jobs
+from annotation.jobs import queue
 from annotation.models import Job, JobState
 from annotation.models.errors import BadInput, Refusal
 from scoring.acts.simulating_grids import (
@@ -88,7 +88,7 @@ def test_comes_out_the_same_from_several_workers_at_once(monkeypatch: pytest.Mon
     def work(start: int) -> None:
         # Each starts elsewhere and tries all: what another has claimed it leaves alone.
         for pk in pks[start:] + pks[:start]:
-            jobs.run_job(pk)
+            queue.run_job(pk)
         connection.close()
 
     with ThreadPoolExecutor(3) as pool:
@@ -107,10 +107,10 @@ class _Nobody:
 def test_is_not_there_before_its_last_part_is(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = distribute_grid(POINTS, RULES, parts=3)
     first, second, third = jobs_of(grid)
-    jobs.run_job(first.pk)
-    jobs.run_job(third.pk)
+    queue.run_job(first.pk)
+    queue.run_job(third.pk)
     assert collect_grid(grid, POINTS) is None
-    jobs.run_job(second.pk)
+    queue.run_job(second.pk)
     assert collect_grid(grid, POINTS) is not None
 
 
@@ -118,9 +118,9 @@ def test_takes_up_a_part_again_that_a_killed_worker_left() -> None:
     grid = distribute_grid(POINTS, RULES, parts=2)
     first, second = jobs_of(grid)
     Job.objects.filter(pk=first.pk).update(state=JobState.RUNNING, attempt=1)
-    jobs.sweep(at=jobs.timezone.now())
+    queue.sweep(at=queue.timezone.now())
     for job in (first, second):
-        jobs.run_job(job.pk)
+        queue.run_job(job.pk)
     assert same(collect_grid(grid, POINTS), simulate_grid(POINTS, RULES))
 
 
@@ -128,7 +128,7 @@ def test_says_which_part_was_stopped() -> None:
     grid = distribute_grid(POINTS, RULES, parts=2)
     second = jobs_of(grid)[1]
     Job.objects.filter(pk=second.pk).update(cancel_requested=True)
-    jobs.run_job(second.pk)
+    queue.run_job(second.pk)
     with pytest.raises(Refusal, match="Part 2 of the grid: Stopped before its end"):
         collect_grid(grid, POINTS)
 

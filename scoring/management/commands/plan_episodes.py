@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation import jobs
+from annotation.jobs import queue
 from annotation.models import JobState
 from annotation.models.errors import Refusal
 from scoring import tasks  # noqa: F401 (registers what runs the parts)
@@ -101,12 +101,12 @@ class Command(BaseCommand):
         while (rows := collect_grid(grid, points)) is None:
             waiting = jobs_of(grid).filter(state=JobState.QUEUED).first()
             if waiting is not None:
-                jobs.run_job(waiting.pk)
+                queue.run_job(waiting.pk)
                 continue
             time.sleep(WAIT_S)
             # What a killed worker left is taken up again.
             if time.monotonic() - swept > SWEEP_S:
-                jobs.sweep(at=timezone.now())
+                queue.sweep(at=timezone.now())
                 swept = time.monotonic()
         return rows
 

@@ -1,0 +1,9 @@
+from celery import shared_task
+from django.utils import timezone
+
+from annotation.acts.finishing import expire_idle
+
+
+@shared_task
+def expire_leases() -> None:
+    expire_idle(at=timezone.now())
