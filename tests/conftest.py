@@ -10,9 +10,9 @@ from django.test import TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from annotation.desk import asked_html
 from annotation.models.frozen import forget_frozen
 from annotation.models.triggers import create_triggers, drop_triggers
+from annotation.work.page import asked_html
 from tests import chromium, make
 
 SHARED = settings.BASE_DIR.parent / "shared"

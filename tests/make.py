@@ -8,16 +8,6 @@ from importlib import import_module
 from itertools import count
 from typing import Any
 
-from annotation.acts.joining import identify, join
-from annotation.acts.judging import (
-    BrowserTimes,
-    begin,
-    current_example,
-    give_consent,
-    leave_reveal,
-    submit_answer,
-)
-from annotation.acts.running import start_study
 from annotation.kinds.answers import RawAnswer
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import (
@@ -39,6 +29,16 @@ from annotation.models import (
     Study,
     Task,
     WorkState,
+)
+from annotation.studies.lifecycle import start_study
+from annotation.work.joining import identify, join
+from annotation.work.judging import (
+    BrowserTimes,
+    begin,
+    current_example,
+    give_consent,
+    leave_reveal,
+    submit_answer,
 )
 
 NOON = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)

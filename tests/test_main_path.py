@@ -15,9 +15,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.acts.batching import make_batches
-from annotation.acts.running import start_study
 from annotation.models import Benchmark, Study
+from annotation.studies.batching import make_batches
+from annotation.studies.lifecycle import start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from annotation.acts.running import start_study
 from annotation.models import Batch, Example, Gold, Role, Task
+from annotation.studies.lifecycle import start_study
 from tests import make
 
 

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from annotation import demo
-from annotation.acts.batching import make_batches
-from annotation.acts.coding import add_missing_codes
-from annotation.acts.running import start_study
 from annotation.acts.simulating import simulate_study
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Benchmark, Channel, Study
+from annotation.studies.batching import make_batches
+from annotation.studies.codes import add_missing_codes
+from annotation.studies.lifecycle import start_study
 
 NAME = "demo"
 SLUG = "demonstration"

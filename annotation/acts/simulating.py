@@ -5,16 +5,6 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from annotation.acts.joining import identify, join
-from annotation.acts.judging import (
-    BrowserTimes,
-    begin,
-    current_example,
-    give_consent,
-    leave_reveal,
-    submit_answer,
-)
-from annotation.acts.places import open_places
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import (
     Annotator,
@@ -29,6 +19,16 @@ from annotation.models import (
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
 from annotation.simulation import SimulatedPerson
+from annotation.work.joining import identify, join
+from annotation.work.judging import (
+    BrowserTimes,
+    begin,
+    current_example,
+    give_consent,
+    leave_reveal,
+    submit_answer,
+)
+from annotation.work.places import open_places
 
 READING_S = 25
 REVEAL_S = 4

@@ -10,12 +10,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.acts.batching import hold_draft
-from annotation.acts.running import want_more
+from annotation.admin.forms import BatchForm, MorePlacesForm
 from annotation.admin.pages import Page, PagedAdmin, attempt, row_url, show_page, to_row
-from annotation.forms_admin import BatchForm, MorePlacesForm
 from annotation.models import Batch, Study, StudyState
 from annotation.models.errors import Frozen
+from annotation.studies.batching import hold_draft
+from annotation.studies.lifecycle import want_more
 
 
 def more_places(model_admin: admin.ModelAdmin, request: HttpRequest, batch: Batch) -> HttpResponse:

@@ -11,9 +11,9 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.admin.forms import ImportForm
 from annotation.admin.pages import PagedAdmin, ViewOnlyAdmin, show_page, to_row
 from annotation.benchmarks.chains import chains
-from annotation.forms_admin import ImportForm
 from annotation.jobs.queue import enqueue
 from annotation.models import Batch, Benchmark, ItemSet, Job, StudyState, Task, Upload
 

@@ -12,16 +12,16 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.access.links import batch_link, parameter_names, study_link
-from annotation.acts.batching import hold_draft
-from annotation.acts.coding import add_missing_codes
-from annotation.acts.running import what_is_missing
+from annotation.admin.forms import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
 from annotation.admin.pages import PagedAdmin, to_row
 from annotation.admin.study_pages import PAGES
-from annotation.advice import farthest_below, study_advice
-from annotation.forms_admin import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
 from annotation.models import Batch, OutcomeRule, Place, Study
 from annotation.models.errors import Frozen
-from annotation.watching import study_figures
+from annotation.studies.advice import farthest_below, study_advice
+from annotation.studies.batching import hold_draft
+from annotation.studies.codes import add_missing_codes
+from annotation.studies.lifecycle import what_is_missing
+from annotation.studies.monitoring import study_figures
 
 # What stays open to change once a study has started.
 NEVER_FROZEN = frozenset({"contact"})

@@ -10,17 +10,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.acts import running
-from annotation.acts.batching import add_batches, missing
-from annotation.acts.copying import copy_study
-from annotation.acts.inviting import invite, read_people
+from annotation.admin.forms import CopyForm, InviteForm
 from annotation.admin.pages import Page, attempt, show_page, to_row
-from annotation.advice import study_advice
-from annotation.estimating import estimate, usual_seconds
-from annotation.forms_admin import CopyForm, InviteForm
-from annotation.forms_batches import AddBatchesForm
 from annotation.models import Study
 from annotation.models.errors import Refusal
+from annotation.studies import lifecycle
+from annotation.studies.advice import study_advice
+from annotation.studies.batching import add_batches, missing
+from annotation.studies.copying import copy_study
+from annotation.studies.forms import AddBatchesForm
+from annotation.studies.invitations import invite, read_people
+from annotation.work.estimating import estimate, usual_seconds
 
 CHANGE = "annotation.change_study"
 FOLDER = "admin/annotation"
@@ -77,7 +77,7 @@ def start(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -> 
             model_admin,
             request,
             study,
-            lambda: running.start_study(study, at=timezone.now()),
+            lambda: lifecycle.start_study(study, at=timezone.now()),
             done=_("The study is open. Its settings are frozen from now on."),
         )
         return to_row(study)
@@ -92,7 +92,7 @@ def start(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -> 
         f"{FOLDER}/start.html",
         original=study,
         title=_("Start %(study)s") % {"study": study},
-        missing=running.what_is_missing(study),
+        missing=lifecycle.what_is_missing(study),
         advice=study_advice(study),
         batches=planned,
         outcome_rules=study.outcome_rules.all(),
@@ -113,7 +113,7 @@ class Change:
 
 CHANGES = {
     "pause": Change(
-        running.pause_study,
+        lifecycle.pause_study,
         gettext_lazy("Pause"),
         gettext_lazy(
             "Nobody new can join while the study is paused. Who is at work goes on to the end."
@@ -121,13 +121,13 @@ CHANGES = {
         gettext_lazy("The study is paused: nobody new can join."),
     ),
     "resume": Change(
-        running.resume_study,
+        lifecycle.resume_study,
         gettext_lazy("Resume"),
         gettext_lazy("People can join again, by the same links."),
         gettext_lazy("The study is open again."),
     ),
     "close": Change(
-        lambda study: running.close_study(study, at=timezone.now()),
+        lambda study: lifecycle.close_study(study, at=timezone.now()),
         gettext_lazy("Close"),
         gettext_lazy(
             "Nobody can join or go on. Unfinished work ends as expired and is paid for what was "

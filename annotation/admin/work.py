@@ -11,11 +11,11 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.acts.erasing import erase_annotator
-from annotation.acts.excluding import exclude, lift_exclusion
+from annotation.admin.forms import ReasonForm
 from annotation.admin.pages import Page, ViewOnlyAdmin, attempt, show_page, to_row
-from annotation.forms_admin import ReasonForm
 from annotation.models import Annotator, Assignment, Judgement
+from annotation.studies.erasing import erase_annotator
+from annotation.studies.excluding import exclude, lift_exclusion
 
 CONFIRM = "admin/annotation/confirm.html"
 

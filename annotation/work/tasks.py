@@ -1,7 +1,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from annotation.acts.finishing import expire_idle
+from annotation.work.finishing import expire_idle
 
 
 @shared_task

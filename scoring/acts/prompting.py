@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from annotation.acts.batching import Candidate, candidates
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Item, ItemSet, Kind, Task
 from annotation.models.errors import BadInput
+from annotation.studies.batching import Candidate, candidates
 from scoring.core.draws import Draws
 from scoring.tables.prompts import PromptExample, PromptSet
 

@@ -11,9 +11,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.acts.drafting import Draft, draft_study
 from annotation.models import Study
 from annotation.models.errors import Refusal
+from annotation.studies.drafting import Draft, draft_study
 from scoring.acts.planning import LEAST_COVERAGE, Plan, make_plan
 from scoring.figures import inline_svg
 from scoring.plan_figure import plan_figure

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from typing import Any
 
-from annotation.acts.batching import add_batches, candidates
-from annotation.acts.running import start_study
 from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.benchmarks.sampling import SampleReport, sample
 from annotation.models import Benchmark, Study, Task
+from annotation.studies.batching import add_batches, candidates
+from annotation.studies.lifecycle import start_study
 from scoring.core.episodes import EpisodeRules
 from tests import make
 

@@ -9,9 +9,9 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.acts.running import start_study
 from annotation.models import JoinAnswer, Outcome, Study
 from annotation.models.errors import Frozen
+from annotation.studies.lifecycle import start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db

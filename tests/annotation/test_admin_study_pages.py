@@ -9,8 +9,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotation.acts.running import pause_study, start_study
 from annotation.models import Study, Task
+from annotation.studies.lifecycle import pause_study, start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.acts.excluding import exclude
 from annotation.admin.work import decision_sentence
 from annotation.models import Assignment, Batch, Judgement, Place
+from annotation.studies.excluding import exclude
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from annotation.advice import farthest_below, rule_advice, study_advice
+from annotation.studies.advice import farthest_below, rule_advice, study_advice
 from tests import make
 
 

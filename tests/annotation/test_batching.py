@@ -1,9 +1,9 @@
 import pytest
 
-from annotation.acts.batching import add_batches, candidates, make_batches, select_shots
-from annotation.acts.running import start_study
 from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Frozen
+from annotation.studies.batching import add_batches, candidates, make_batches, select_shots
+from annotation.studies.lifecycle import start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import demo
-from annotation.acts.batching import make_batches
-from annotation.acts.running import start_study
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Example, Item, ItemSet, Kind, Task
+from annotation.studies.batching import make_batches
+from annotation.studies.lifecycle import start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db

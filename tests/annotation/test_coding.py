@@ -1,7 +1,7 @@
 import pytest
 
-from annotation.acts.coding import add_missing_codes
 from annotation.models import JoinAnswer, Outcome, OutcomeRule, Study
+from annotation.studies.codes import add_missing_codes
 from tests import make
 
 pytestmark = pytest.mark.django_db

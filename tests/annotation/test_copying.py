@@ -1,9 +1,9 @@
 import pytest
 
-from annotation.acts.copying import copy_study
-from annotation.acts.running import start_study
 from annotation.models import Batch
 from annotation.models.errors import BadInput
+from annotation.studies.copying import copy_study
+from annotation.studies.lifecycle import start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.acts.qualifying import training_score
 from annotation.benchmarks.correcting import correct_gold
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Gold, GoldVersion, Kind, Task
 from annotation.models.errors import BadInput
+from annotation.work.qualifying import training_score
 from tests import make
 
 pytestmark = pytest.mark.django_db

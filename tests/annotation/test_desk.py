@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotation.acts.judging import BrowserTimes, submit_answer
-from annotation.desk import Piece, Reveal, compare, desk_context
 from annotation.kinds.answers import RawAnswer
 from annotation.models import Gold, Judgement, Kind
+from annotation.work.judging import BrowserTimes, submit_answer
+from annotation.work.page import Piece, Reveal, compare, desk_context
 from tests import make
 from tests.texts import Text, running_batch_of
 

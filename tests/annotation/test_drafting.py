@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from annotation.acts.drafting import Draft, draft_study
-from annotation.acts.running import start_study
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
+from annotation.studies.drafting import Draft, draft_study
+from annotation.studies.lifecycle import start_study
 from scoring.acts.storing_runs import find_test_set
 from tests import make
 from tests.annotation.sampled import sampled_task

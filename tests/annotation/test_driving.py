@@ -1,10 +1,10 @@
 import pytest
 
-from annotation.acts.driving import start_test_drive
-from annotation.acts.judging import begin, give_consent
-from annotation.acts.running import pause_study
 from annotation.models import Assignment, Batch, Place
 from annotation.models.errors import NotReady
+from annotation.studies.lifecycle import pause_study
+from annotation.studies.test_runs import start_test_drive
+from annotation.work.judging import begin, give_consent
 from tests import make
 
 pytestmark = pytest.mark.django_db

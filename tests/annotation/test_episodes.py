@@ -2,12 +2,12 @@
 
 import pytest
 
-from annotation.acts.joining import join
-from annotation.acts.running import start_study
 from annotation.acts.simulating import simulate_study
 from annotation.models import Judgement, Outcome, Role
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
+from annotation.studies.lifecycle import start_study
+from annotation.work.joining import join
 from tests import make
 from tests.annotation.sampled import sampled_task, study_of
 

@@ -2,10 +2,10 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.acts.erasing import erase_annotator
-from annotation.acts.inviting import invite
-from annotation.acts.joining import Full, identify, identity_hash
 from annotation.models import Annotator, Batch, Invitation, Judgement
+from annotation.studies.erasing import erase_annotator
+from annotation.studies.invitations import invite
+from annotation.work.joining import Full, identify, identity_hash
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

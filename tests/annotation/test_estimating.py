@@ -2,8 +2,8 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.estimating import ASSUMED_SECONDS, estimate, usual_seconds
 from annotation.models import Study, Task
+from annotation.work.estimating import ASSUMED_SECONDS, estimate, usual_seconds
 from tests import make
 
 pytestmark = pytest.mark.django_db

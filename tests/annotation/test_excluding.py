@@ -1,12 +1,12 @@
 import pytest
 from django.contrib.auth import get_user_model
 
-from annotation.acts.excluding import CannotExclude, CannotLift, exclude, lift_exclusion
-from annotation.acts.finishing import withdraw
-from annotation.acts.joining import Full
-from annotation.acts.running import close_study, pause_study, want_more
 from annotation.models import Assignment, Batch, Exclusion, Place
 from annotation.models.errors import BadInput
+from annotation.studies.excluding import CannotExclude, CannotLift, exclude, lift_exclusion
+from annotation.studies.lifecycle import close_study, pause_study, want_more
+from annotation.work.finishing import withdraw
+from annotation.work.joining import Full
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.acts.excluding import exclude
-from annotation.acts.exporting import COLUMNS, export_judgements
 from annotation.models import Assignment, Batch, Judgement
+from annotation.studies.excluding import exclude
+from annotation.studies.exporting import COLUMNS, export_judgements
 from scoring.core.s1 import SCORER_VERSION
 from tests import make
 

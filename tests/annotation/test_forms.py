@@ -3,9 +3,9 @@
 import pytest
 from django.http import QueryDict
 
-from annotation.acts.judging import BrowserTimes
-from annotation.forms import SentAnswer, read_sent_answer, read_step
 from annotation.models.errors import BadInput
+from annotation.work.forms import SentAnswer, read_sent_answer, read_step
+from annotation.work.judging import BrowserTimes
 
 
 def read(query: str) -> SentAnswer:

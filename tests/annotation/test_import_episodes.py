@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.acts.batching import candidates
 from annotation.benchmarks.importing_episodes import import_episodes
 from annotation.models import Batch, Benchmark, Example, ItemSet, Task
 from annotation.models.errors import BadInput
+from annotation.studies.batching import candidates
 from tests import make
 from tests.annotation.flex_files import Written, challenge, small
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from annotation.acts.running import start_study
 from annotation.benchmarks import importing
 from annotation.benchmarks.chains import chains, unchained
 from annotation.benchmarks.correcting import correct_gold
@@ -15,6 +14,7 @@ from annotation.benchmarks.findings import Finding
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
 from annotation.models.errors import BadInput, Frozen
+from annotation.studies.lifecycle import start_study
 from tests import make
 from tests.annotation.clues_files import (
     choice_row,

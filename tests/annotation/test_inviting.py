@@ -2,12 +2,12 @@ import csv
 
 import pytest
 
-from annotation.acts.erasing import erase_annotator
-from annotation.acts.inviting import invite, links_csv, read_people
-from annotation.acts.joining import identify
-from annotation.acts.running import close_study
 from annotation.models import Study
 from annotation.models.errors import BadInput
+from annotation.studies.erasing import erase_annotator
+from annotation.studies.invitations import invite, links_csv, read_people
+from annotation.studies.lifecycle import close_study
+from annotation.work.joining import identify
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.acts.finishing import finish
-from annotation.acts.joining import Full, NotOpen, join
-from annotation.acts.judging import decline
-from annotation.acts.running import pause_study, start_study
 from annotation.models import Assignment, Batch, Outcome, Place, Study
+from annotation.studies.lifecycle import pause_study, start_study
+from annotation.work.finishing import finish
+from annotation.work.joining import Full, NotOpen, join
+from annotation.work.judging import decline
 from tests import make
 from tests.together import at_once
 

@@ -4,16 +4,16 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.acts.finishing import withdraw
-from annotation.acts.judging import (
+from annotation.kinds.answers import RawAnswer
+from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Role, WorkState
+from annotation.models.errors import BadInput
+from annotation.work.finishing import withdraw
+from annotation.work.judging import (
     BrowserTimes,
     leave_reveal,
     notice_displacement,
     submit_answer,
 )
-from annotation.kinds.answers import RawAnswer
-from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Role, WorkState
-from annotation.models.errors import BadInput
 from tests import make
 from tests.together import at_once
 

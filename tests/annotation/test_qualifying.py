@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.acts.places import open_places
-from annotation.acts.qualifying import screen, would_drop_now
 from annotation.models import Assignment, DropUnit, Outcome, Place, Study
+from annotation.work.places import open_places
+from annotation.work.qualifying import screen, would_drop_now
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

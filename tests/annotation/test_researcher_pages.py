@@ -7,9 +7,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.acts.inviting import invite
-from annotation.acts.running import close_study, pause_study
 from annotation.models import Assignment, Batch
+from annotation.studies.invitations import invite
+from annotation.studies.lifecycle import close_study, pause_study
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.acts.finishing import expire_idle, withdraw
-from annotation.acts.running import (
+from annotation.models import Outcome, OutcomeRule, Place, StudyState
+from annotation.models.errors import Frozen, NotReady
+from annotation.studies.lifecycle import (
     close_study,
     pause_study,
     resume_study,
@@ -14,8 +15,7 @@ from annotation.acts.running import (
     want_more,
     what_is_missing,
 )
-from annotation.models import Outcome, OutcomeRule, Place, StudyState
-from annotation.models.errors import Frozen, NotReady
+from annotation.work.finishing import expire_idle, withdraw
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from annotation.acts.batching import candidates, make_batches
 from annotation.benchmarks.sampling import PRESETS, changed, labelled_task, preset
 from annotation.models import Example, ItemSet, Task
 from annotation.models.errors import BadInput
+from annotation.studies.batching import candidates, make_batches
 from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules, NestedRules
 from tests import make
 from tests.annotation.sampled import RULES, data_set, sampled

@@ -4,12 +4,12 @@ from decimal import Decimal
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.acts.driving import start_test_drive
-from annotation.acts.excluding import exclude
-from annotation.acts.finishing import withdraw
-from annotation.acts.qualifying import would_drop_now
 from annotation.models import Assignment, Batch
-from annotation.watching import BatchFigures, study_figures
+from annotation.studies.excluding import exclude
+from annotation.studies.monitoring import BatchFigures, study_figures
+from annotation.studies.test_runs import start_test_drive
+from annotation.work.finishing import withdraw
+from annotation.work.qualifying import would_drop_now
 from tests import make
 
 pytestmark = pytest.mark.django_db

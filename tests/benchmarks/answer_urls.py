@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import cookies
 from annotation.models import Assignment
-from annotation.views.annotator import annotators_page, at_desk
+from annotation.work.views import annotators_page, at_desk
 from config.urls import urlpatterns as product
 
 

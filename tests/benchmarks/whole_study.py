@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from annotation.acts.running import start_study
 from annotation.models import (
     Assignment,
     Batch,
@@ -22,6 +21,7 @@ from annotation.models import (
     Task,
     WorkState,
 )
+from annotation.studies.lifecycle import start_study
 from scoring.acts.storing_runs import add_predictions, finish_run, open_run
 from scoring.runs.records import RunFields
 from tests import make

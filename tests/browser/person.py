@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from django.urls import reverse
 from playwright.sync_api import Locator, Page
 
-from annotation.acts.judging import current_example
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Assignment, Batch
 from annotation.models.frozen import FrozenExample
+from annotation.work.judging import current_example
 
 WORDS = """() => [...document.querySelectorAll(".span-word")].map(({token}) =>
     [token.segment.number, token.start, token.end])"""

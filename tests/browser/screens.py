@@ -12,8 +12,8 @@ from django.utils import timezone
 from PIL import Image
 from playwright.sync_api import Error, expect
 
-from annotation.acts.finishing import finish
 from annotation.models import Batch, Kind, Outcome
+from annotation.work.finishing import finish
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE, Comes
 from tests.browser.person import Person

@@ -8,8 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.acts.finishing import finish
 from annotation.models import Kind, Outcome
+from annotation.work.finishing import finish
 from tests import make
 from tests.browser.conftest import LAPTOP, NARROW, Comes
 from tests.browser.person import Person

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation.acts.running import start_study
 from annotation.benchmarks.importing import import_benchmark
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Batch, Benchmark, Judgement, Outcome, Role, Task
 from annotation.models.frozen import sequence
+from annotation.studies.lifecycle import start_study
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE, Comes
 from tests.browser.person import KEYBOARD, MOUSE, TOUCH, Person

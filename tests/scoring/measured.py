@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from annotation.acts.running import start_study
 from annotation.models import Assignment, Batch, Benchmark, Kind, Study, Task
+from annotation.studies.lifecycle import start_study
 from scoring.acts.analysing import analyse
 from scoring.acts.keeping import find_kept, keep
 from scoring.acts.storing_runs import add_predictions, finish_run, open_run

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from annotation.acts.running import close_study
 from annotation.models import Assignment, Study, Task
+from annotation.studies.lifecycle import close_study
 from tests import make
 from tests.annotation.sampled import study_of
 from tests.scoring import measured

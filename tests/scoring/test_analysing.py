@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from annotation.acts.places import open_places
 from annotation.models import Batch, Exclusion
+from annotation.work.places import open_places
 from scoring.acts.analysing import analyse
 from scoring.cells import Choices
 from scoring.scope import Scope

@@ -3,8 +3,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.deletion import ProtectedError
 
-from annotation.acts.running import close_study
 from annotation.models import Benchmark
+from annotation.studies.lifecycle import close_study
 from scoring.acts.approving import (
     OF_STANDING,
     NotComplete,

@@ -4,9 +4,9 @@ from contextlib import AbstractContextManager
 import numpy as np
 import pytest
 
-from annotation.acts.places import open_places
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Gold, GoldVersion, Kind
+from annotation.work.places import open_places
 from scoring import tasks
 from scoring.acts.comparing import (
     ComparisonTable,

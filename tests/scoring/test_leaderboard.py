@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.acts.running import close_study
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark, Channel, Exclusion, Kind, Task
+from annotation.studies.lifecycle import close_study
 from scoring.acts.approving import decide_runs
 from scoring.acts.importing_scores import import_scores
 from scoring.acts.placing import place_all

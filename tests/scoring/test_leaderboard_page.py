@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.acts.running import close_study
 from annotation.models import Benchmark, Task
+from annotation.studies.lifecycle import close_study
 from scoring.models import Leaderboard, Run
 from tests import make
 from tests.scoring import measured

@@ -3,15 +3,15 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from annotation.acts.judging import (
+from annotation.models import Assignment, Batch, WorkState
+from annotation.models.errors import BadInput
+from annotation.work.judging import (
     BrowserTimes,
     begin,
     give_consent,
     leave_reveal,
     submit_answer,
 )
-from annotation.models import Assignment, Batch, WorkState
-from annotation.models.errors import BadInput
 from scoring.cells import CellReader, Choices
 from scoring.core.variance import variance_components
 from scoring.pilots import read_pilot, read_system

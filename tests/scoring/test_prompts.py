@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.acts.judging import current_example
 from annotation.models import Gold, Kind, Task
+from annotation.work.judging import current_example
 from scoring.models import Run
 from scoring.tables.prompts import PromptExample, icl_question, read_label, unifew_question
 from tests import make

@@ -2,8 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from annotation.acts.running import start_study
 from annotation.models import Batch, Channel, Exclusion, Kind, Study
+from annotation.studies.lifecycle import start_study
 from scoring.analysis.accord import accord
 from scoring.cells import CellReader, Choices
 from scoring.core.agreement import krippendorff_alpha, mean_pairwise_s1

@@ -3,10 +3,10 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.acts.finishing import withdraw
-from annotation.acts.judging import decline
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Assignment, Batch, Channel, Exclusion, Kind, Study
+from annotation.work.finishing import withdraw
+from annotation.work.judging import decline
 from scoring.reporting.facts import Facts, gather
 from tests import make
 from tests.scoring import measured

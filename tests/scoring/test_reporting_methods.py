@@ -1,8 +1,8 @@
 import pytest
 
-from annotation.acts.running import close_study
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Batch, Channel, Exclusion, Kind, Study, Task
+from annotation.studies.lifecycle import close_study
 from scoring.reporting.facts import gather
 from scoring.reporting.methods import methods
 from scoring.reporting.section import Section

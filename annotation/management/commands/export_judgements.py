@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.acts.exporting import FORMATS, export_judgements
 from annotation.models import Study
+from annotation.studies.exporting import FORMATS, export_judgements
 
 
 class Command(BaseCommand):

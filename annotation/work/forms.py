@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.acts.judging import BrowserTimes
 from annotation.kinds.answers import RawAnswer
 from annotation.models.errors import BadInput
+from annotation.work.judging import BrowserTimes
 
 _LONGEST_MS = 2**31 - 1
 

@@ -9,9 +9,9 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from annotation.acts.batching import Candidate, candidates, select_shots
-from annotation.estimating import usual_seconds
 from annotation.models import Benchmark, Task
+from annotation.studies.batching import Candidate, candidates, select_shots
+from annotation.work.estimating import usual_seconds
 
 NO_CHAIN = "none"
 FEW, ZERO = "few", "zero"

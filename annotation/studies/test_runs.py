@@ -6,9 +6,9 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from annotation.acts.joining import identify, join
 from annotation.models import Assignment, Batch, Channel, Exclusion, Place, new_token
 from annotation.models.errors import NotReady
+from annotation.work.joining import identify, join
 
 
 @transaction.atomic

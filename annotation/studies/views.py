@@ -6,19 +6,18 @@ from functools import wraps
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import cookies
 from annotation.access.links import invitation_link
-from annotation.acts.driving import start_test_drive
-from annotation.acts.exporting import FORMATS, export_judgements
-from annotation.acts.inviting import links_csv
 from annotation.models import Batch, Outcome, Study
 from annotation.models.errors import Refusal
-from annotation.watching import study_figures
+from annotation.studies.exporting import FORMATS, export_judgements
+from annotation.studies.invitations import links_csv
+from annotation.studies.monitoring import study_figures
+from annotation.studies.test_runs import start_test_drive
 
 View = Callable[..., HttpResponseBase]
 WATCH = "annotation/researcher/watch.html"
@@ -95,11 +94,3 @@ def _download(lines: Iterator[str], name: str, content_type: str) -> HttpRespons
     response = StreamingHttpResponse(lines, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-researcher_urlpatterns = [
-    path("studies/<slug:slug>/watch/", watch, name="watch"),
-    path("studies/<slug:slug>/judgements.<str:file_format>", judgements, name="export_judgements"),
-    path("studies/<slug:slug>/invitations.csv", invitation_links, name="invitation_links"),
-    path("batches/<int:batch_id>/test-drive/", test_drive, name="test_drive"),
-]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from django.utils.translation import gettext as _
 
-from annotation.acts.joining import identity_hash
 from annotation.models import Annotator, Invitation, Study, StudyState
 from annotation.models.errors import BadInput
+from annotation.work.joining import identity_hash
 
 HEADINGS = frozenset({"id", "external_id", "person", "participant", "participant_id", "email"})
 LONGEST_ID = 200

@@ -7,10 +7,10 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.acts.finishing import expire_idle
-from annotation.acts.places import open_places
 from annotation.models import Batch, JoinAnswer, Outcome, Study, StudyState
 from annotation.models.errors import Frozen, NotReady
+from annotation.work.finishing import expire_idle
+from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
 
 # The rules that a started study keeps; its checksums stand beside them.

@@ -9,13 +9,13 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from annotation.acts.finishing import finish
-from annotation.acts.paying import paid_ms
-from annotation.acts.places import holds_place, renew_lease
-from annotation.acts.qualifying import qualify
 from annotation.kinds.answers import RawAnswer, read_answer
 from annotation.models import Assignment, Judgement, Outcome, Role, WorkState
 from annotation.models.frozen import FrozenExample, batch_content, sequence
+from annotation.work.finishing import finish
+from annotation.work.paying import paid_ms
+from annotation.work.places import holds_place, renew_lease
+from annotation.work.qualifying import qualify
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from django.db.models import Avg, Count
 
-from annotation.acts.paying import earned
 from annotation.models import Batch, ItemSet, Judgement, Study, Task
+from annotation.work.paying import earned
 
 # Where nobody has worked on the tasks yet.
 ASSUMED_SECONDS = 20

@@ -6,11 +6,11 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.acts.batching import Candidate, add_batches, candidates
-from annotation.acts.coding import add_missing_codes
 from annotation.benchmarks.subsets import PART, cut_test_set
 from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
+from annotation.studies.batching import Candidate, add_batches, candidates
+from annotation.studies.codes import add_missing_codes
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from datetime import datetime
 from decimal import Decimal
 from statistics import median
 
-from annotation.acts.paying import CENT
-from annotation.acts.qualifying import screen
 from annotation.models import Assignment, Batch, Outcome, Place, Study
+from annotation.work.paying import CENT
+from annotation.work.qualifying import screen
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import cookies
-from annotation.acts import judging
-from annotation.acts.finishing import withdraw as withdraw_assignment
-from annotation.acts.joining import Full, NotOpen, identify, join
-from annotation.desk import completion_link, desk_context
-from annotation.forms import read_sent_answer, read_step
 from annotation.models import (
     Annotator,
     Assignment,
@@ -29,6 +24,11 @@ from annotation.models import (
     new_token,
 )
 from annotation.models.errors import BadInput, NoEntry
+from annotation.work import judging
+from annotation.work.finishing import withdraw as withdraw_assignment
+from annotation.work.forms import read_sent_answer, read_step
+from annotation.work.joining import Full, NotOpen, identify, join
+from annotation.work.page import completion_link, desk_context
 
 View = Callable[..., HttpResponse]
 DESK = "annotation/annotator/work.html"

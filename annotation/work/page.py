@@ -17,8 +17,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from annotation.acts.judging import current_example, judgement_at
-from annotation.acts.paying import earned
 from annotation.kinds.scoring import gold_in_force, mark
 from annotation.models import (
     Assignment,
@@ -32,6 +30,8 @@ from annotation.models import (
     WorkState,
 )
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content
+from annotation.work.judging import current_example, judgement_at
+from annotation.work.paying import earned
 from scoring.core.s1 import s1_score
 
 ASKED = "annotation/annotator/_asked.html"

@@ -3,10 +3,10 @@
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.acts.coding import new_code
-from annotation.acts.running import FROZEN_FIELDS
 from annotation.models import Batch, OutcomeRule, Study
 from annotation.models.errors import BadInput
+from annotation.studies.codes import new_code
+from annotation.studies.lifecycle import FROZEN_FIELDS
 
 # A seed and codes of its own: a copy is another experiment.
 COPIED_FIELDS = (

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotation.acts.finishing import withdraw
 from annotation.models import Annotator, Assignment, Invitation
+from annotation.work.finishing import withdraw
 
 
 @transaction.atomic

@@ -8,10 +8,10 @@ from django.db import IntegrityError, transaction
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from annotation.acts.places import claim_place
 from annotation.models import Annotator, Assignment, Batch, Channel, Place, Study
 from annotation.models.errors import NoEntry
 from annotation.models.shuffling import tie_broken
+from annotation.work.places import claim_place
 
 
 class Full(NoEntry):
