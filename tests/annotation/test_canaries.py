@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import demo
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Example, Item, ItemSet, Kind, Task
+from annotation.simulation import demo
 from annotation.studies.batching import make_batches
 from annotation.studies.lifecycle import start_study
 from tests import make

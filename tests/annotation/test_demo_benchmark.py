@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 ANNOTATION = Path(__file__).parents[2] / "annotation"
-BENCHMARK = ANNOTATION / "demo" / "benchmark"
+BENCHMARK = ANNOTATION / "simulation" / "demo" / "benchmark"
 DESCRIPTIONS = ANNOTATION / "benchmarks" / "descriptions"
 KINDS = {
     "Reviews": "choice",

@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotation.acts.simulating import simulate_study
 from annotation.models import Judgement, Outcome, Role
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
+from annotation.simulation.simulating import simulate_study
 from annotation.studies.lifecycle import start_study
 from annotation.work.joining import join
 from tests import make

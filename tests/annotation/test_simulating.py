@@ -3,9 +3,9 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.acts.simulating import simulate_study
 from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Study
 from annotation.models.errors import Refusal
+from annotation.simulation.simulating import simulate_study
 from annotation.studies.lifecycle import pause_study, start_study
 from tests import make
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.acts.simulating import simulate_study
 from annotation.models import Benchmark, ItemSet, Task
+from annotation.simulation.simulating import simulate_study
 from scoring.acts.boards import EpisodeBoard, EpisodeEntry, episode_board, paired_tests
 from scoring.core.comparison import sign_flip_p
 from scoring.core.episodes import EpisodeRules, episode_score

@@ -3,9 +3,9 @@
 import pytest
 from django.core.management import call_command
 
-from annotation.acts.demonstrating import BENCHMARK
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
+from annotation.simulation.demonstration import BENCHMARK
 from scoring.acts.demonstrating_runs import load_demonstration_runs
 from scoring.models import Prediction, Run
 from scoring.word_overlap import NAME

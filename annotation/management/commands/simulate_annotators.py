@@ -4,9 +4,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.acts.simulating import simulate_study
 from annotation.models import Study
 from annotation.models.errors import Refusal
+from annotation.simulation.simulating import simulate_study
 
 
 class Command(BaseCommand):

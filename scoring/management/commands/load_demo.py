@@ -5,8 +5,8 @@ from django.core.management.base import BaseCommand
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.acts.demonstrating import SLUG, demonstration, load_demonstration
 from annotation.models import Assignment
+from annotation.simulation.demonstration import SLUG, demonstration, load_demonstration
 from scoring.acts.demonstrating_runs import load_demonstration_runs
 
 

@@ -18,7 +18,7 @@ from annotation.models import (
 )
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
-from annotation.simulation import SimulatedPerson
+from annotation.simulation.bots import SimulatedPerson
 from annotation.work.joining import identify, join
 from annotation.work.judging import (
     BrowserTimes,

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from annotation import demo
-from annotation.acts.simulating import simulate_study
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Benchmark, Channel, Study
+from annotation.simulation import demo
+from annotation.simulation.simulating import simulate_study
 from annotation.studies.batching import make_batches
 from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import start_study
