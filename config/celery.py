@@ -13,7 +13,7 @@ ROOMS = [
     "annotation.jobs",
     "annotation.benchmarks",
     "annotation.work",
-    "scoring",
+    "scoring.comparison",
 ]
 app.autodiscover_tasks(ROOMS)
 

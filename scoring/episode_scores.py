@@ -18,9 +18,9 @@ from annotation.models import (
     Study,
     Task,
 )
-from scoring.matrices import Floats, Owners, assignment_scores, run_scores
+from scoring.comparison.matrices import Floats, Owners, assignment_scores, run_scores
+from scoring.comparison.scored_items import ScoredItems, scored_items
 from scoring.models import Run
-from scoring.scored_items import ScoredItems, scored_items
 
 HUMAN, SYSTEM, SIMULATED = "human", "run", "simulated"
 # Every episode asks for one label, so both policies are the same.

@@ -17,12 +17,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotation.benchmarks.floors import ALMOST_ALL
-from scoring.analysis.floors import CEILING, Bound, no_skill
-from scoring.analysis.items import ItemFigures
+from scoring.comparison.floors import CEILING, Bound, no_skill
+from scoring.comparison.grid import UNKNOWN, is_people, task_order
+from scoring.comparison.items import ItemFigures
+from scoring.comparison.policies import first_policies, policies_of, policy_of
+from scoring.comparison.rows import Row
 from scoring.models import References
-from scoring.policies import first_policies, policies_of, policy_of
-from scoring.rows import Row
-from scoring.tables.grid import UNKNOWN, is_people, task_order
 
 Plain = dict[str, Any]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
-from scoring.analysis.over_tasks import Aggregate, aggregates
-from scoring.cells import Cell
-from scoring.rows import Row
+from scoring.comparison.cells import Cell
+from scoring.comparison.over_tasks import Aggregate, aggregates
+from scoring.comparison.rows import Row
 
 SHOTS = (10, 20, 30)
 SPLITS = (1, 2, 3, 4, 5)

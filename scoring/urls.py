@@ -1,16 +1,8 @@
 from django.urls import URLPattern, include, path, register_converter
 
-from scoring.views import (
-    analysis,
-    comparison,
-    episodes,
-    items,
-    leaderboard,
-    planning,
-    report,
-    samples,
-)
-from scoring.views.scope import View
+from scoring.comparison import analysis_views, item_views, views
+from scoring.comparison.requests import View
+from scoring.views import episodes, leaderboard, planning, report, samples
 
 
 class ScopeConverter:
@@ -34,23 +26,25 @@ def of_comparison(rest: str, view: View, name: str) -> URLPattern:
 
 app_name = "scoring"
 urlpatterns = [
-    of_comparison("", comparison.comparison, "comparison"),
-    of_comparison("order/", comparison.order_comparison, "order_comparison"),
-    of_comparison("stop/", comparison.stop_comparison, "stop_comparison"),
-    of_comparison("export/<slug:form>/", comparison.comparison_export, "comparison_export"),
-    of_comparison("shots/<slug:form>/", comparison.shots_figure, "shots_figure"),
-    of_comparison("analysis/", analysis.analysis, "analysis"),
-    of_comparison("analysis/order/", analysis.order_analysis, "order_analysis"),
-    of_comparison("analysis/stop/", analysis.stop_analysis, "stop_analysis"),
+    of_comparison("", views.comparison, "comparison"),
+    of_comparison("order/", views.order_comparison, "order_comparison"),
+    of_comparison("stop/", views.stop_comparison, "stop_comparison"),
+    of_comparison("export/<slug:form>/", views.comparison_export, "comparison_export"),
+    of_comparison("shots/<slug:form>/", views.shots_figure, "shots_figure"),
+    of_comparison("analysis/", analysis_views.analysis, "analysis"),
+    of_comparison("analysis/order/", analysis_views.order_analysis, "order_analysis"),
+    of_comparison("analysis/stop/", analysis_views.stop_analysis, "stop_analysis"),
     of_comparison(
-        "analysis/export/<slug:sheet>/<slug:form>/", analysis.analysis_export, "analysis_export"
+        "analysis/export/<slug:sheet>/<slug:form>/",
+        analysis_views.analysis_export,
+        "analysis_export",
     ),
     of_comparison(
-        "analysis/<slug:figure>/<slug:form>/", analysis.analysis_figure, "analysis_figure"
+        "analysis/<slug:figure>/<slug:form>/", analysis_views.analysis_figure, "analysis_figure"
     ),
-    of_comparison("items/", items.items, "items"),
-    of_comparison("items/figure/<slug:form>/", items.items_figure, "items_figure"),
-    of_comparison("items/<int:example_id>/", items.item, "item"),
+    of_comparison("items/", item_views.items, "items"),
+    of_comparison("items/figure/<slug:form>/", item_views.items_figure, "items_figure"),
+    of_comparison("items/<int:example_id>/", item_views.item, "item"),
     path("benchmarks/<slug:name>/leaderboard/", leaderboard.leaderboard, name="leaderboard"),
     path(
         "benchmarks/<slug:name>/leaderboard/export/<slug:sheet>/<slug:form>/",

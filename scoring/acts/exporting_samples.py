@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any
 
 from annotation.models import Assignment, ItemSet, Judgement, Kind
-from scoring.cells import Cell, CellReader, Choices, Vector
+from scoring.comparison.cells import Cell, CellReader, Choices, Vector
+from scoring.comparison.scope import Scope
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Prediction, Run
-from scoring.scope import Scope
 from scoring.tables.every_eval_ever import HUMAN, SIMULATED, Evaluation, Sample
 
 # By example: its context, question and choices.

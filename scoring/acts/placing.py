@@ -8,9 +8,13 @@ from dataclasses import dataclass, replace
 from annotation.benchmarks.floors import RULES
 from annotation.models import Benchmark, ItemSet, Role, Study, Task
 from scoring.acts.approving import running_studies, standing_runs, standing_studies
-from scoring.acts.comparing import reported_rows
-from scoring.analysis.floors import CEILING, NOT_ALLOWED, Bound, bounds, no_skill
-from scoring.cells import Cell, CellReader, Choices
+from scoring.comparison.cells import Cell, CellReader, Choices
+from scoring.comparison.comparing import reported_rows
+from scoring.comparison.floors import CEILING, NOT_ALLOWED, Bound, bounds, no_skill
+from scoring.comparison.grid import task_order
+from scoring.comparison.policies import first_policies, policy_of
+from scoring.comparison.rows import PEOPLE as HUMAN
+from scoring.comparison.rows import Row, cell_row
 from scoring.leaderboard import (
     FLOOR,
     PEOPLE,
@@ -25,10 +29,6 @@ from scoring.leaderboard import (
     over_tasks,
 )
 from scoring.models import FULLY_SUPERVISED, Run
-from scoring.policies import first_policies, policy_of
-from scoring.rows import PEOPLE as HUMAN
-from scoring.rows import Row, cell_row
-from scoring.tables.grid import task_order
 
 SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
 NO_SKILL = "No skill"

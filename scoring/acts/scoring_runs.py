@@ -8,10 +8,10 @@ import numpy as np
 
 from annotation.models import Task
 from annotation.models.errors import NotReady
+from scoring.comparison.matrices import run_scores
+from scoring.comparison.scored_items import scored_items
 from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION
-from scoring.matrices import run_scores
 from scoring.models import Run
-from scoring.scored_items import scored_items
 
 
 @dataclass(frozen=True)

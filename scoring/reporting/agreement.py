@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 
-from scoring.analysis.accord import Accord
+from scoring.comparison.agreement import Accord
+from scoring.comparison.grid import rounded
 from scoring.core.agreement import Agreement
 from scoring.reporting.facts import Facts
 from scoring.reporting.results import CellFacts
 from scoring.reporting.section import Section, Table, paragraph
 from scoring.reporting.words import capital, listed
-from scoring.tables.grid import rounded
 
 
 @dataclass(frozen=True)

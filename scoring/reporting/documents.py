@@ -6,12 +6,12 @@ from itertools import groupby
 from textwrap import fill
 
 from annotation.models import Study
+from scoring.comparison.sheets import Column, Sheet
 from scoring.reporting.facts import gather
 from scoring.reporting.methods import methods
 from scoring.reporting.section import Section, Table
 from scoring.reporting.sheet import REFERENCE, Source, Topic, sheet
 from scoring.tables.latex import escaped
-from scoring.tables.sheets import Column, Sheet
 
 WIDTH = 88
 PARTS = ("methods", "sheet")

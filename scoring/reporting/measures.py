@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from scoring.analysis.differences import Difference
+from scoring.comparison.differences import Difference
+from scoring.comparison.grid import rounded
+from scoring.comparison.rows import EPISODE_BOOTSTRAP
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.models import Method
 from scoring.reporting.facts import Facts
 from scoring.reporting.results import CellFacts, Results
 from scoring.reporting.section import Section, Table, paragraph
 from scoring.reporting.words import counted, day, listed, p_value
-from scoring.rows import EPISODE_BOOTSTRAP
-from scoring.tables.grid import rounded
 
 # Other ways of adapting a system have no short name.
 SHORT_METHODS = (Method.FT, Method.PT, Method.ICL)

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from annotation.models import Judgement, Study
-from scoring.acts.keeping import find_kept, is_stale
-from scoring.analysis.accord import Accord, accord_of_plain
-from scoring.analysis.differences import Difference, against_systems, between_shots
-from scoring.analysis.floors import bounds, no_skill
-from scoring.cells import Cell, CellReader, Choices, shots_of_batch
+from scoring.comparison.agreement import Accord, accord_of_plain
+from scoring.comparison.cache import find_kept, is_stale
+from scoring.comparison.cells import Cell, CellReader, Choices, shots_of_batch
+from scoring.comparison.differences import Difference, against_systems, between_shots
+from scoring.comparison.floors import bounds, no_skill
+from scoring.comparison.rows import Row, cell_row
+from scoring.comparison.scope import Scope, inputs_fingerprint
 from scoring.models import Part
-from scoring.rows import Row, cell_row
-from scoring.scope import Scope, inputs_fingerprint
 
 
 @dataclass(frozen=True)

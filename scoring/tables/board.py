@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from scoring.acts.placing import Board, TaskBoard
+from scoring.comparison.grid import FEW, NOTES, ONE, PARTIAL, UNKNOWN, rounded
+from scoring.comparison.rows import Row
+from scoring.comparison.sheets import Column, Plain, Sheet
 from scoring.leaderboard import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, OverTasks, Place
 from scoring.models import FULLY_SUPERVISED, ProtocolTag
-from scoring.rows import Row
-from scoring.tables.grid import FEW, NOTES, ONE, PARTIAL, UNKNOWN, rounded
-from scoring.tables.sheets import Column, Plain, Sheet
 
 STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}
 

@@ -6,11 +6,11 @@ from typing import Generic, TypeVar
 
 from django.utils import translation
 
-from scoring.acts.comparing import ComparisonTable
+from scoring.comparison.comparing import ComparisonTable
+from scoring.comparison.sheets import Sheet
 from scoring.tables.latex import as_latex, sheets_as_latex
 from scoring.tables.long import as_csv, as_json, sheet_as_csv, sheets_as_json
 from scoring.tables.markdown import as_markdown, sheets_as_markdown
-from scoring.tables.sheets import Sheet
 from scoring.tables.xlsx import as_xlsx, sheets_as_xlsx
 
 T = TypeVar("T")

@@ -8,10 +8,10 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from scoring.acts.boards import EpisodeBoard, EpisodeEntry, EpisodeTest, place_name
+from scoring.comparison.sheets import Column, Plain, Sheet
 from scoring.core.episodes import EpisodeScore
 from scoring.episode_scores import HUMAN, SIMULATED, Who
 from scoring.models import ProtocolTag
-from scoring.tables.sheets import Column, Plain, Sheet
 
 PEOPLE = {HUMAN: "Human", SIMULATED: "Simulated annotators"}
 WHO = (

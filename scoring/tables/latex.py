@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from scoring.acts.comparing import ComparisonTable
-from scoring.tables.grid import Column, Grid, GridCell, people_grid, rounded, system_grids
-from scoring.tables.intervals import HEADS, LETTERS, TITLE, interval_lines
-from scoring.tables.sheets import Sheet
+from scoring.comparison.comparing import ComparisonTable
+from scoring.comparison.grid import Column, Grid, GridCell, people_grid, rounded, system_grids
+from scoring.comparison.interval_lines import HEADS, LETTERS, TITLE, interval_lines
+from scoring.comparison.sheets import Sheet
 
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
 SIGNS = {

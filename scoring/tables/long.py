@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
-from scoring.acts.comparing import ComparisonTable
-from scoring.rows import COLUMNS, as_plain
-from scoring.tables.sheets import Sheet
+from scoring.comparison.comparing import ComparisonTable
+from scoring.comparison.rows import COLUMNS, as_plain
+from scoring.comparison.sheets import Sheet
 
 
 def as_json(table: ComparisonTable) -> str:

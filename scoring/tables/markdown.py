@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from scoring.acts.comparing import ComparisonTable
-from scoring.tables.grid import Grid, people_grid, rounded, system_grids
-from scoring.tables.intervals import HEADS, TITLE, interval_lines
-from scoring.tables.sheets import Sheet
+from scoring.comparison.comparing import ComparisonTable
+from scoring.comparison.grid import Grid, people_grid, rounded, system_grids
+from scoring.comparison.interval_lines import HEADS, TITLE, interval_lines
+from scoring.comparison.sheets import Sheet
 
 
 def as_markdown(table: ComparisonTable) -> str:

@@ -13,10 +13,10 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
 from openpyxl.styles import Alignment, Font
 from openpyxl.worksheet.worksheet import Worksheet
 
-from scoring.acts.comparing import ComparisonTable
-from scoring.rows import COLUMNS, Row
+from scoring.comparison.comparing import ComparisonTable
+from scoring.comparison.rows import COLUMNS, Row
+from scoring.comparison.sheets import Sheet
 from scoring.tables.columns import COLUMN_MEANINGS
-from scoring.tables.sheets import Sheet
 
 PROPERTIES = "docProps/core.xml"
 TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")

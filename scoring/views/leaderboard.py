@@ -10,11 +10,11 @@ from django.views.decorators.http import require_safe
 from annotation.models import Benchmark, ReferencePolicy
 from scoring.acts.approving import waiting_runs
 from scoring.acts.placing import Board, place_all
+from scoring.comparison.requests import download
 from scoring.leaderboard import SORTED_BY
 from scoring.models import Leaderboard
 from scoring.tables.board import board_sheets, tables
 from scoring.tables.documents import SHEET_FORMATS
-from scoring.views.scope import download
 
 
 @login_not_required

@@ -5,10 +5,10 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from annotation.models import Study
+from scoring.comparison.requests import download, for_researchers
 from scoring.reporting.documents import FORMATS, PARTS, Report, report, topics_sheet
 from scoring.reporting.sheet import REFERENCE, Source
 from scoring.tables.documents import SHEET_FORMATS
-from scoring.views.scope import download, for_researchers
 
 DOCUMENTS = {"text": ("text/plain; charset=utf-8", "txt"), "latex": ("application/x-tex", "tex")}
 # The sheet is a table too; its LaTeX is the one of the report.

@@ -7,8 +7,8 @@ from django.http import FileResponse, HttpRequest
 from django.views.decorators.http import require_safe
 
 from scoring.acts.exporting_samples import evaluations
+from scoring.comparison.requests import asked, for_researchers
 from scoring.tables.every_eval_ever import files
-from scoring.views.scope import asked, for_researchers
 
 
 @for_researchers

@@ -69,9 +69,9 @@ def measure_on(options: argparse.Namespace) -> None:
 
 
 def measure(study: "Study", rounds: int) -> None:
-    from scoring.acts.comparing import compare
+    from scoring.comparison.comparing import compare
+    from scoring.comparison.scope import Scope
     from scoring.models import Comparison, ScoreVector
-    from scoring.scope import Scope
 
     def table() -> None:
         compare(Scope(study.benchmark, study))

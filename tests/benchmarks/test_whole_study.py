@@ -1,8 +1,8 @@
 import pytest
 
-from scoring.acts.comparing import compare
+from scoring.comparison.comparing import compare
+from scoring.comparison.scope import Scope
 from scoring.models import Prediction
-from scoring.scope import Scope
 from tests.benchmarks import bench_comparison
 from tests.benchmarks.whole_study import Size, store_runs, store_study
 

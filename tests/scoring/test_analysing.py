@@ -5,10 +5,10 @@ import pytest
 
 from annotation.models import Batch, Exclusion
 from annotation.work.places import open_places
-from scoring.acts.analysing import analyse
-from scoring.cells import Choices
-from scoring.scope import Scope
-from scoring.tables.sheets import analysis_sheets
+from scoring.comparison.analysing import analyse
+from scoring.comparison.cells import Choices
+from scoring.comparison.scope import Scope
+from scoring.comparison.sheets import analysis_sheets
 from tests import make
 from tests.scoring import measured
 

@@ -9,9 +9,9 @@ from openpyxl import load_workbook
 
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job, JobState
-from scoring import tasks
+from scoring.comparison import tasks
+from scoring.comparison.sheets import SHEETS
 from scoring.models import Comparison, Part
-from scoring.tables.sheets import SHEETS
 from tests import make
 from tests.scoring import measured
 

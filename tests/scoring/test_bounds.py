@@ -7,10 +7,10 @@ from django.test.utils import CaptureQueriesContext
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.floors import RULES
 from annotation.models import Kind, Task
-from scoring.acts.comparing import compare
-from scoring.analysis.floors import CEILING, LABELS, Bound, bounds
-from scoring.cells import Choices
-from scoring.scope import Scope
+from scoring.comparison.cells import Choices
+from scoring.comparison.comparing import compare
+from scoring.comparison.floors import CEILING, LABELS, Bound, bounds
+from scoring.comparison.scope import Scope
 from tests import make
 from tests.scoring import measured
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from annotation.models import Assignment, Batch, Study
-from scoring.acts.comparing import compare
-from scoring.cells import CellReader, Choices
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.comparing import compare
+from scoring.comparison.rows import cell_row
+from scoring.comparison.scope import Scope
 from scoring.core.bootstrap import SEED
 from scoring.core.episodes import episode_score
 from scoring.models import Run
-from scoring.rows import cell_row
-from scoring.scope import Scope
 from tests import make
 from tests.scoring import measured
 

@@ -7,8 +7,9 @@ import pytest
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Gold, GoldVersion, Kind
 from annotation.work.places import open_places
-from scoring import tasks
-from scoring.acts.comparing import (
+from scoring.comparison import tasks
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.comparing import (
     ComparisonTable,
     compare,
     compute_table,
@@ -16,12 +17,11 @@ from scoring.acts.comparing import (
     order_table,
     stop_table,
 )
-from scoring.cells import CellReader, Choices
+from scoring.comparison.grid import FEW, people_grid
+from scoring.comparison.rows import Row
+from scoring.comparison.scope import Scope
 from scoring.core.intervals import cell_interval, guard_band
 from scoring.models import Comparison
-from scoring.rows import Row
-from scoring.scope import Scope
-from scoring.tables.grid import FEW, people_grid
 from tests import make
 from tests.scoring import measured
 
@@ -327,7 +327,7 @@ def test_keeps_one_table_for_all_choices_of_shots() -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for the scoring of more than five answers."""
-    monkeypatch.setattr("scoring.acts.comparing.MOST_WHILE_WAITING", 5)
+    monkeypatch.setattr("scoring.comparison.comparing.MOST_WHILE_WAITING", 5)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -8,7 +8,7 @@ from openpyxl import load_workbook
 
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job
-from scoring import tasks
+from scoring.comparison import tasks
 from tests import make
 from tests.scoring import measured
 
@@ -113,7 +113,7 @@ def test_shows_a_long_computation_and_what_there_was_before(
 ) -> None:
     page(admin_client, batch)
     make.worked_through(batch)
-    monkeypatch.setattr("scoring.acts.comparing.MOST_WHILE_WAITING", 0)
+    monkeypatch.setattr("scoring.comparison.comparing.MOST_WHILE_WAITING", 0)
     text = page(admin_client, batch)
     assert "are being computed" in text
     assert "Stale" in text
@@ -131,7 +131,7 @@ def test_shows_a_long_computation_and_what_there_was_before(
 def test_stops_on_request_and_starts_again_on_request(
     admin_client: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.acts.comparing.MOST_WHILE_WAITING", 0)
+    monkeypatch.setattr("scoring.comparison.comparing.MOST_WHILE_WAITING", 0)
     address = f"/studies/{batch.study.slug}/comparison/"
     admin_client.get(address)
     admin_client.post(f"{address}stop/")

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from openpyxl import load_workbook
 
-from scoring.rows import COLUMNS
+from scoring.comparison.rows import COLUMNS
 from tests import make
 from tests.scoring import measured
 

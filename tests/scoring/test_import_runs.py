@@ -11,11 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark
 from scoring.acts import importing_runs
-from scoring.acts.comparing import compare
 from scoring.acts.scoring_runs import scores_of_run
+from scoring.comparison.comparing import compare
+from scoring.comparison.scope import Scope
 from scoring.core.s1 import s1_score
 from scoring.models import Prediction, ReportedScore, Run
-from scoring.scope import Scope
 from tests.scoring.runs_from import FILES, WHO, answers, imported, toy_benchmark, written
 
 pytestmark = pytest.mark.django_db

@@ -3,8 +3,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Batch, Gold, GoldVersion, Study
-from scoring.analysis.items import item_figures, task_cells
-from scoring.cells import CellReader, Choices
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.items import item_figures, task_cells
 from tests import make
 from tests.scoring import measured
 

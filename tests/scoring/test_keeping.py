@@ -6,10 +6,9 @@ import pytest
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import Cancelled, run_job, runs
 from annotation.models import Batch, Benchmark, Exclusion, Gold, GoldVersion, JobState
-from scoring import tasks
-from scoring.acts.analysing import analyse
-from scoring.acts.comparing import compare, compute_table
-from scoring.acts.keeping import (
+from scoring.comparison import tasks
+from scoring.comparison.analysing import analyse
+from scoring.comparison.cache import (
     JOBS,
     compute_ordered,
     find_kept,
@@ -18,9 +17,10 @@ from scoring.acts.keeping import (
     stop,
     was_given_up,
 )
-from scoring.cells import CellReader, Choices
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.comparing import compare, compute_table
+from scoring.comparison.scope import Scope, inputs_fingerprint
 from scoring.models import Comparison, Part, ReportedScore
-from scoring.scope import Scope, inputs_fingerprint
 from tests import make
 from tests.scoring import measured
 from tests.together import at_once
@@ -170,7 +170,7 @@ def test_is_stale_under_another_scorer_version(part: Part, monkeypatch: pytest.M
     batch = measured.cell([3, 4])
     run_job(ordered(batch, part).job.pk)
     kept = found(batch, part)
-    monkeypatch.setattr("scoring.acts.keeping.SCORER_VERSION", 99)
+    monkeypatch.setattr("scoring.comparison.cache.SCORER_VERSION", 99)
     assert is_stale(kept, kept.fingerprint)
 
 
@@ -180,7 +180,7 @@ def test_looks_at_no_figures_of_another_program_version(
 ) -> None:
     batch = measured.cell([3, 4])
     run_job(ordered(batch, part).job.pk)
-    monkeypatch.setattr("scoring.acts.keeping.VERSIONS", {part: 99})
+    monkeypatch.setattr("scoring.comparison.cache.VERSIONS", {part: 99})
     assert found(batch, part).result == {}
 
 

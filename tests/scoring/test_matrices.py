@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from annotation.models import Batch, Gold, GoldVersion, ItemSet, Kind
-from scoring.core.s1 import s1_best, s1_score
-from scoring.matrices import (
+from scoring.comparison.matrices import (
     assignment_scores,
     run_scores,
     score_answers,
     side_by_side,
 )
+from scoring.comparison.scored_items import ScoredItems, scored_items
+from scoring.core.s1 import s1_best, s1_score
 from scoring.models.comparison import ScoreVector
-from scoring.scored_items import ScoredItems, scored_items
 from tests import make
 from tests.scoring import measured
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from scoring.analysis.floors import Bound, no_skill
-from scoring.analysis.over_tasks import aggregates
-from scoring.rows import Row
+from scoring.comparison.floors import Bound, no_skill
+from scoring.comparison.over_tasks import aggregates
+from scoring.comparison.rows import Row
 
 ROW = Row("run", system="T5", method="FT", task="a", shots=30, mean=50.0, sd=3.0, coverage=1.0)
 

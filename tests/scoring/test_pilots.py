@@ -12,7 +12,7 @@ from annotation.work.judging import (
     leave_reveal,
     submit_answer,
 )
-from scoring.cells import CellReader, Choices
+from scoring.comparison.cells import CellReader, Choices
 from scoring.core.variance import variance_components
 from scoring.pilots import read_pilot, read_system
 from tests import make

@@ -4,10 +4,10 @@ import pytest
 
 from annotation.models import Batch, Channel, Exclusion, Kind, Study
 from annotation.studies.lifecycle import start_study
-from scoring.analysis.accord import accord
-from scoring.cells import CellReader, Choices
+from scoring.comparison.agreement import accord
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.matrices import judged_answers
 from scoring.core.agreement import krippendorff_alpha, mean_pairwise_s1
-from scoring.matrices import judged_answers
 from scoring.reporting.documents import as_latex, as_text, report
 from scoring.reporting.section import Section
 from scoring.reporting.sheet import Topic

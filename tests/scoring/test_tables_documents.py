@@ -10,12 +10,12 @@ from zipfile import ZipFile
 import pytest
 from openpyxl import load_workbook
 
-from scoring.acts.comparing import ComparisonTable
-from scoring.cells import Choices
-from scoring.rows import COLUMNS, Row
+from scoring.comparison.cells import Choices
+from scoring.comparison.comparing import ComparisonTable
+from scoring.comparison.interval_lines import HEADS, interval_lines
+from scoring.comparison.rows import COLUMNS, Row
 from scoring.tables.columns import COLUMN_MEANINGS
 from scoring.tables.documents import FORMATS
-from scoring.tables.intervals import HEADS, interval_lines
 from scoring.tables.latex import escaped
 
 CELL = Row(

@@ -1,8 +1,7 @@
 from dataclasses import replace
 
-from scoring.analysis.floors import Bound
-from scoring.rows import Row
-from scoring.tables.grid import (
+from scoring.comparison.floors import Bound
+from scoring.comparison.grid import (
     FEW,
     ONE,
     PARTIAL,
@@ -10,6 +9,7 @@ from scoring.tables.grid import (
     people_grid,
     system_grids,
 )
+from scoring.comparison.rows import Row
 
 HUMAN = Row("human", study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0, n=5,
             references="any", coverage=1.0)  # fmt: skip

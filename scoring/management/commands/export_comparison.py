@@ -5,16 +5,16 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import ReferencePolicy
-from scoring.acts.analysing import analyse
-from scoring.acts.comparing import compare
-from scoring.analysis.plain import plain
-from scoring.cells import Choices
+from scoring.comparison.analysing import analyse
+from scoring.comparison.cells import Choices
+from scoring.comparison.comparing import compare
+from scoring.comparison.scope import Scope
+from scoring.comparison.sheets import SHEETS
+from scoring.comparison.to_json import plain
 from scoring.core.intervals import ESTIMANDS
-from scoring.management.putting import put_document
-from scoring.management.scope import find_scope
-from scoring.scope import Scope
+from scoring.management.arguments import find_scope
+from scoring.management.output import put_document
 from scoring.tables.documents import FORMATS, SHEET_FORMATS
-from scoring.tables.sheets import SHEETS
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.models.errors import BadInput
 from scoring.acts.boards import episode_board, paired_tests
 from scoring.acts.importing_runs import choose_benchmark
-from scoring.management.putting import put_document
+from scoring.management.output import put_document
 from scoring.models import ProtocolTag
 from scoring.tables.documents import SHEET_FORMATS
 from scoring.tables.episode_board import episode_sheets

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import ReferencePolicy
 from scoring.acts.exporting_samples import evaluations
-from scoring.cells import Choices
-from scoring.management.scope import find_scope
+from scoring.comparison.cells import Choices
+from scoring.management.arguments import find_scope
 from scoring.tables.every_eval_ever import Evaluation, files, samples_file
 
 

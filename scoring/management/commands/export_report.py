@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scoring.management.scope import find_study
+from scoring.management.arguments import find_study
 from scoring.reporting.documents import FORMATS, PARTS, report
 
 LACKS_AGREEMENT = (

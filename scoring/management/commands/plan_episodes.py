@@ -15,7 +15,6 @@ from django.utils import timezone
 from annotation.jobs import queue
 from annotation.models import JobState
 from annotation.models.errors import Refusal
-from scoring import tasks  # noqa: F401 (registers what runs the parts)
 from scoring.acts.simulating_grids import (
     GridPoint,
     GridRow,

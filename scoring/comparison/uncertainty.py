@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoring.cells import Cell
+from scoring.comparison.cells import Cell
+from scoring.comparison.rows import percent
 from scoring.core.intervals import CellInterval, cluster_scores, guard_band
 from scoring.core.splits import split_interval
 from scoring.core.variance import variance_components
-from scoring.rows import percent
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.rows import Row
-from scoring.tables.grid import limits, rounded
+from scoring.comparison.grid import limits, rounded
+from scoring.comparison.rows import Row
 
 TITLE = _("How each interval was computed")
 HEADS = (

@@ -4,17 +4,17 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from annotation.models import Study
-from scoring.acts.comparing import compare
-from scoring.acts.keeping import Progress
-from scoring.analysis.accord import accord
-from scoring.analysis.curves import curves
-from scoring.analysis.differences import against_systems, between_shots
-from scoring.analysis.over_tasks import aggregates
-from scoring.analysis.plain import plain
-from scoring.analysis.uncertainty import uncertainty
-from scoring.cells import Cell, CellReader, Choices
-from scoring.rows import cell_row
-from scoring.scope import Scope
+from scoring.comparison.agreement import accord
+from scoring.comparison.cache import Progress
+from scoring.comparison.cells import Cell, CellReader, Choices
+from scoring.comparison.comparing import compare
+from scoring.comparison.curves import curves
+from scoring.comparison.differences import against_systems, between_shots
+from scoring.comparison.over_tasks import aggregates
+from scoring.comparison.rows import cell_row
+from scoring.comparison.scope import Scope
+from scoring.comparison.to_json import plain
+from scoring.comparison.uncertainty import uncertainty
 
 
 def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from scoring.cells import Cell
+from scoring.comparison.cells import Cell
+from scoring.comparison.matrices import judged_answers
+from scoring.comparison.rows import CONSENSUS, SIMULATED_CONSENSUS, Row, percent
 from scoring.core.agreement import (
     Agreement,
     alpha_interval,
@@ -15,8 +17,6 @@ from scoring.core.agreement import (
     pairwise_s1_interval,
 )
 from scoring.core.s1 import score_many
-from scoring.matrices import judged_answers
-from scoring.rows import CONSENSUS, SIMULATED_CONSENSUS, Row, percent
 
 Units = Sequence[Sequence[Sequence[str] | None]]
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
 
+from scoring.comparison.policies import first_policies, policy_of
+from scoring.comparison.rows import Row
 from scoring.core.comparison import over_tasks
-from scoring.policies import first_policies, policy_of
-from scoring.rows import Row
 
 
 @dataclass(frozen=True)

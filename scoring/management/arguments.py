@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 from django.db import models
 
 from annotation.models import Benchmark, Study
-from scoring.scope import Scope
+from scoring.comparison.scope import Scope
 
 ModelT = TypeVar("ModelT", bound=models.Model)
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from scoring.cells import Cell
+from scoring.comparison.cells import Cell
+from scoring.comparison.matrices import Floats
+from scoring.comparison.rows import percent
 from scoring.core.comparison import benjamini_hochberg, holm, paired_difference
-from scoring.matrices import Floats
 from scoring.models import shots_order
-from scoring.rows import percent
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,16 @@ import numpy as np
 from django.db.models import Max
 
 from annotation.models import Assignment, Batch, GoldVersion, ItemSet, ReferencePolicy, Study, Task
-from scoring.core.bootstrap import SEED
-from scoring.core.intervals import ESTIMANDS, cluster_scores
-from scoring.matrices import (
+from scoring.comparison.matrices import (
     Floats,
     assignment_scores,
     run_scores,
     side_by_side,
 )
+from scoring.comparison.scored_items import ScoredItems, scored_items
+from scoring.core.bootstrap import SEED
+from scoring.core.intervals import ESTIMANDS, cluster_scores
 from scoring.models import FEW, FULLY_SUPERVISED, Run, shots_label, shots_order
-from scoring.scored_items import ScoredItems, scored_items
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scoring.cells import Cell, Choices, Vector
+from scoring.comparison.cells import Cell, Choices, Vector
 from scoring.core.episodes import episode_score
 from scoring.core.intervals import (
     EXPLORATORY_BELOW,

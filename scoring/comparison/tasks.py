@@ -2,11 +2,11 @@
 
 from annotation.jobs import queue
 from annotation.models import Job
-from scoring.acts.analysing import analyse
-from scoring.acts.comparing import compute_table
-from scoring.acts.keeping import JOBS, compute_ordered
 from scoring.acts.simulating_grids import JOB as SIMULATE_INTERVALS
 from scoring.acts.simulating_grids import simulate_part
+from scoring.comparison.analysing import analyse
+from scoring.comparison.cache import JOBS, compute_ordered
+from scoring.comparison.comparing import compute_table
 from scoring.models import Part
 
 

@@ -14,10 +14,10 @@ from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
 from annotation.models import Judgement
+from scoring.comparison.scored_items import ScoredItems
 from scoring.core.s1 import SCORER_VERSION, score_many
 from scoring.models import Prediction
 from scoring.models.comparison import STORED, ScoreVector
-from scoring.scored_items import ScoredItems
 
 Floats = NDArray[np.float64]
 PORTION = 50

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from annotation.models import Assignment, Judgement, Study
-from scoring.cells import CellReader, cell_order, shots_of_batch
+from scoring.comparison.cells import CellReader, cell_order, shots_of_batch
+from scoring.comparison.rows import percent
 from scoring.core.learning import learning_curve
 from scoring.core.s1 import score_one
-from scoring.rows import percent
 
 POINTS = 5
 

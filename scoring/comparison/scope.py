@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.benchmarks.formats.content import checksum
 from annotation.models import Assignment, Benchmark, Gold, ItemSet, Role, Study, Task
-from scoring.cells import CellReader
+from scoring.comparison.cells import CellReader
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import ReportedScore, Run, ScoreVector
 

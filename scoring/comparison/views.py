@@ -7,19 +7,19 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import GoldVersion
-from scoring.acts.comparing import ComparisonTable, compare, glance, order_table, stop_table
-from scoring.models import shots_order
-from scoring.scope import Scope
-from scoring.tables import intervals
-from scoring.tables.documents import FORMATS
-from scoring.tables.grid import people_grid, system_grids
-from scoring.views.scope import (
+from scoring.comparison import interval_lines
+from scoring.comparison.comparing import ComparisonTable, compare, glance, order_table, stop_table
+from scoring.comparison.grid import people_grid, system_grids
+from scoring.comparison.requests import (
     asked,
     back_to,
     download,
     for_researchers,
     render_or_poll,
 )
+from scoring.comparison.scope import Scope
+from scoring.models import shots_order
+from scoring.tables.documents import FORMATS
 
 
 @for_researchers
@@ -95,8 +95,8 @@ def _shown(table: ComparisonTable) -> dict[str, Any]:
         "table": table,
         "people": people_grid(table.figures),
         "systems": system_grids(table.figures, table.bounds),
-        "interval_heads": intervals.HEADS,
-        "intervals": intervals.interval_lines(table.rows),
+        "interval_heads": interval_lines.HEADS,
+        "intervals": interval_lines.interval_lines(table.rows),
         "annotators": [row for row in table.rows if row.single],
         "formats": list(FORMATS),
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),

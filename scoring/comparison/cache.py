@@ -14,10 +14,10 @@ from django.utils import timezone
 from annotation.benchmarks.formats.content import checksum
 from annotation.jobs import queue
 from annotation.models import Job, JobState
-from scoring.cells import CellReader, Choices
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.scope import Scope, inputs_fingerprint
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part
-from scoring.scope import Scope, inputs_fingerprint
 
 JOBS = {Part.TABLE: "compute_comparison", Part.ANALYSIS: "analyse_comparison"}
 # Goes up when a part holds other figures: what was kept before is not looked at again.

@@ -12,10 +12,9 @@ from itertools import groupby
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.analysis.floors import LABELS, Bound
-from scoring.models import Method, References, shots_order
-from scoring.policies import first_policies, policies_of, policy_of
-from scoring.rows import (
+from scoring.comparison.floors import LABELS, Bound
+from scoring.comparison.policies import first_policies, policies_of, policy_of
+from scoring.comparison.rows import (
     CONSENSUS,
     EPISODE_BOOTSTRAP,
     PEOPLE,
@@ -23,6 +22,7 @@ from scoring.rows import (
     SIMULATED_CONSENSUS,
     Row,
 )
+from scoring.models import Method, References, shots_order
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
 # Of one table: more do not go on a page.

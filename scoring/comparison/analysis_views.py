@@ -6,20 +6,20 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import translation
 from django.views.decorators.http import require_POST, require_safe
 
-from scoring.acts.keeping import find_kept, is_stale, order, stop, was_given_up
-from scoring.cells import CellReader, Choices
-from scoring.models import Comparison, Part
-from scoring.scope import Scope, inputs_fingerprint
-from scoring.tables.documents import SHEET_FORMATS
-from scoring.tables.sheets import analysis_sheets, provenance_sheet
-from scoring.views.comparison import figure_response
-from scoring.views.scope import (
+from scoring.comparison.cache import find_kept, is_stale, order, stop, was_given_up
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.requests import (
     asked,
     back_to,
     download,
     for_researchers,
     render_or_poll,
 )
+from scoring.comparison.scope import Scope, inputs_fingerprint
+from scoring.comparison.sheets import analysis_sheets, provenance_sheet
+from scoring.comparison.views import figure_response
+from scoring.models import Comparison, Part
+from scoring.tables.documents import SHEET_FORMATS
 
 
 @for_researchers

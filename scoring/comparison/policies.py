@@ -6,8 +6,8 @@ A figure that was published without its policy stands beside either, with a mark
 from collections.abc import Iterable, Mapping
 
 from annotation.models import ReferencePolicy
-from scoring.analysis.floors import Bound
-from scoring.rows import Row
+from scoring.comparison.floors import Bound
+from scoring.comparison.rows import Row
 
 
 def first_policies(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> dict[str, str]:

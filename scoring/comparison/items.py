@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Example, Item, Study, Task
-from scoring.cells import Cell, CellReader
+from scoring.comparison.cells import Cell, CellReader
+from scoring.comparison.matrices import Answers, judged_answers, predicted_answers
+from scoring.comparison.rows import percent
 from scoring.core.s1 import score_one
-from scoring.matrices import Answers, judged_answers, predicted_answers
-from scoring.rows import percent
 
 
 @dataclass(frozen=True)

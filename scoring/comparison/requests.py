@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from annotation.models import Benchmark, Study
-from scoring.cells import Choices
-from scoring.scope import Scope
+from scoring.comparison.cells import Choices
+from scoring.comparison.scope import Scope
 
 View = Callable[..., HttpResponse]
 

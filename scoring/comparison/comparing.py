@@ -11,7 +11,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Benchmark, Study
-from scoring.acts.keeping import (
+from scoring.comparison.agreement import consensus_row
+from scoring.comparison.cache import (
     Progress,
     find_kept,
     is_stale,
@@ -20,14 +21,13 @@ from scoring.acts.keeping import (
     stop,
     was_given_up,
 )
-from scoring.analysis.accord import consensus_row
-from scoring.analysis.floors import Bound, bounds
-from scoring.analysis.plain import plain
-from scoring.cells import Cell, CellReader, Choices
+from scoring.comparison.cells import Cell, CellReader, Choices
+from scoring.comparison.floors import Bound, bounds
+from scoring.comparison.rows import Row, annotator_rows, as_plain, cell_row
+from scoring.comparison.scope import Scope, inputs_fingerprint, unscored_answers
+from scoring.comparison.to_json import plain
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part, ReportedScore, shots_label
-from scoring.rows import Row, annotator_rows, as_plain, cell_row
-from scoring.scope import Scope, inputs_fingerprint, unscored_answers
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000

@@ -10,11 +10,11 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from annotation.models import Example, Task
-from scoring.analysis.items import ItemFigures, given_answers, item_figures, task_cells
-from scoring.cells import CellReader, Choices
-from scoring.scope import Scope
-from scoring.views.comparison import figure_response
-from scoring.views.scope import asked, for_researchers
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.items import ItemFigures, given_answers, item_figures, task_cells
+from scoring.comparison.requests import asked, for_researchers
+from scoring.comparison.scope import Scope
+from scoring.comparison.views import figure_response
 
 PAGE = 50
 HIGHEST = float("inf")
