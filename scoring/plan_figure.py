@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from scoring.acts.planning import Plan, PlannedDesign
-from scoring.figures import COLOURS, GRID, INK
+from scoring.figures.drawing import COLOURS, GRID, INK
 
 # Beyond it the numbers of items would stand on one another.
 MOST_LABELS = 9

@@ -79,7 +79,7 @@ def shots_figure(request: HttpRequest, scope: str, name: str, form: str) -> Http
 
 def figure_response(figure: str, form: str, name: str, *inputs: Any) -> HttpResponse:
     # The drawing library is slow to import: only who looks at a figure waits for it.
-    figures = import_module("scoring.figures")
+    figures = import_module("scoring.figures.drawing")
     if form not in (*figures.CONTENT_TYPES, "fragment"):
         raise Http404
     draw, title = figures.FIGURES[figure]

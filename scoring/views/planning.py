@@ -16,7 +16,7 @@ from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
 from scoring.acts.planning import LEAST_COVERAGE, Plan, make_plan
 from scoring.comparison.requests import for_researchers
-from scoring.figures import inline_svg
+from scoring.figures.drawing import inline_svg
 from scoring.plan_figure import plan_figure
 from scoring.planning_forms import DraftForm, PilotForm, PlanForm, values_of
 from scoring.tables.plan import PlanRow, plan_as_plain, thinned
