@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation.models.errors import Refusal
-from scoring.acts.approving import OF_STANDING, decide_runs, standing
+from scoring.leaderboard.approving import OF_STANDING, decide_runs, standing
 from scoring.models import BoardDecision, Run, Standing
 
 

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models.errors import BadInput
-from scoring.acts.approving import standing
+from scoring.leaderboard.approving import standing
 from scoring.models import Method, ProtocolTag, Run, Standing, shots_label
 from scoring.runs.fields import as_shots, run_fields
 from scoring.runs.records import RunFields

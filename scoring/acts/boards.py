@@ -12,11 +12,11 @@ from itertools import combinations
 import numpy as np
 
 from annotation.models import Benchmark, Study
-from scoring.acts.approving import running_studies, standing_runs, standing_studies
 from scoring.core.bootstrap import SEED
 from scoring.core.comparison import holm, sign_flip_p
 from scoring.core.episodes import EpisodeScore, episode_score
 from scoring.episode_scores import EpisodeReader, EpisodeResult, Who, system_of
+from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 
 # A data set, and whether its episodes have training examples.
 Place = tuple[str, bool]

@@ -23,7 +23,7 @@ class BoardDecision(models.Model):
 
     A decision is about what it names and nothing that comes later: a run is final once it is
     complete, and a submitter's next run waits for a decision of its own. What holds without a
-    decision is told in scoring/acts/approving.py.
+    decision is told in scoring/leaderboard/approving.py.
     """
 
     run = models.OneToOneField(

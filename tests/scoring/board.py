@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 
 from annotation.models import Benchmark, Task
-from scoring.acts.placing import Board, place_all
-from scoring.leaderboard import SHOTS, SPLITS, Place
+from scoring.leaderboard.board import Board, place_all
+from scoring.leaderboard.rules import SHOTS, SPLITS, Place
 from scoring.models import ReportedScore, Run
 from tests.scoring import measured
 

@@ -5,7 +5,7 @@ from django.db.models.deletion import ProtectedError
 
 from annotation.models import Benchmark
 from annotation.studies.lifecycle import close_study
-from scoring.acts.approving import (
+from scoring.leaderboard.approving import (
     OF_STANDING,
     NotComplete,
     decide_runs,

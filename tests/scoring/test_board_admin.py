@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from annotation.models import Task
-from scoring.acts.approving import standing_runs, standing_studies, waiting_runs
+from scoring.leaderboard.approving import standing_runs, standing_studies, waiting_runs
 from scoring.models import BoardDecision, Run
 from tests import make
 from tests.scoring import measured

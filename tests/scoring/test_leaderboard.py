@@ -8,10 +8,10 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark, Channel, Exclusion, Kind, Task
 from annotation.studies.lifecycle import close_study
-from scoring.acts.approving import decide_runs
 from scoring.acts.importing_scores import import_scores
-from scoring.acts.placing import place_all
-from scoring.leaderboard import SHOTS, SYSTEM, Entry, places
+from scoring.leaderboard.approving import decide_runs
+from scoring.leaderboard.board import place_all
+from scoring.leaderboard.rules import SHOTS, SYSTEM, Entry, places
 from scoring.runs.records import ReadOptions
 from tests import make
 from tests.scoring import measured

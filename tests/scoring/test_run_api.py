@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Benchmark
 from scoring import api
-from scoring.acts.approving import decide_runs
+from scoring.leaderboard.approving import decide_runs
 from scoring.models import Prediction, Run, ScoreVector
 from tests import make
 from tests.scoring.runs_from import WHO, answers, toy_benchmark

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from annotation.benchmarks.floors import RULES
 from annotation.models import Benchmark, ItemSet, Role, Study, Task
-from scoring.acts.approving import running_studies, standing_runs, standing_studies
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.comparing import reported_rows
 from scoring.comparison.floors import CEILING, NOT_ALLOWED, Bound, bounds, no_skill
@@ -15,7 +14,8 @@ from scoring.comparison.grid import task_order
 from scoring.comparison.policies import first_policies, policy_of
 from scoring.comparison.rows import PEOPLE as HUMAN
 from scoring.comparison.rows import Row, cell_row
-from scoring.leaderboard import (
+from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
+from scoring.leaderboard.rules import (
     FLOOR,
     PEOPLE,
     SHOTS,

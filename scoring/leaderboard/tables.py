@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from scoring.acts.placing import Board, TaskBoard
 from scoring.comparison.grid import FEW, NOTES, ONE, PARTIAL, UNKNOWN, rounded
 from scoring.comparison.rows import Row
 from scoring.comparison.sheets import Column, Plain, Sheet
-from scoring.leaderboard import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, OverTasks, Place
+from scoring.leaderboard.board import Board, TaskBoard
+from scoring.leaderboard.rules import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, OverTasks, Place
 from scoring.models import FULLY_SUPERVISED, ProtocolTag
 
 STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}

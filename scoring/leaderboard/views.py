@@ -8,12 +8,12 @@ from django.utils import translation
 from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark, ReferencePolicy
-from scoring.acts.approving import waiting_runs
-from scoring.acts.placing import Board, place_all
 from scoring.comparison.requests import download
-from scoring.leaderboard import SORTED_BY
+from scoring.leaderboard.approving import waiting_runs
+from scoring.leaderboard.board import Board, place_all
+from scoring.leaderboard.rules import SORTED_BY
+from scoring.leaderboard.tables import board_sheets, tables
 from scoring.models import Leaderboard
-from scoring.tables.board import board_sheets, tables
 from scoring.tables.documents import SHEET_FORMATS
 
 

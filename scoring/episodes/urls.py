@@ -1,0 +1,8 @@
+from django.urls import path
+
+from scoring.views.episodes import episodes, episodes_export
+
+urlpatterns = [
+    path("", episodes, name="episodes"),
+    path("export/<slug:sheet>/<slug:form>/", episodes_export, name="episodes_export"),
+]

@@ -1,0 +1,8 @@
+from django.urls import path
+
+from scoring.views.report import report_export, study_report
+
+urlpatterns = [
+    path("", study_report, name="report"),
+    path("<slug:part>/<slug:form>/", report_export, name="report_export"),
+]

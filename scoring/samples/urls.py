@@ -1,0 +1,5 @@
+from django.urls import path
+
+from scoring.views.samples import samples
+
+urlpatterns = [path("", samples, name="samples")]
