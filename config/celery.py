@@ -14,6 +14,7 @@ ROOMS = [
     "annotation.benchmarks",
     "annotation.work",
     "scoring.comparison",
+    "scoring.episodes",
 ]
 app.autodiscover_tasks(ROOMS)
 

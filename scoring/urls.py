@@ -23,5 +23,5 @@ urlpatterns = [
     path("<scope:scope>/<slug:name>/every-eval-ever/", include("scoring.samples.urls")),
     path("benchmarks/<slug:name>/episodes/", include("scoring.episodes.urls")),
     path("plan/", include("scoring.planning.urls")),
-    path("", include("scoring.api")),
+    path("", include("scoring.runs.api")),
 ]

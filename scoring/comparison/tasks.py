@@ -2,8 +2,6 @@
 
 from annotation.jobs import queue
 from annotation.models import Job
-from scoring.acts.simulating_grids import JOB as SIMULATE_INTERVALS
-from scoring.acts.simulating_grids import simulate_part
 from scoring.comparison.analysing import analyse
 from scoring.comparison.cache import JOBS, compute_ordered
 from scoring.comparison.comparing import compute_table
@@ -22,9 +20,3 @@ def analyse_comparison(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: comparison, the id of the kept comparison."""
     found = compute_ordered(job.arguments["comparison"], analyse, progress=progress)
     return {"summary": f"{len(found['cells'])} cells analysed."}
-
-
-@queue.runs(SIMULATE_INTERVALS)
-def simulate_part_of_grid(job: Job, progress: queue.Progress) -> queue.Result:
-    """Arguments: grid, part, rules and points, as `distribute_grid` writes them."""
-    return simulate_part(job, progress)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from scoring.views.episodes import episodes, episodes_export
+from scoring.episodes.views import episodes, episodes_export
 
 urlpatterns = [
     path("", episodes, name="episodes"),

@@ -105,7 +105,7 @@ class Run(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    # What joined and what did not: see scoring/acts/importing_runs.py.
+    # What joined and what did not: see scoring/runs/importing.py.
     report = models.JSONField(default=dict, blank=True)
 
     objects = RunQuerySet.as_manager()

@@ -5,8 +5,8 @@ from dataclasses import replace
 from django.db.models import Count
 
 from annotation.models import Benchmark, Item, ItemSet, Role
+from scoring.runs.formats.records import RunFields
 from scoring.runs.joining import NoMatch
-from scoring.runs.records import RunFields
 
 
 class EpisodeIndex:

@@ -8,7 +8,7 @@ from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
 from annotation.studies.drafting import Draft, draft_study
 from annotation.studies.lifecycle import start_study
-from scoring.acts.storing_runs import find_test_set
+from scoring.runs.storing import find_test_set
 from tests import make
 from tests.annotation.sampled import sampled_task
 

@@ -22,8 +22,8 @@ from annotation.models import (
     WorkState,
 )
 from annotation.studies.lifecycle import start_study
-from scoring.acts.storing_runs import add_predictions, finish_run, open_run
-from scoring.runs.records import RunFields
+from scoring.runs.formats.records import RunFields
+from scoring.runs.storing import add_predictions, finish_run, open_run
 from tests import make
 
 PIECES = ["Anna", "Boris", "Anna met", "today"]

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 
 from annotation.models import Assignment, Batch, Benchmark, Kind, Study, Task
 from annotation.studies.lifecycle import start_study
-from scoring.acts.storing_runs import add_predictions, finish_run, open_run
 from scoring.comparison.analysing import analyse
 from scoring.comparison.cache import find_kept, keep
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.scope import Scope, inputs_fingerprint
 from scoring.models import Comparison, Part, ReportedScore, Run
-from scoring.runs.records import RunFields
+from scoring.runs.formats.records import RunFields
+from scoring.runs.storing import add_predictions, finish_run, open_run
 from tests import make
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from annotation.models import Benchmark, Kind
-from scoring.acts.importing_runs import RunsReport, import_predictions
 from scoring.models import Run
-from scoring.runs.detecting import find_sources
-from scoring.runs.records import ReadOptions, RunFields
+from scoring.runs.formats.detecting import find_sources
+from scoring.runs.formats.records import ReadOptions, RunFields
+from scoring.runs.importing import RunsReport, import_predictions
 from tests import make
 
 FILES = Path(__file__).parent / "files"

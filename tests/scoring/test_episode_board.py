@@ -9,10 +9,10 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Benchmark, ItemSet, Task
 from annotation.simulation.simulating import simulate_study
-from scoring.acts.boards import EpisodeBoard, EpisodeEntry, episode_board, paired_tests
 from scoring.comparison.scored_items import scored_items
 from scoring.core.comparison import sign_flip_p
 from scoring.core.episodes import EpisodeRules, episode_score
+from scoring.episodes.board import EpisodeBoard, EpisodeEntry, episode_board, paired_tests
 from scoring.models import Run
 from tests import make
 from tests.annotation.sampled import data_set, sampled_task, study_of

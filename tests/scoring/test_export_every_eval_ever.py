@@ -9,11 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Batch, Channel, Exclusion, Kind, Task
-from scoring.acts.importing_runs import import_predictions
-from scoring.acts.scoring_runs import scores_of_run
 from scoring.models import Method, Run
-from scoring.runs import every_eval_ever
-from scoring.runs.records import ReadOptions, RunFields
+from scoring.runs.formats import every_eval_ever
+from scoring.runs.formats.records import ReadOptions, RunFields
+from scoring.runs.importing import import_predictions
+from scoring.runs.scores import scores_of_run
 from tests import make
 from tests.scoring import measured
 

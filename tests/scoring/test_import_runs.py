@@ -10,12 +10,12 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark
-from scoring.acts import importing_runs
-from scoring.acts.scoring_runs import scores_of_run
 from scoring.comparison.comparing import compare
 from scoring.comparison.scope import Scope
 from scoring.core.s1 import s1_score
 from scoring.models import Prediction, ReportedScore, Run
+from scoring.runs import importing
+from scoring.runs.scores import scores_of_run
 from tests.scoring.runs_from import FILES, WHO, answers, imported, toy_benchmark, written
 
 pytestmark = pytest.mark.django_db
@@ -127,7 +127,7 @@ def test_says_what_became_of_every_line(tmp_path: Path) -> None:
 def test_finds_repeated_and_different_answers_also_across_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing_runs, "MOST_PENDING", 1)
+    monkeypatch.setattr(importing, "MOST_PENDING", 1)
     line = {**WHO, "task": "names", "id": "test 0", "prediction": ["Anna"]}
     lines = [line, {**line, "id": "test 1"}, line, {**line, "prediction": ["Boris"]}]
     total = imported(written(tmp_path / "a.jsonl", lines), toy_benchmark()).total
@@ -220,7 +220,7 @@ def test_ends_with_one_sentence(
 def test_takes_away_what_it_began_when_it_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing_runs, "MOST_PENDING", 1)
+    monkeypatch.setattr(importing, "MOST_PENDING", 1)
     lines = [{**WHO, "task": "names", "id": f"test {n}", "prediction": []} for n in range(4)]
     path = written(tmp_path / "a.jsonl", lines)
     benchmark = toy_benchmark()
@@ -229,7 +229,7 @@ def test_takes_away_what_it_began_when_it_stops(
         assert Prediction.objects.count() == 4
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scoring.acts.filling_runs.finish_run", interrupted)
+    monkeypatch.setattr("scoring.runs.filling.finish_run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         imported(path, benchmark)
     assert not Run.objects.exists()

@@ -8,11 +8,11 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark, Channel, Exclusion, Kind, Task
 from annotation.studies.lifecycle import close_study
-from scoring.acts.importing_scores import import_scores
 from scoring.leaderboard.approving import decide_runs
 from scoring.leaderboard.board import place_all
 from scoring.leaderboard.rules import SHOTS, SYSTEM, Entry, places
-from scoring.runs.records import ReadOptions
+from scoring.runs.formats.records import ReadOptions
+from scoring.runs.importing_scores import import_scores
 from tests import make
 from tests.scoring import measured
 from tests.scoring.board import order, place_on, published, system

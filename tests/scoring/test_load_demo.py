@@ -6,9 +6,9 @@ from django.core.management import call_command
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
 from annotation.simulation.demonstration import BENCHMARK
-from scoring.acts.demonstrating_runs import load_demonstration_runs
 from scoring.models import Prediction, Run
-from scoring.word_overlap import NAME
+from scoring.runs.demonstration import load_demonstration_runs
+from scoring.runs.word_overlap import NAME
 
 pytestmark = pytest.mark.django_db
 

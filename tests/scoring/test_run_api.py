@@ -10,9 +10,9 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.models import Benchmark
-from scoring import api
 from scoring.leaderboard.approving import decide_runs
 from scoring.models import Prediction, Run, ScoreVector
+from scoring.runs import api
 from tests import make
 from tests.scoring.runs_from import WHO, answers, toy_benchmark
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models.errors import BadInput
-from scoring.runs.detecting import find_sources
+from scoring.runs.formats.detecting import find_sources
 from tests.scoring.runs_from import FILES
 
 

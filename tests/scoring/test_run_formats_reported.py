@@ -6,9 +6,9 @@ import pytest
 
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
-from scoring.acts.importing_scores import ScoresReport, import_scores
 from scoring.models import ReportedScore
-from scoring.runs.records import ReadOptions
+from scoring.runs.formats.records import ReadOptions
+from scoring.runs.importing_scores import ScoresReport, import_scores
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models.errors import BadInput
-from scoring.runs import json_files
-from scoring.runs.json_files import members_of, read_lines, read_opening
-from scoring.runs.records import Refused
+from scoring.runs.formats import json_files
+from scoring.runs.formats.json_files import members_of, read_lines, read_opening
+from scoring.runs.formats.records import Refused
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -14,7 +14,7 @@ from django.db import connection
 from annotation.jobs import queue
 from annotation.models import Job, JobState
 from annotation.models.errors import BadInput, Refusal
-from scoring.acts.simulating_grids import (
+from scoring.episodes.grids import (
     GridPoint,
     GridRules,
     collect_grid,
@@ -81,7 +81,7 @@ def test_comes_out_the_same_in_any_number_of_parts(
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_comes_out_the_same_from_several_workers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoring.acts.simulating_grids.group", lambda work: _Nobody())
+    monkeypatch.setattr("scoring.episodes.grids.group", lambda work: _Nobody())
     grid = distribute_grid(POINTS, RULES, parts=6)
     pks = list(jobs_of(grid).values_list("pk", flat=True))
 

@@ -7,16 +7,16 @@ from django.db import IntegrityError, connection, transaction
 
 from annotation.models import Example, ItemSet
 from annotation.models.errors import BadInput, Frozen, NotReady
-from scoring.acts.scoring_runs import scores_of_run
-from scoring.acts.storing_runs import (
+from scoring.models import Prediction, Run, RunState
+from scoring.runs.formats.records import RunFields
+from scoring.runs.scores import scores_of_run
+from scoring.runs.storing import (
     DifferentAnswer,
     StoredAlready,
     add_predictions,
     finish_run,
     open_run,
 )
-from scoring.models import Prediction, Run, RunState
-from scoring.runs.records import RunFields
 from tests import make
 from tests.scoring.runs_from import WHO
 

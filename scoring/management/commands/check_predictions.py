@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models.errors import BadInput
-from scoring.acts.checking_predictions import Check, check_predictions
-from scoring.acts.importing_runs import choose_benchmark
+from scoring.episodes.checking import Check, check_predictions
+from scoring.runs.importing import choose_benchmark
 
 
 class Command(BaseCommand):

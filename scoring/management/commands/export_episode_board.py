@@ -7,12 +7,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models.errors import BadInput
-from scoring.acts.boards import episode_board, paired_tests
-from scoring.acts.importing_runs import choose_benchmark
+from scoring.episodes.board import episode_board, paired_tests
+from scoring.episodes.tables import episode_sheets
 from scoring.management.output import put_document
 from scoring.models import ProtocolTag
+from scoring.runs.importing import choose_benchmark
 from scoring.tables.documents import SHEET_FORMATS
-from scoring.tables.episode_board import episode_sheets
 
 SHEETS = ("board", "figures", "episodes", "tests")
 

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models.errors import BadInput
-from scoring.acts.importing_runs import choose_benchmark
 from scoring.acts.prompting import Wanted, prompt_sets
-from scoring.acts.storing_runs import find_task
+from scoring.runs.importing import choose_benchmark
+from scoring.runs.storing import find_task
 from scoring.tables.prompts import FORMATS
 
 

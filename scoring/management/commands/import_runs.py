@@ -8,14 +8,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models.errors import BadInput
-from scoring.acts.importing_runs import RunsReport, choose_benchmark, import_predictions
-from scoring.acts.importing_scores import ScoresReport, import_scores
 from scoring.models import Method, ProtocolTag
-from scoring.runs import reported
-from scoring.runs.detecting import find_sources
-from scoring.runs.fields import NAMES, run_fields
-from scoring.runs.json_files import read_opening
-from scoring.runs.records import ReadOptions
+from scoring.runs.formats import reported
+from scoring.runs.formats.detecting import find_sources
+from scoring.runs.formats.fields import NAMES, run_fields
+from scoring.runs.formats.json_files import read_opening
+from scoring.runs.formats.records import ReadOptions
+from scoring.runs.importing import RunsReport, choose_benchmark, import_predictions
+from scoring.runs.importing_scores import ScoresReport, import_scores
 
 FLAGS = {"yes": True, "no": False}
 

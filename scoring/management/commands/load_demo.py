@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from annotation.simulation.demonstration import SLUG, demonstration, load_demonstration
-from scoring.acts.demonstrating_runs import load_demonstration_runs
+from scoring.runs.demonstration import load_demonstration_runs
 
 
 class Command(BaseCommand):

@@ -15,7 +15,13 @@ from django.utils import timezone
 from annotation.jobs import queue
 from annotation.models import JobState
 from annotation.models.errors import Refusal
-from scoring.acts.simulating_grids import (
+from scoring.core.sample_size import (
+    PUBLISHED_ACCURACIES,
+    PUBLISHED_EPISODES,
+    PUBLISHED_HOURS,
+)
+from scoring.episodes import tasks  # noqa: F401 (registers what runs the parts)
+from scoring.episodes.grids import (
     GridPoint,
     GridRow,
     GridRules,
@@ -25,11 +31,6 @@ from scoring.acts.simulating_grids import (
     points_of,
     points_within,
     simulate_grid,
-)
-from scoring.core.sample_size import (
-    PUBLISHED_ACCURACIES,
-    PUBLISHED_EPISODES,
-    PUBLISHED_HOURS,
 )
 
 WAIT_S = 0.2

@@ -12,11 +12,11 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.runs.choosing import chosen
-from scoring.runs.fields import as_number
-from scoring.runs.json_files import read_json, read_lines, read_opening
-from scoring.runs.lines import as_id
-from scoring.runs.records import (
+from scoring.runs.formats.choosing import chosen
+from scoring.runs.formats.fields import as_number
+from scoring.runs.formats.json_files import read_json, read_lines, read_opening
+from scoring.runs.formats.lines import as_id
+from scoring.runs.formats.records import (
     Answer,
     FreeText,
     LeftOut,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.models.errors import BadInput
-from scoring.runs import (
+from scoring.runs.formats import (
     every_eval_ever,
     flex,
     helm,
@@ -16,8 +16,8 @@ from scoring.runs import (
     lm_eval,
     reported,
 )
-from scoring.runs.json_files import read_opening
-from scoring.runs.records import Reader
+from scoring.runs.formats.json_files import read_opening
+from scoring.runs.formats.records import Reader
 
 READERS: tuple[Reader, ...] = (
     helm,

@@ -18,10 +18,20 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
 from annotation.models.errors import BadInput, Refusal
-from scoring.acts.counting import Counts
-from scoring.acts.importing_runs import choose_benchmark
-from scoring.acts.scoring_runs import keep_scores, scores_of_run
-from scoring.acts.storing_runs import (
+from scoring.models import Run
+from scoring.runs.formats.records import RunFields
+from scoring.runs.import_report import Counts
+from scoring.runs.importing import choose_benchmark
+from scoring.runs.scores import keep_scores, scores_of_run
+from scoring.runs.serializers import (
+    NewRunSerializer,
+    PieceAnswerSerializer,
+    PieceSerializer,
+    RefusalSerializer,
+    RunScoreSerializer,
+    RunSerializer,
+)
+from scoring.runs.storing import (
     DifferentAnswer,
     StoredAlready,
     add_predictions,
@@ -30,16 +40,6 @@ from scoring.acts.storing_runs import (
     find_test_set,
     finish_run,
     open_run,
-)
-from scoring.models import Run
-from scoring.runs.records import RunFields
-from scoring.serializers import (
-    NewRunSerializer,
-    PieceAnswerSerializer,
-    PieceSerializer,
-    RefusalSerializer,
-    RunScoreSerializer,
-    RunSerializer,
 )
 
 SHOWN_IDS = 10

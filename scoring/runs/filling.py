@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 from annotation.models import Kind, Task
 from annotation.models.errors import BadInput
-from scoring.acts.counting import Counts
-from scoring.acts.storing_runs import StoredAlready, add_predictions, check_answer, finish_run
 from scoring.models import Run
+from scoring.runs.formats.records import Answer, ClassNumber, FreeText, ReadOptions, ReadPrediction
 from scoring.runs.free_text import pieces_of, rule_in_words
+from scoring.runs.import_report import Counts
 from scoring.runs.joining import ItemFinder, NoMatch
-from scoring.runs.records import Answer, ClassNumber, FreeText, ReadOptions, ReadPrediction
+from scoring.runs.storing import StoredAlready, add_predictions, check_answer, finish_run
 
 ANOTHER_ANSWER = "another prediction for an example that has one; the first was kept"
 SAME_ANSWER = "the same prediction again"

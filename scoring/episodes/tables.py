@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.acts.boards import EpisodeBoard, EpisodeEntry, EpisodeTest, place_name
 from scoring.comparison.sheets import Column, Plain, Sheet
 from scoring.core.episodes import EpisodeScore
-from scoring.episode_scores import HUMAN, SIMULATED, Who
+from scoring.episodes.board import EpisodeBoard, EpisodeEntry, EpisodeTest, place_name
+from scoring.episodes.scores import HUMAN, SIMULATED, Who
 from scoring.models import ProtocolTag
 
 PEOPLE = {HUMAN: "Human", SIMULATED: "Simulated annotators"}

@@ -9,11 +9,11 @@ from django.utils import translation
 from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark
-from scoring.acts.boards import EpisodeBoard, episode_board, paired_tests
 from scoring.comparison.requests import download
+from scoring.episodes.board import EpisodeBoard, episode_board, paired_tests
+from scoring.episodes.tables import board_lines, episode_sheets
 from scoring.models import Leaderboard, ProtocolTag
 from scoring.tables.documents import SHEET_FORMATS
-from scoring.tables.episode_board import board_lines, episode_sheets
 
 
 @login_not_required

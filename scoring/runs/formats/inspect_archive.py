@@ -11,8 +11,8 @@ from typing import Any
 
 from annotation.benchmarks.archives import UNREADABLE, check_entries
 from annotation.models.errors import BadInput
-from scoring.runs.inspect_samples import header_of, read_sample, run_of
-from scoring.runs.records import Read, ReadOptions
+from scoring.runs.formats.inspect_samples import header_of, read_sample, run_of
+from scoring.runs.formats.records import Read, ReadOptions
 
 NAME = "Inspect log (.eval)"
 ZSTANDARD = 93

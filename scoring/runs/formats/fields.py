@@ -7,7 +7,7 @@ from typing import Any
 from annotation.benchmarks.formats.lines import is_text
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run
-from scoring.runs.records import RunFields
+from scoring.runs.formats.records import RunFields
 
 NAMES = tuple(each.name for each in fields(RunFields))
 TEXTS = ("benchmark", "task", "system", "method", "parameters", "citation", "url")

@@ -16,9 +16,9 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, References, ReportedKind
-from scoring.runs.fields import as_number, run_fields
-from scoring.runs.json_files import read_members, read_opening
-from scoring.runs.records import ReadOptions, Refused, RunFields
+from scoring.runs.formats.fields import as_number, run_fields
+from scoring.runs.formats.json_files import read_members, read_opening
+from scoring.runs.formats.records import ReadOptions, Refused, RunFields
 
 NAME = "reported scores"
 

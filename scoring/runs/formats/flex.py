@@ -7,9 +7,9 @@ test set. System, method and shots are not in the file: the shots are those of t
 from collections.abc import Iterator
 from pathlib import Path
 
-from scoring.runs.fields import as_number
-from scoring.runs.json_files import read_members, read_opening
-from scoring.runs.records import (
+from scoring.runs.formats.fields import as_number
+from scoring.runs.formats.json_files import read_members, read_opening
+from scoring.runs.formats.records import (
     ClassNumber,
     Read,
     ReadOptions,

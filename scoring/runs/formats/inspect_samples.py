@@ -6,10 +6,10 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.runs.choosing import chosen
-from scoring.runs.fields import as_number
-from scoring.runs.lines import as_id
-from scoring.runs.records import (
+from scoring.runs.formats.choosing import chosen
+from scoring.runs.formats.fields import as_number
+from scoring.runs.formats.lines import as_id
+from scoring.runs.formats.records import (
     Answer,
     FreeText,
     LeftOut,

@@ -8,7 +8,7 @@ from typing import IO, Any, NoReturn
 
 from annotation.benchmarks.formats.lines import json_type
 from annotation.models.errors import BadInput
-from scoring.runs.records import Refused
+from scoring.runs.formats.records import Refused
 
 OPENING_CHARACTERS = 256 * 1024
 CHUNK = 64 * 1024

@@ -12,11 +12,18 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.runs.choosing import chosen
-from scoring.runs.inspect_samples import answer_from
-from scoring.runs.json_files import read_lines, read_opening
-from scoring.runs.lines import as_id
-from scoring.runs.records import LeftOut, Read, ReadOptions, ReadPrediction, Refused, RunFields
+from scoring.runs.formats.choosing import chosen
+from scoring.runs.formats.inspect_samples import answer_from
+from scoring.runs.formats.json_files import read_lines, read_opening
+from scoring.runs.formats.lines import as_id
+from scoring.runs.formats.records import (
+    LeftOut,
+    Read,
+    ReadOptions,
+    ReadPrediction,
+    Refused,
+    RunFields,
+)
 from scoring.tables.every_eval_ever import HUMAN, SIMULATED
 
 NAME = "Every Eval Ever"

@@ -2,10 +2,10 @@
 
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Benchmark, Example, ItemSet, Role, Task
-from scoring.acts.storing_runs import StoredAlready, add_predictions, finish_run, open_run
 from scoring.models import Method, Run
-from scoring.runs.records import RunFields
-from scoring.word_overlap import NAME, WordOverlap
+from scoring.runs.formats.records import RunFields
+from scoring.runs.storing import StoredAlready, add_predictions, finish_run, open_run
+from scoring.runs.word_overlap import NAME, WordOverlap
 
 
 def load_demonstration_runs(benchmark: Benchmark) -> int:

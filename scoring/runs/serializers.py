@@ -9,8 +9,8 @@ from rest_framework import serializers
 from annotation.models.errors import BadInput
 from scoring.leaderboard.approving import standing
 from scoring.models import Method, ProtocolTag, Run, Standing, shots_label
-from scoring.runs.fields import as_shots, run_fields
-from scoring.runs.records import RunFields
+from scoring.runs.formats.fields import as_shots, run_fields
+from scoring.runs.formats.records import RunFields
 
 MOST_IN_PIECE = 5_000
 

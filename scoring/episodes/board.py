@@ -15,7 +15,7 @@ from annotation.models import Benchmark, Study
 from scoring.core.bootstrap import SEED
 from scoring.core.comparison import holm, sign_flip_p
 from scoring.core.episodes import EpisodeScore, episode_score
-from scoring.episode_scores import EpisodeReader, EpisodeResult, Who, system_of
+from scoring.episodes.scores import EpisodeReader, EpisodeResult, Who, system_of
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 
 # A data set, and whether its episodes have training examples.

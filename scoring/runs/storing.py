@@ -14,9 +14,9 @@ from annotation.benchmarks.subsets import PART
 from annotation.models import Benchmark, ItemSet, Kind, Role, Task
 from annotation.models.errors import BadInput, Frozen, Refusal
 from scoring.models import Prediction, Run, RunState
-from scoring.runs.fields import check_complete, stored_shots
+from scoring.runs.formats.fields import check_complete, stored_shots
+from scoring.runs.formats.records import RunFields
 from scoring.runs.free_text import distinct
-from scoring.runs.records import RunFields
 
 MOST_PIECES = 1_000
 LONGEST_PIECE = 10_000

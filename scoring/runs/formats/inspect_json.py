@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scoring.runs.inspect_samples import header_of, read_sample, run_of
-from scoring.runs.json_files import read_members, read_opening
-from scoring.runs.records import Read, ReadOptions
+from scoring.runs.formats.inspect_samples import header_of, read_sample, run_of
+from scoring.runs.formats.json_files import read_members, read_opening
+from scoring.runs.formats.records import Read, ReadOptions
 
 NAME = "Inspect log"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from annotation.models.errors import BadInput
-from scoring.runs.fields import over, run_fields
-from scoring.runs.json_files import read_lines, read_opening
-from scoring.runs.records import (
+from scoring.runs.formats.fields import over, run_fields
+from scoring.runs.formats.json_files import read_lines, read_opening
+from scoring.runs.formats.records import (
     Answer,
     FreeText,
     Read,

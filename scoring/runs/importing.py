@@ -13,15 +13,11 @@ from django.contrib.auth.models import AbstractBaseUser
 
 from annotation.models import Benchmark, ItemSet
 from annotation.models.errors import BadInput
-from scoring.acts.counting import Counts
-from scoring.acts.filling_runs import Filling, ImportedRun
-from scoring.acts.scoring_runs import keep_scores
-from scoring.acts.storing_runs import find_task, find_test_set, open_run
 from scoring.models import Run, RunState
 from scoring.runs.episodes import EpisodeIndex
-from scoring.runs.fields import over
-from scoring.runs.joining import ItemFinder, NoMatch
-from scoring.runs.records import (
+from scoring.runs.filling import Filling, ImportedRun
+from scoring.runs.formats.fields import over
+from scoring.runs.formats.records import (
     LeftOut,
     Reader,
     ReadOptions,
@@ -29,6 +25,10 @@ from scoring.runs.records import (
     Refused,
     RunFields,
 )
+from scoring.runs.import_report import Counts
+from scoring.runs.joining import ItemFinder, NoMatch
+from scoring.runs.scores import keep_scores
+from scoring.runs.storing import find_task, find_test_set, open_run
 
 MOST_PENDING = 2_000
 
