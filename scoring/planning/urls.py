@@ -1,6 +1,6 @@
 from django.urls import path
 
-from scoring.views.planning import draft_plan, plan, plan_document
+from scoring.planning.views import draft_plan, plan, plan_document
 
 urlpatterns = [
     path("", plan, name="plan"),

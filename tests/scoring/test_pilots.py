@@ -14,7 +14,7 @@ from annotation.work.judging import (
 )
 from scoring.comparison.cells import CellReader, Choices
 from scoring.core.variance import variance_components
-from scoring.pilots import read_pilot, read_system
+from scoring.planning.pilots import read_pilot, read_system
 from tests import make
 from tests.scoring import measured
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Channel, ItemSet, Study
-from scoring.acts.planning import Assumptions, make_plan
+from scoring.planning.designs import Assumptions, make_plan
 from tests import make
 from tests.scoring import measured
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models.errors import BadInput
-from scoring.acts.planning import Assumptions, Contrast, design_of, make_plan
+from scoring.planning.designs import Assumptions, Contrast, design_of, make_plan
 
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)

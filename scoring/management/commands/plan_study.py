@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import Study
 from annotation.models.errors import Refusal
-from scoring.acts.planning import (
+from scoring.core.intervals import ESTIMANDS
+from scoring.planning.designs import (
     LEAST_COVERAGE,
     Assumptions,
     Contrast,
@@ -18,9 +19,8 @@ from scoring.acts.planning import (
     PlannedDesign,
     make_plan,
 )
-from scoring.core.intervals import ESTIMANDS
-from scoring.pilots import Pilot, read_pilot, read_system
-from scoring.tables.plan import plan_as_plain, thinned
+from scoring.planning.pilots import Pilot, read_pilot, read_system
+from scoring.planning.tables import plan_as_plain, thinned
 
 # The option of each field, for the sentence that says where its value is from.
 FIELDS = {

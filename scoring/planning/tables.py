@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scoring.acts.planning import Plan, PlannedDesign
 from scoring.core.sample_size import PeopleDesign
+from scoring.planning.designs import Plan, PlannedDesign
 
 MOST_ROWS = 24
 DASH = "–"

@@ -4,8 +4,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from scoring.acts.planning import Plan, PlannedDesign
 from scoring.figures.drawing import COLOURS, GRID, INK
+from scoring.planning.designs import Plan, PlannedDesign
 
 # Beyond it the numbers of items would stand on one another.
 MOST_LABELS = 9

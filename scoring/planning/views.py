@@ -14,12 +14,12 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
-from scoring.acts.planning import LEAST_COVERAGE, Plan, make_plan
 from scoring.comparison.requests import for_researchers
 from scoring.figures.drawing import inline_svg
-from scoring.plan_figure import plan_figure
-from scoring.planning_forms import DraftForm, PilotForm, PlanForm, values_of
-from scoring.tables.plan import PlanRow, plan_as_plain, thinned
+from scoring.planning.designs import LEAST_COVERAGE, Plan, make_plan
+from scoring.planning.figure import plan_figure
+from scoring.planning.forms import DraftForm, PilotForm, PlanForm, values_of
+from scoring.planning.tables import PlanRow, plan_as_plain, thinned
 
 # Answers of one cell: a larger one takes longer to simulate than a page may.
 MOST_CHECKED = 10_000

@@ -12,11 +12,11 @@ from django.db.models import Count, Sum
 
 from annotation.models import Assignment, Judgement, Role, Study
 from annotation.models.errors import BadInput
-from scoring.acts.planning import Assumptions
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.core.comparison import common_items
 from scoring.core.intervals import cluster_scores
 from scoring.core.variance import Components, mean_squares, variance_components
+from scoring.planning.designs import Assumptions
 
 # Two of either make a variance; with so few it is little more than a guess.
 FEWEST = 2

@@ -11,9 +11,9 @@ from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Assignment, Channel, Study, Task
-from scoring.acts.planning import Assumptions, Contrast
 from scoring.core.intervals import ESTIMANDS
-from scoring.pilots import FEWEST, Pilot, read_pilot
+from scoring.planning.designs import Assumptions, Contrast
+from scoring.planning.pilots import FEWEST, Pilot, read_pilot
 
 BUDGET, WIDTH = "budget", "width"
 ESTIMAND_LABELS = {"new_items": _("new items like these"), "these_items": _("exactly these items")}
