@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Gold, Kind, Task
 from annotation.work.judging import current_example
 from scoring.models import Run
-from scoring.tables.prompts import PromptExample, icl_question, read_label, unifew_question
+from scoring.prompts.formats import PromptExample, icl_question, read_label, unifew_question
 from tests import make
 from tests.annotation.sampled import sampled_task, study_of
 from tests.scoring.runs_from import answers

@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models.errors import BadInput
-from scoring.acts.prompting import Wanted, prompt_sets
+from scoring.prompts.formats import FORMATS
+from scoring.prompts.prompting import Wanted, prompt_sets
 from scoring.runs.importing import choose_benchmark
 from scoring.runs.storing import find_task
-from scoring.tables.prompts import FORMATS
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.benchmarks.formats.lines import Record, read_records
 from annotation.models.errors import BadInput
-from scoring.tables.prompts import read_label
+from scoring.prompts.formats import read_label
 
 KEPT = ("benchmark", "task", "shots", "split", "episode", "id")
 

@@ -8,7 +8,7 @@ from annotation.models import Item, ItemSet, Kind, Task
 from annotation.models.errors import BadInput
 from annotation.studies.batching import Candidate, candidates
 from scoring.core.draws import Draws
-from scoring.tables.prompts import PromptExample, PromptSet
+from scoring.prompts.formats import PromptExample, PromptSet
 
 
 @dataclass(frozen=True)
