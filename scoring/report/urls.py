@@ -1,6 +1,6 @@
 from django.urls import path
 
-from scoring.views.report import report_export, study_report
+from scoring.report.views import report_export, study_report
 
 urlpatterns = [
     path("", study_report, name="report"),

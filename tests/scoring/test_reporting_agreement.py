@@ -8,9 +8,9 @@ from scoring.comparison.agreement import accord
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.matrices import judged_answers
 from scoring.core.agreement import krippendorff_alpha, mean_pairwise_s1
-from scoring.reporting.documents import as_latex, as_text, report
-from scoring.reporting.section import Section
-from scoring.reporting.sheet import Topic
+from scoring.report.documents import as_latex, as_text, report
+from scoring.report.section import Section
+from scoring.report.sheet import Topic
 from tests import make
 from tests.scoring import measured
 

@@ -7,7 +7,7 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Assignment, Batch, Channel, Exclusion, Kind, Study
 from annotation.work.finishing import withdraw
 from annotation.work.judging import decline
-from scoring.reporting.facts import Facts, gather
+from scoring.report.facts import Facts, gather
 from tests import make
 from tests.scoring import measured
 

@@ -3,9 +3,9 @@ import pytest
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Batch, Channel, Exclusion, Kind, Study, Task
 from annotation.studies.lifecycle import close_study
-from scoring.reporting.facts import gather
-from scoring.reporting.methods import methods
-from scoring.reporting.section import Section
+from scoring.report.facts import gather
+from scoring.report.methods import methods
+from scoring.report.section import Section
 from tests import make
 from tests.scoring import measured
 

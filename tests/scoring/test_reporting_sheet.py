@@ -1,8 +1,8 @@
 import pytest
 
 from annotation.models import Batch, Channel, Exclusion, Study
-from scoring.reporting.facts import gather
-from scoring.reporting.sheet import NOBODY, Source, Topic, sheet
+from scoring.report.facts import gather
+from scoring.report.sheet import NOBODY, Source, Topic, sheet
 from tests import make
 from tests.scoring import measured
 

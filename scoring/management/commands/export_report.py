@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from scoring.management.arguments import find_study
-from scoring.reporting.documents import FORMATS, PARTS, report
+from scoring.report.documents import FORMATS, PARTS, report
 
 LACKS_AGREEMENT = (
     "How far annotators agree is left out, since the study's analysis is not computed, or is of "

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from annotation.models import Outcome
-from scoring.reporting.agreement import in_words
-from scoring.reporting.conduct import OUTCOMES
-from scoring.reporting.facts import Facts
-from scoring.reporting.words import between, capital, counted, day, listed, money, percent
+from scoring.report.agreement import in_words
+from scoring.report.conduct import OUTCOMES
+from scoring.report.facts import Facts
+from scoring.report.words import between, capital, counted, day, listed, money, percent
 
 
 def evaluated(facts: Facts) -> str:

@@ -6,8 +6,8 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Study
 from scoring.comparison.requests import download, for_researchers
-from scoring.reporting.documents import FORMATS, PARTS, Report, report, topics_sheet
-from scoring.reporting.sheet import REFERENCE, Source
+from scoring.report.documents import FORMATS, PARTS, Report, report, topics_sheet
+from scoring.report.sheet import REFERENCE, Source
 from scoring.tables.documents import SHEET_FORMATS
 
 DOCUMENTS = {"text": ("text/plain; charset=utf-8", "txt"), "latex": ("application/x-tex", "tex")}

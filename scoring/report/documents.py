@@ -7,10 +7,10 @@ from textwrap import fill
 
 from annotation.models import Study
 from scoring.comparison.sheets import Column, Sheet
-from scoring.reporting.facts import gather
-from scoring.reporting.methods import methods
-from scoring.reporting.section import Section, Table
-from scoring.reporting.sheet import REFERENCE, Source, Topic, sheet
+from scoring.report.facts import gather
+from scoring.report.methods import methods
+from scoring.report.section import Section, Table
+from scoring.report.sheet import REFERENCE, Source, Topic, sheet
 from scoring.tables.latex import escaped
 
 WIDTH = 88

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from annotation.models import Outcome, OutcomeRule, Study
 from scoring.core.s1 import SCORER_VERSION
-from scoring.reporting.design import Design, design
-from scoring.reporting.pay import Pay, pay
-from scoring.reporting.people import TakingPart, Training, people_of, taking_part, training
-from scoring.reporting.results import Results, results
+from scoring.report.design import Design, design
+from scoring.report.pay import Pay, pay
+from scoring.report.people import TakingPart, Training, people_of, taking_part, training
+from scoring.report.results import Results, results
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from functools import partial
 
 from django.db.models import TextChoices
 
-from scoring.reporting import answers
-from scoring.reporting.facts import Facts
+from scoring.report import answers
+from scoring.report.facts import Facts
 
 REFERENCE = (
     "K. L. Wei, P. Paskov, S. Dev, M. J. Byun, A. Reuel, X. Roberts-Gaal, R. Calcott, E. Coxon and "

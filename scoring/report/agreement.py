@@ -7,10 +7,10 @@ from math import isnan, nan
 from scoring.comparison.agreement import Accord
 from scoring.comparison.grid import rounded
 from scoring.core.agreement import Agreement
-from scoring.reporting.facts import Facts
-from scoring.reporting.results import CellFacts
-from scoring.reporting.section import Section, Table, paragraph
-from scoring.reporting.words import capital, listed
+from scoring.report.facts import Facts
+from scoring.report.results import CellFacts
+from scoring.report.section import Section, Table, paragraph
+from scoring.report.words import capital, listed
 
 
 @dataclass(frozen=True)

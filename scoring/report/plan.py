@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from annotation.models import DropUnit, Kind
-from scoring.reporting.facts import Facts
-from scoring.reporting.section import Section, paragraph
-from scoring.reporting.words import capital, counted, day, listed, percent
+from scoring.report.facts import Facts
+from scoring.report.section import Section, paragraph
+from scoring.report.words import capital, counted, day, listed, percent
 
 KINDS = {
     Kind.CHOICE: "one label is chosen",

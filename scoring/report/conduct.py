@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from annotation.models import Outcome
-from scoring.reporting.facts import Facts
-from scoring.reporting.section import Section, paragraph
-from scoring.reporting.words import between, capital, counted, listed, money, percent
+from scoring.report.facts import Facts
+from scoring.report.section import Section, paragraph
+from scoring.report.words import between, capital, counted, listed, money, percent
 
 OUTCOMES = {
     Outcome.COMPLETED: "completed the work",

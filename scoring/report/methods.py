@@ -1,11 +1,11 @@
 """The methods section of a study, written from its facts: what its rows say, and no more."""
 
 from annotation.models import Outcome, StudyState
-from scoring.reporting import conduct, measures, plan
-from scoring.reporting.agreement import agreement
-from scoring.reporting.facts import Facts
-from scoring.reporting.section import Section, paragraph
-from scoring.reporting.words import capital, counted
+from scoring.report import conduct, measures, plan
+from scoring.report.agreement import agreement
+from scoring.report.facts import Facts
+from scoring.report.section import Section, paragraph
+from scoring.report.words import capital, counted
 
 PLANNED = (plan.design, plan.procedure, plan.screening)
 HAPPENED = (conduct.recruitment, conduct.exclusions)

@@ -7,10 +7,10 @@ from scoring.comparison.grid import rounded
 from scoring.comparison.rows import EPISODE_BOOTSTRAP
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.models import Method
-from scoring.reporting.facts import Facts
-from scoring.reporting.results import CellFacts, Results
-from scoring.reporting.section import Section, Table, paragraph
-from scoring.reporting.words import counted, day, listed, p_value
+from scoring.report.facts import Facts
+from scoring.report.results import CellFacts, Results
+from scoring.report.section import Section, Table, paragraph
+from scoring.report.words import counted, day, listed, p_value
 
 # Other ways of adapting a system have no short name.
 SHORT_METHODS = (Method.FT, Method.PT, Method.ICL)
