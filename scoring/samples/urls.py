@@ -1,5 +1,5 @@
 from django.urls import path
 
-from scoring.views.samples import samples
+from scoring.samples.views import samples
 
 urlpatterns = [path("", samples, name="samples")]

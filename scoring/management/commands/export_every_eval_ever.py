@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import ReferencePolicy
-from scoring.acts.exporting_samples import evaluations
 from scoring.comparison.cells import Choices
 from scoring.management.arguments import find_scope
-from scoring.tables.every_eval_ever import Evaluation, files, samples_file
+from scoring.samples.every_eval_ever import Evaluation, files, samples_file
+from scoring.samples.exporting import evaluations
 
 
 class Command(BaseCommand):

@@ -24,7 +24,7 @@ from scoring.runs.formats.records import (
     Refused,
     RunFields,
 )
-from scoring.tables.every_eval_ever import HUMAN, SIMULATED
+from scoring.samples.every_eval_ever import HUMAN, SIMULATED
 
 NAME = "Every Eval Ever"
 ROW = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation_name"}

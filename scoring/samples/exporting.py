@@ -10,7 +10,7 @@ from scoring.comparison.cells import Cell, CellReader, Choices, Vector
 from scoring.comparison.scope import Scope
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Prediction, Run
-from scoring.tables.every_eval_ever import HUMAN, SIMULATED, Evaluation, Sample
+from scoring.samples.every_eval_ever import HUMAN, SIMULATED, Evaluation, Sample
 
 # By example: its context, question and choices.
 Asked = Mapping[int, tuple[list[str], str, Sequence[str]]]

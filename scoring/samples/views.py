@@ -6,9 +6,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from django.http import FileResponse, HttpRequest
 from django.views.decorators.http import require_safe
 
-from scoring.acts.exporting_samples import evaluations
 from scoring.comparison.requests import asked, for_researchers
-from scoring.tables.every_eval_ever import files
+from scoring.samples.every_eval_ever import files
+from scoring.samples.exporting import evaluations
 
 
 @for_researchers
