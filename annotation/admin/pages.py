@@ -30,7 +30,7 @@ class PagedAdmin(admin.ModelAdmin):
     pages: Sequence[Page] = ()
 
     class Media:
-        css = {"all": ["css/researcher.css"]}
+        css = {"all": ["annotation/studies/researcher.css"]}
 
     def formfield_for_dbfield(
         self, db_field: Field, request: HttpRequest, **kwargs: Any

@@ -106,7 +106,7 @@ class StudyAdmin(PagedAdmin):
     ]
 
     class Media:
-        js = ["js/researcher.js"]
+        js = ["annotation/studies/researcher.js"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         kept = Place.objects.filter(batch__study=OuterRef("pk"), kept=True, simulated=False)

@@ -13,7 +13,7 @@ from annotation.models import Benchmark, ItemSet, Study
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     context = _overview() if request.user.is_staff else {}
-    return render(request, "annotation/home.html", context)
+    return render(request, "annotation/studies/home.html", context)
 
 
 def _overview() -> dict[str, object]:

@@ -20,7 +20,7 @@ from annotation.studies.monitoring import study_figures
 from annotation.studies.test_runs import start_test_drive
 
 View = Callable[..., HttpResponseBase]
-WATCH = "annotation/researcher/watch.html"
+WATCH = "annotation/studies/watch.html"
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 
@@ -63,7 +63,7 @@ def test_drive(request: HttpRequest, batch_id: int) -> HttpResponse:
         assignment = start_test_drive(batch, author=request.user, at=timezone.now())
     except Refusal as refusal:
         context = {"study": batch.study, "sentence": str(refusal)}
-        return render(request, "annotation/researcher/refused.html", context, status=409)
+        return render(request, "annotation/studies/refused.html", context, status=409)
     response = redirect("annotation:work")
     cookies.sign_in(request, response, assignment)
     return response

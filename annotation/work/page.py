@@ -34,7 +34,7 @@ from annotation.work.judging import current_example, judgement_at
 from annotation.work.paying import earned
 from scoring.core.s1 import s1_score
 
-ASKED = "annotation/annotator/_asked.html"
+ASKED = "annotation/work/_asked.html"
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Reveal:
         return self.score == 0
 
 
-def desk_context(assignment: Assignment) -> dict[str, Any]:
+def page_context(assignment: Assignment) -> dict[str, Any]:
     """The template's context for where the assignment stands."""
     rules = batch_content(assignment.batch_id).rules
     return {
@@ -151,7 +151,7 @@ def desk_context(assignment: Assignment) -> dict[str, Any]:
 def _consent(assignment: Assignment) -> dict[str, Any]:
     content = batch_content(assignment.batch_id)
     return {
-        "panel": "annotation/annotator/_consent.html",
+        "panel": "annotation/work/_consent.html",
         "training_count": len(content.training),
         "test_count": len(content.test),
     }
@@ -160,7 +160,7 @@ def _consent(assignment: Assignment) -> dict[str, Any]:
 def _description(assignment: Assignment) -> dict[str, Any]:
     content = batch_content(assignment.batch_id)
     return {
-        "panel": "annotation/annotator/_description.html",
+        "panel": "annotation/work/_description.html",
         "content": content,
         "training_count": len(content.training),
         "test_count": len(content.test),
@@ -171,7 +171,7 @@ def _answering(assignment: Assignment) -> dict[str, Any]:
     content = batch_content(assignment.batch_id)
     example = current_example(assignment)
     return {
-        "panel": "annotation/annotator/_answer.html",
+        "panel": "annotation/work/_answer.html",
         "content": content,
         "example": example,
         "segments": lambda: _plain_segments(example, content),
@@ -201,7 +201,7 @@ def _revealed(assignment: Assignment) -> dict[str, Any]:
     gold = gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
     reveal = compare(judgement, gold, content.reference_policy)
     return {
-        "panel": "annotation/annotator/_reveal.html",
+        "panel": "annotation/work/_reveal.html",
         "content": content,
         "example": example,
         "segments": _compared_segments(example, content, judgement, reveal),
@@ -215,10 +215,10 @@ def _finished(assignment: Assignment) -> dict[str, Any]:
     rule = _rule(assignment, assignment.outcome)
     code = rule.code if rule else ""
     return {
-        "panel": "annotation/annotator/_finished.html",
+        "panel": "annotation/work/_finished.html",
         "code": code,
         "completion_link": completion_link(assignment.study.channel.completion_url, code),
-        "explanation": f"annotation/annotator/outcomes/{assignment.outcome}.html",
+        "explanation": f"annotation/work/outcomes/{assignment.outcome}.html",
         "heading": _HEADINGS[assignment.outcome](),
         "amount": assignment.amount or Decimal(0),
     }

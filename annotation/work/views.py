@@ -28,11 +28,11 @@ from annotation.work import judging
 from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.forms import read_sent_answer, read_step
 from annotation.work.joining import Full, NotOpen, identify, join
-from annotation.work.page import completion_link, desk_context
+from annotation.work.page import completion_link, page_context
 
 View = Callable[..., HttpResponse]
-DESK = "annotation/annotator/work.html"
-REFUSED = "annotation/annotator/refused.html"
+PAGE = "annotation/work/work.html"
+REFUSED = "annotation/work/refused.html"
 
 
 def annotators_page(view: View) -> View:
@@ -165,7 +165,7 @@ def _refused(
 # Working
 
 
-def at_desk(view: View) -> View:
+def at_work(view: View) -> View:
     """Hand the view the browser's assignment; without one, say how to get in again."""
 
     @annotators_page
@@ -181,13 +181,13 @@ def at_desk(view: View) -> View:
     return with_assignment
 
 
-@at_desk
+@at_work
 @require_GET
 def work(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    return _desk(request, assignment)
+    return _page(request, assignment)
 
 
-@at_desk
+@at_work
 @require_POST
 def consent(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     act = judging.decline if "decline" in request.POST else judging.give_consent
@@ -195,14 +195,14 @@ def consent(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     return _next_page(request, assignment)
 
 
-@at_desk
+@at_work
 @require_POST
 def begin(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     judging.begin(assignment, at=timezone.now())
     return _next_page(request, assignment)
 
 
-@at_desk
+@at_work
 @require_POST
 def submit(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     try:
@@ -211,21 +211,21 @@ def submit(request: HttpRequest, assignment: Assignment) -> HttpResponse:
             assignment, step=sent.step, raw=sent.raw, times=sent.times, at=timezone.now()
         )
     except BadInput as refusal:
-        return _desk(request, assignment, error=str(refusal))
+        return _page(request, assignment, error=str(refusal))
     return _next_page(request, assignment)
 
 
-@at_desk
+@at_work
 @require_POST
 def proceed(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     try:
         judging.leave_reveal(assignment, step=read_step(request.POST), at=timezone.now())
     except BadInput as refusal:
-        return _desk(request, assignment, error=str(refusal))
+        return _page(request, assignment, error=str(refusal))
     return _next_page(request, assignment)
 
 
-@at_desk
+@at_work
 @require_POST
 def withdraw(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     if assignment.state != WorkState.CONSENT:
@@ -236,11 +236,11 @@ def withdraw(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 def _next_page(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """With htmx the next step at once; else the page, so that a reload repeats nothing."""
     if request.htmx:  # type: ignore[attr-defined]
-        return _desk(request, assignment)
+        return _page(request, assignment)
     return redirect("annotation:work")
 
 
-def _desk(request: HttpRequest, assignment: Assignment, *, error: str = "") -> HttpResponse:
-    template = f"{DESK}#step" if request.htmx else DESK  # type: ignore[attr-defined]
-    context = {**desk_context(assignment), "error": error}
+def _page(request: HttpRequest, assignment: Assignment, *, error: str = "") -> HttpResponse:
+    template = f"{PAGE}#step" if request.htmx else PAGE  # type: ignore[attr-defined]
+    context = {**page_context(assignment), "error": error}
     return render(request, template, context, status=422 if error else 200)

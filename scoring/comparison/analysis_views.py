@@ -48,7 +48,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "sheets": [sheet.on_page(said_already) for sheet in sheets],
         "formats": list(SHEET_FORMATS),
     }
-    return render_or_poll(request, "scoring/analysis.html", context)
+    return render_or_poll(request, "scoring/comparison/analysis.html", context)
 
 
 @for_researchers

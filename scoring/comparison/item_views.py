@@ -56,7 +56,7 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "page": Paginator(shown, PAGE).get_page(request.GET.get("page")),
         **_scored_under(task, choices),
     }
-    return render(request, "scoring/items.html", context)
+    return render(request, "scoring/comparison/items.html", context)
 
 
 @for_researchers
@@ -83,7 +83,7 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
         "answers": given_answers(example, people, systems),
         **_scored_under(example.task, choices),
     }
-    return render(request, "scoring/item.html", context)
+    return render(request, "scoring/comparison/item.html", context)
 
 
 @for_researchers

@@ -72,7 +72,7 @@ def render_or_poll(request: HttpRequest, template: str, context: dict[str, Any])
     if not request.htmx:
         return render(request, template, context)
     if context["waiting"]:
-        return render(request, "scoring/_progress.html", context)
+        return render(request, "scoring/comparison/_progress.html", context)
     # Its job is over: the whole page is another one now.
     return HttpResponse(headers={"HX-Refresh": "true"})
 

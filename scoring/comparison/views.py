@@ -40,7 +40,7 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "versions_offered": _versions_offered(found),
         **(_shown(seen.table) if seen.table else {}),
     }
-    return render_or_poll(request, "scoring/comparison.html", context)
+    return render_or_poll(request, "scoring/comparison/comparison.html", context)
 
 
 @for_researchers

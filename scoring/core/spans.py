@@ -1,7 +1,7 @@
 """Pieces of a text: how two taps become a span, and whether a gold span can be reached so.
 
-Offsets are code points of the stored text, ends exclusive. `static/js/spans.js` follows the same
-rules; the two are held together by a test.
+Offsets are code points of the stored text, ends exclusive. `static/annotation/kinds/spans.js`
+follows the same rules; the two are held together by a test.
 
 The text is cut into tokens, each of which can be tapped:
 

@@ -31,7 +31,7 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
         "sheets": episode_sheets(board, paired_tests(board)),
         "formats": list(SHEET_FORMATS),
     }
-    return render(request, "scoring/episodes.html", context)
+    return render(request, "scoring/episodes/episodes.html", context)
 
 
 @login_not_required

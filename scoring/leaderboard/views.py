@@ -37,7 +37,7 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
         "sheets": board_sheets(board),
         "formats": list(SHEET_FORMATS),
     }
-    return render(request, "scoring/leaderboard.html", context)
+    return render(request, "scoring/leaderboard/leaderboard.html", context)
 
 
 @login_not_required

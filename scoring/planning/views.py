@@ -35,7 +35,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "pilots": PilotForm()}
     context |= _result(form, checked="check" in request.GET)
     context["draft"] = DraftForm()
-    template = "scoring/plan.html"
+    template = "scoring/planning/plan.html"
     return render(request, f"{template}#result" if request.htmx else template, context)
 
 
@@ -67,7 +67,7 @@ def draft_plan(request: HttpRequest) -> HttpResponse:
             return redirect("admin:annotation_study_change", study.pk)
     form = PlanForm.from_query(request.GET)
     context = {"form": form, "pilots": PilotForm(), "draft": draft, **_result(form)}
-    return render(request, "scoring/plan.html", context, status=422)
+    return render(request, "scoring/planning/plan.html", context, status=422)
 
 
 def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:

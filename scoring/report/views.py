@@ -31,7 +31,7 @@ def study_report(request: HttpRequest, name: str) -> HttpResponse:
         "documents": list(DOCUMENTS),
         "tables": TABLES,
     }
-    return render(request, "scoring/report.html", context)
+    return render(request, "scoring/report/report.html", context)
 
 
 @for_researchers

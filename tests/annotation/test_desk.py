@@ -5,7 +5,7 @@ import pytest
 from annotation.kinds.answers import RawAnswer
 from annotation.models import Gold, Judgement, Kind
 from annotation.work.judging import BrowserTimes, submit_answer
-from annotation.work.page import Piece, Reveal, compare, desk_context
+from annotation.work.page import Piece, Reveal, compare, page_context
 from tests import make
 from tests.texts import Text, running_batch_of
 
@@ -53,7 +53,7 @@ def pieces_of(context: str, gold: list[str], own: list[list[int]]) -> list[tuple
     assignment = make.at_work(batch)
     raw = RawAnswer(spans=own, none=not own)
     submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=make.NOON)
-    (segment,) = desk_context(assignment)["segments"]
+    (segment,) = page_context(assignment)["segments"]
     assert segment.length == len(context)
     return [(piece.text, piece.marks) for piece in segment.pieces if piece.marks]
 

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import cookies
 from annotation.models import Assignment
-from annotation.work.views import annotators_page, at_desk
+from annotation.work.views import annotators_page, at_work
 from config.urls import urlpatterns as product
 
 
@@ -19,7 +19,7 @@ def nothing(request: HttpRequest) -> HttpResponse:
     return HttpResponse("nothing")
 
 
-@at_desk
+@at_work
 @require_POST
 def signed_in(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """The same, once it is known who comes and where their assignment stands."""

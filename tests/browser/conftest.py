@@ -1,4 +1,4 @@
-"""What the browser tests share: a person at the desk of a live server, and a researcher."""
+"""What the browser tests share: a person at work on a live server, and a researcher."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Somebody who works at the desk, by mouse, by touch or by the keyboard alone."""
+"""Somebody who works on the pages, by mouse, by touch or by the keyboard alone."""
 
 from collections.abc import Iterable, Sequence
 

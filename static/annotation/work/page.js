@@ -1,0 +1,324 @@
+// The annotator's page: what HTML and htmx cannot do by themselves. Keeps a draft of the
+// unsent answer, measures time, sends again what did not arrive, offers single keys.
+(() => {
+  "use strict";
+
+  const RETRY_MS = [1000, 2000, 4000, 8000];
+  const TICK_MS = 500;
+  // Whoever clicks twice meant one click: the second must not hit what came in its place.
+  const DOUBLE_CLICK_MS = 350;
+  const KEYS_OFF = "keys-off";
+  const DRAFT = "draft:";
+
+  const page = document.querySelector("[data-work]");
+  const keys = document.querySelector("[data-keys]");
+  const announcer = document.getElementById("announcer");
+  const saveState = document.getElementById("save-state");
+  const idleAfterMs = 1000 * Number(page.dataset.idleAfterS || 30);
+
+  let form = null;
+  let draft = null;
+  let restoring = false;
+
+  // Storage may be forbidden or full; the page then works without a draft.
+
+  const store = {
+    read(key) {
+      try {
+        return JSON.parse(localStorage.getItem(key));
+      } catch {
+        return null;
+      }
+    },
+    write(key, value) {
+      try {
+        localStorage.setItem(key, JSON.stringify(value));
+      } catch {
+        /* no draft, no harm */
+      }
+    },
+    clear(prefix, except) {
+      try {
+        Object.keys(localStorage)
+          .filter((key) => key.startsWith(prefix) && key !== except)
+          .forEach((key) => localStorage.removeItem(key));
+      } catch {
+        /* nothing kept, nothing to clear */
+      }
+    },
+  };
+
+  // The draft of this step's answer; the next step's page clears it
+
+  const draftKey = () => DRAFT + form.dataset.draftKey;
+
+  function openStep() {
+    form = page.querySelector("[data-answer-form]");
+    store.clear(DRAFT, form ? draftKey() : "");
+    draft = form && (store.read(draftKey()) || { browser: 0, first: null, active: 0, answer: null });
+    lastTick = lastAction = performance.now();
+    restoring = true;
+    if (draft?.answer) restoreAnswer(draft.answer);
+    restoring = false;
+    form?.addEventListener("submit", checkAnswer, true);
+    markMentions();
+  }
+
+  function readAnswer() {
+    const data = new FormData(form);
+    const fields = ["option", "spans", "none", "typed"];
+    return Object.fromEntries(fields.map((name) => [name, data.get(name)]));
+  }
+
+  function restoreAnswer(answer) {
+    const option = form.querySelector(`[name=option][value="${CSS.escape(answer.option ?? "")}"]`);
+    if (option) option.checked = true;
+    const picker = form.querySelector("[data-span-picker]");
+    const detail = { spans: JSON.parse(answer.spans || "[]"), none: Boolean(answer.none) };
+    picker?.dispatchEvent(new CustomEvent("answerrestore", { detail }));
+  }
+
+  function keepDraft() {
+    if (!form) return;
+    draft.answer = readAnswer();
+    store.write(draftKey(), draft);
+  }
+
+  function isAnswered() {
+    const { option, spans, none } = readAnswer();
+    return Boolean(option || none || (spans && spans !== "[]"));
+  }
+
+  /* The mentions of the chosen candidate stand out in the text. */
+  function markMentions() {
+    const chosen = form?.querySelector("[name=option]:checked")?.closest(".option");
+    const text = chosen?.querySelector(".option-text").textContent;
+    for (const mention of page.querySelectorAll("[data-answer-form] mark.mention")) {
+      mention.classList.toggle("is-chosen", mention.textContent === text);
+    }
+  }
+
+  for (const kind of ["change", "input", "answerchange"]) {
+    page.addEventListener(kind, (event) => {
+      if (restoring || !form || event.target.closest("form") !== form) return;
+      form.querySelector("[data-form-error]").hidden = true;
+      lastSendClick = -Infinity;
+      keepDraft();
+      markMentions();
+    });
+  }
+
+  // Time: milliseconds in sight, and of these the milliseconds not idle
+
+  let lastAction = 0;
+  let lastTick = 0;
+  let wasHidden = document.hidden;
+
+  function tick() {
+    const now = performance.now();
+    const passed = Math.max(0, now - lastTick);
+    const inSight = draft && !wasHidden;
+    lastTick = now;
+    wasHidden = document.hidden;
+    if (!inSight) return;
+    draft.browser += passed;
+    if (now - lastAction <= idleAfterMs) draft.active += passed;
+  }
+
+  function alive() {
+    lastAction = performance.now();
+  }
+
+  function act() {
+    tick();
+    alive();
+    if (draft && draft.first === null) draft.first = draft.browser;
+  }
+
+  function timesTaken() {
+    tick();
+    const times = [...form.querySelectorAll("[data-time]")].map((input) => {
+      const value = draft[input.dataset.time];
+      return [input.name, value === null ? "" : String(Math.round(value))];
+    });
+    return Object.fromEntries(times);
+  }
+
+  for (const [kind, heard] of Object.entries({
+    pointerdown: act, keydown: act, pointermove: alive, scroll: alive,
+  })) {
+    document.addEventListener(kind, heard, { passive: true, capture: true });
+  }
+  document.addEventListener("visibilitychange", tick);
+  window.addEventListener("pagehide", () => {
+    tick();
+    keepDraft();
+  });
+  setInterval(tick, TICK_MS);
+
+  // Sending, and sending again: a step's form carries its number, so twice does no harm
+
+  let retries = 0;
+  let retryTimer = 0;
+  let lastSendClick = -Infinity;
+
+  const isOurs = (element) => element instanceof HTMLFormElement && page.contains(element);
+  const isBusy = () => page.querySelector("form.htmx-request") !== null;
+
+  function say(state) {
+    saveState.textContent = state ? saveState.dataset[state] : "";
+    const note = page.querySelector("[data-save-note]");
+    if (!note) return;
+    note.textContent = saveState.textContent;
+    note.className = `save-note ${state ? `is-${state}` : ""}`;
+  }
+
+  function lock(sent, locked) {
+    const panel = sent.querySelector(".item");
+    if (panel) panel.inert = locked;
+  }
+
+  function sendAgain(sent) {
+    if (!sent.isConnected) return;
+    say(sent === form ? "unsaved" : "waiting");
+    const wait = RETRY_MS[Math.min(retries, RETRY_MS.length - 1)];
+    retries += 1;
+    clearTimeout(retryTimer);
+    retryTimer = setTimeout(() => sent.isConnected && sent.requestSubmit(), wait);
+  }
+
+  function refuse(sent) {
+    say("refused");
+    lock(sent, false);
+  }
+
+  document.addEventListener("click", (event) => {
+    if (event.detail === 0) return; // a key's doing
+    const again = event.timeStamp - lastSendClick < DOUBLE_CLICK_MS;
+    lastSendClick = event.target.closest("[data-send]") ? event.timeStamp : -Infinity;
+    if (again && lastSendClick > 0) event.preventDefault();
+  }, true);
+
+  /* Heard on the form itself, behind the span picker, which knows better what is missing. */
+  function checkAnswer(event) {
+    if (isAnswered()) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const error = form.querySelector("[data-form-error]");
+    error.textContent = form.dataset.missing;
+    error.hidden = false;
+    form.querySelector("[name=option], .span-word[tabindex]")?.focus();
+  }
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (form && event.target === form) Object.assign(event.detail.parameters, timesTaken());
+  });
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (!isOurs(event.target)) return;
+    lock(event.target, true);
+    if (!retries) say("saving");
+  });
+  /* Something between may answer in the server's place, such as the page of a network that
+     wants a sign-in: no step of ours, so nothing was saved. */
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { shouldSwap, serverResponse, requestConfig } = event.detail;
+    if (!shouldSwap || serverResponse.includes("data-panel=")) return;
+    event.detail.shouldSwap = false;
+    sendAgain(requestConfig.elt);
+  });
+  document.addEventListener("htmx:sendError", (event) => sendAgain(event.target));
+  document.addEventListener("htmx:timeout", (event) => sendAgain(event.target));
+  document.addEventListener("htmx:responseError", (event) => {
+    const { status } = event.detail.xhr;
+    if (status >= 500 || status === 429 || status === 408) sendAgain(event.target);
+    else refuse(event.target);
+  });
+  window.addEventListener("online", () => {
+    const waiting = page.querySelector("form");
+    if (retries && waiting && !isBusy()) {
+      clearTimeout(retryTimer);
+      waiting.requestSubmit();
+    }
+  });
+
+  // The next step is here, so the last one is stored
+
+  let context = page.querySelector("[data-context]")?.dataset.context;
+
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.target !== page) return;
+    const refused = event.detail.xhr.status === 422;
+    clearTimeout(retryTimer);
+    retries = 0;
+    openStep();
+    say(refused ? "" : "saved");
+    const next = page.querySelector("[data-context]")?.dataset.context;
+    if (next !== context) window.scrollTo(0, 0);
+    context = next;
+    const announced = [...page.querySelectorAll("[data-announce]")].reverse();
+    announcer.textContent = announced.map((el) => el.textContent).join(" ").replace(/\s+/g, " ");
+    const focus = refused ? "[data-form-error]" : "[data-focus]:not(h1)";
+    const target = page.querySelector(focus) || page.querySelector("[data-focus]");
+    target?.focus({ preventScroll: target.matches("h1") });
+  });
+
+  // A page out of the back-forward cache may show a step that is long past.
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) location.reload();
+  });
+
+  // Single keys
+
+  const keysAreOn = () => store.read(KEYS_OFF) !== true;
+
+  function showKeys() {
+    document.documentElement.classList.toggle("keys-on", keysAreOn());
+    keys.querySelector("[data-keys-toggle]").checked = keysAreOn();
+    for (const opener of document.querySelectorAll("[data-keys-open]")) opener.hidden = false;
+  }
+
+  function isTyping(target) {
+    const field = target.closest("input, textarea, select, [contenteditable]");
+    return field !== null && !field.matches("[type=radio], [type=checkbox]");
+  }
+
+  const isActive = (target) => target.closest("button, a, summary, [role=button]") !== null;
+
+  function pressed(event) {
+    // A key held down must not run through the page that its first press brought.
+    if (event.key === "Enter" && event.repeat && page.contains(event.target)) event.preventDefault();
+    if (event.defaultPrevented || event.repeat || event.isComposing) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
+    if (keys.open || isTyping(event.target)) return;
+    if (event.key === "?") keys.showModal();
+    else if (event.key === "Enter" && !isActive(event.target)) send();
+    else if (form && /^[1-9]$/.test(event.key)) choose(Number(event.key) - 1);
+    else if (form && event.key === "0") form.querySelector("[data-span-none]")?.click();
+    else return;
+    event.preventDefault();
+  }
+
+  function send() {
+    if (!isBusy()) page.querySelector("[data-send]")?.click();
+  }
+
+  function choose(index) {
+    const option = form.querySelectorAll("[name=option]")[index];
+    if (!option || option.closest("[inert]")) return;
+    option.checked = true;
+    option.focus();
+    option.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+
+  document.addEventListener("keydown", pressed);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-keys-open]")) keys.showModal();
+  });
+  keys.addEventListener("change", (event) => {
+    store.write(KEYS_OFF, !event.target.checked);
+    showKeys();
+  });
+
+  openStep();
+  showKeys();
+})();
