@@ -9,7 +9,7 @@ from annotation.models import Batch
 from scoring.comparison import tasks
 from tests.browser.conftest import PHONE
 from tests.browser.test_accessibility import RULES, WIDER
-from tests.scoring import measured
+from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db(transaction=True)
 assert tasks  # registers what runs the job

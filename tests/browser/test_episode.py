@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Assignment, Judgement, Outcome, Role
 from scoring.core.episodes import EpisodeRules
-from tests.annotation.sampled import sampled_task, study_of
+from tests.annotation.benchmarks.sampled import sampled_task, study_of
 from tests.browser.person import KEYBOARD, MOUSE, Person
 
 pytestmark = pytest.mark.django_db(transaction=True)

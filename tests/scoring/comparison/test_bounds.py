@@ -1,0 +1,67 @@
+"""The floors and the ceiling that a table's figures are read against."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.benchmarks.correcting import correct_gold
+from annotation.benchmarks.floors import RULES
+from annotation.models import Kind, Task
+from scoring.comparison.cells import Choices
+from scoring.comparison.comparing import compare
+from scoring.comparison.floors import CEILING, LABELS, Bound, bounds
+from scoring.comparison.scope import Scope
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def task() -> Task:
+    """Of four questions, all of them answered by no piece of the text since version 2."""
+    made = make.task(kind=Kind.SPANS, tests=4)
+    answered = [e for e in _tested(made) if measured.gold(e)]
+    assert answered
+    correct_gold(made, {e.pk: [[]] for e in answered}, author=None, reason="Nothing is asked for.")
+    return made
+
+
+def _tested(task: Task) -> list:
+    return [item.example for item in task.item_sets.get(name="test").items.order_by("position")]
+
+
+def _empty(found: list[Bound]) -> float:
+    return next(bound.score for bound in found if bound.rule == "empty")
+
+
+def test_follows_the_gold_version(task: Task) -> None:
+    before = 100 * sum(not measured.gold(example) for example in _tested(task)) / 4
+    assert before < 100
+    assert _empty(bounds(task, "any", 1)) == pytest.approx(before)
+    assert _empty(bounds(task, "any", 2)) == 100
+    assert {bound.gold_version for bound in bounds(task, "any", 1)} == {1}
+
+
+def test_stands_in_a_table_at_the_gold_version_of_its_rows(task: Task) -> None:
+    scope = Scope(task.benchmark)
+    assert _empty(compare(scope, Choices(gold_version=1)).bounds) < 100
+    assert _empty(compare(scope).bounds) == 100
+    assert {bound.gold_version for bound in compare(scope, Choices(gold_version=7)).bounds} == {2}
+
+
+def test_reads_the_test_rows_alone() -> None:
+    task = make.task(kind=Kind.CHOICE, training=3, tests=4)
+    with CaptureQueriesContext(connection) as queries:
+        bounds(task, "any", 1)
+    assert [_rows_of(query["sql"]) for query in queries.captured_queries] == [1, 4, 4]
+
+
+def _rows_of(sql: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return len(cursor.fetchall())
+
+
+def test_has_a_name_for_every_rule() -> None:
+    assert set(LABELS) == {*RULES, CEILING}

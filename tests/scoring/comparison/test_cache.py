@@ -1,0 +1,232 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from annotation.benchmarks.importing import import_benchmark
+from annotation.jobs.queue import Cancelled, run_job, runs
+from annotation.models import Batch, Benchmark, Exclusion, Gold, GoldVersion, JobState
+from scoring.comparison import tasks
+from scoring.comparison.analysing import analyse
+from scoring.comparison.cache import (
+    JOBS,
+    compute_ordered,
+    find_kept,
+    is_stale,
+    order,
+    stop,
+    was_given_up,
+)
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.comparing import compare, compute_table
+from scoring.comparison.scope import Scope, inputs_fingerprint
+from scoring.models import Comparison, Part, ReportedScore
+from tests import make
+from tests.scoring.comparison import measured
+from tests.together import at_once
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+assert tasks  # registers what runs the jobs
+NO_CHOICE = Choices()
+COMPUTES = {Part.TABLE: compute_table, Part.ANALYSIS: analyse}
+
+parts = pytest.mark.parametrize("part", list(Part))
+
+
+def quiet(done: int, total: int, message: str) -> None:
+    pass
+
+
+def scope_of(batch: Batch) -> Scope:
+    return Scope(batch.study.benchmark, batch.study)
+
+
+def fingerprint_of(batch: Batch) -> str:
+    return inputs_fingerprint(scope_of(batch), CellReader(NO_CHOICE))
+
+
+def found(batch: Batch, part: Part, **choices: object) -> Comparison:
+    return find_kept(scope_of(batch), part, Choices(**choices))
+
+
+def ordered(batch: Batch, part: Part) -> Comparison:
+    return order(scope_of(batch), part, NO_CHOICE, fingerprint=fingerprint_of(batch))
+
+
+@parts
+def test_computes_an_order_once_and_keeps_it(part: Part) -> None:
+    batch = measured.cell([3, 4])
+    first = ordered(batch, part)
+    assert ordered(batch, part).job == first.job
+    run_job(first.job.pk)
+    kept = found(batch, part)
+    assert kept.job.state == JobState.DONE
+    assert kept.result
+    assert not is_stale(kept, fingerprint_of(batch))
+    assert (kept.seed, kept.parameters["estimand"]) == (NO_CHOICE.seed, "new_items")
+
+
+@parts
+def test_gives_the_same_figures_when_run_twice(part: Part) -> None:
+    batch = measured.cell([3, 4, 6])
+    measured.run(batch.task, wrong=3)
+    kept = ordered(batch, part)
+    first = compute_ordered(kept.pk, COMPUTES[part], progress=quiet)
+    assert compute_ordered(kept.pk, COMPUTES[part], progress=quiet) == first
+    assert Comparison.objects.filter(part=part).count() == 1
+
+
+def _another_annotator(batch: Batch) -> None:
+    make.worked_through(batch)
+
+
+def _an_exclusion(batch: Batch) -> None:
+    Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
+
+
+def _no_exclusion(batch: Batch) -> None:
+    Exclusion.objects.all().delete()
+
+
+def _a_run(batch: Batch) -> None:
+    measured.run(batch.task)
+
+
+def _a_deleted_run(batch: Batch) -> None:
+    batch.task.runs.get().delete()
+
+
+def _a_published_figure(batch: Batch) -> None:
+    measured.reported(batch.study.benchmark, batch.task.slug)
+
+
+def _a_published_figure_less(batch: Batch) -> None:
+    ReportedScore.objects.all().delete()
+
+
+def _another_number_of_shots(batch: Batch) -> None:
+    ReportedScore.objects.update(shots=20)
+
+
+def _a_correction(batch: Batch) -> None:
+    version = GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
+    example = batch.test_set.items.first().example
+    Gold.objects.create(example=example, version=version, alternatives=[[{"text": "good"}]])
+
+
+def _another_policy(batch: Batch) -> None:
+    batch.task.reference_policy = "set"
+    batch.task.save(update_fields=["reference_policy"])
+
+
+CHANGES = [
+    _another_annotator,
+    _an_exclusion,
+    _no_exclusion,
+    _a_run,
+    _a_deleted_run,
+    _a_published_figure,
+    _a_published_figure_less,
+    _another_number_of_shots,
+    _a_correction,
+    _another_policy,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_is_stale_once_an_input_changes(change: Callable[[Batch], None]) -> None:
+    batch = measured.cell([3, 4, 6])
+    Exclusion.objects.create(assignment=batch.assignments.first(), reason="in a hurry")
+    measured.run(batch.task, system="GPT-2")
+    measured.reported(batch.study.benchmark, batch.task.slug, system="GPT-1")
+    for part in Part:
+        run_job(ordered(batch, part).job.pk)
+    change(batch)
+    for part in Part:
+        assert is_stale(found(batch, part), fingerprint_of(batch))
+
+
+def test_is_stale_once_the_test_set_is_imported_anew(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "SST-2"
+    folder.mkdir()
+    file = folder / "sst2_test.jsonl"
+    row = '{{"context": "{}", "question": "Good?", "answer": ["yes"], "id": "1"}}\n'
+    before = row.format("A fine film.")
+    file.write_text(before)
+    import_benchmark(tmp_path, name="anew")
+    scope = Scope(Benchmark.objects.get(name="anew"))
+    first = inputs_fingerprint(scope, CellReader(NO_CHOICE))
+    import_benchmark(tmp_path, name="anew")
+    assert inputs_fingerprint(scope, CellReader(NO_CHOICE)) == first
+    file.write_text(row.format("A bad film."))
+    import_benchmark(tmp_path, name="anew")
+    assert inputs_fingerprint(scope, CellReader(NO_CHOICE)) != first
+
+
+@parts
+def test_is_stale_under_another_scorer_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch, part).job.pk)
+    kept = found(batch, part)
+    monkeypatch.setattr("scoring.comparison.cache.SCORER_VERSION", 99)
+    assert is_stale(kept, kept.fingerprint)
+
+
+@parts
+def test_looks_at_no_figures_of_another_program_version(
+    part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch, part).job.pk)
+    monkeypatch.setattr("scoring.comparison.cache.VERSIONS", {part: 99})
+    assert found(batch, part).result == {}
+
+
+@parts
+def test_keeps_other_choices_apart(part: Part) -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch, part).job.pk)
+    assert found(batch, part, references="set").pk is None
+
+
+@parts
+def test_can_be_stopped(part: Part) -> None:
+    batch = measured.cell([3, 4])
+    kept = ordered(batch, part)
+    stop(kept)
+    run_job(kept.job.pk)
+    kept = found(batch, part)
+    assert kept.job.state == JobState.CANCELLED
+    assert was_given_up(kept, fingerprint_of(batch))
+    assert kept.result == {}
+
+
+@parts
+def test_leaves_an_old_result_when_stopped_halfway(part: Part) -> None:
+    batch = measured.cell([3, 4])
+    run_job(ordered(batch, part).job.pk)
+    before = found(batch, part).result
+    make.worked_through(batch)
+
+    def cancel(done: int, total: int, message: str) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        compute_ordered(found(batch, part).pk, COMPUTES[part], progress=cancel)
+    assert found(batch, part).result == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_keeps_one_table_when_several_readers_compute_it_at_once() -> None:
+    batch = measured.cell([3, 4, 6])
+    tables = at_once(lambda _: compare(scope_of(batch)), 4)
+    assert len({str(table.as_plain()) for table in tables}) == 1
+    assert Comparison.objects.count() == 1
+
+
+@parts
+def test_is_known_to_the_workers(part: Part) -> None:
+    with pytest.raises(ValueError, match="registered twice"):
+        runs(JOBS[part])(lambda job, progress: {})

@@ -1,0 +1,169 @@
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from annotation.models import Assignment, Batch, Study
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.comparing import compare
+from scoring.comparison.rows import cell_row
+from scoring.comparison.scope import Scope
+from scoring.core.bootstrap import SEED
+from scoring.core.episodes import episode_score
+from scoring.models import Run
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def two_test_sets(*, episodes: bool = False) -> Study:
+    """One task with two test sets that share an item; two people on each."""
+    benchmark = make.benchmark()
+    task = make.task(benchmark, training=3, tests=5)
+    examples = list(task.item_sets.get(name="test").examples.order_by("pk"))
+    sets = [
+        make.item_set(task, part, name=f"test-{n}", role="test", episode=n if episodes else None)
+        for n, part in enumerate([examples[:3], examples[2:]], start=1)
+    ]
+    study = make.study(benchmark)
+    batches = [
+        Batch.objects.create(
+            study=study,
+            task=task,
+            training_set=task.item_sets.get(name="train-3-1"),
+            test_set=test_set,
+            wanted=2,
+        )
+        for test_set in sets
+    ]
+    make.start_study(study, at=make.NOON)
+    for number, batch in enumerate(batches):
+        batch.refresh_from_db()
+        for wrong in (3 + number, 4):
+            make.worked_through(batch, wrong=wrong)
+    return study
+
+
+def test_puts_people_of_one_task_and_number_of_shots_into_one_cell() -> None:
+    batch = measured.cell([3, 4])
+    [cell] = CellReader(Choices()).people(batch.study)
+    assert (cell.task, cell.shots, cell.study) == (batch.task, 3, batch.study)
+    assert cell.matrix.shape == (2, 6)
+    assert cell.units.tolist() == cell.matrix.tolist()
+
+
+def test_takes_the_mean_of_a_split_as_one_unit() -> None:
+    batches = measured.study_with_splits(splits=2, people=2)
+    [cell] = CellReader(Choices()).people(batches[0].study)
+    assert cell.units.shape == (2, 6)
+    assert cell.units.mean() == pytest.approx(cell.matrix.mean())
+    assert cell.units[0].tolist() == pytest.approx(cell.matrix[:2].mean(axis=0).tolist())
+
+
+def test_puts_people_with_different_test_sets_side_by_side() -> None:
+    [cell] = CellReader(Choices()).people(two_test_sets())
+    assert np.isnan(cell.matrix).sum(axis=1).tolist() == [2, 2, 2, 2]
+    assert cell.coverage == 1
+    # Only the item that both episodes have was seen by all.
+    assert (~np.isnan(cell.matrix)).all(axis=0).tolist() == [False, False, True, False, False]
+
+
+def test_gives_a_cell_with_different_test_sets_a_two_way_interval() -> None:
+    study = two_test_sets()
+    rows = compare(Scope(study.benchmark, study)).rows
+    [cell] = [row for row in rows if row.kind == "human"]
+    people = [row for row in rows if row.kind == "annotator"]
+    assert cell.ci_method == "two-way-bootstrap"
+    assert cell.mean == pytest.approx(np.mean([person.mean for person in people]))
+    assert [person.n for person in people] == [3, 3, 3, 3]
+
+
+def test_takes_an_episode_as_the_unit_as_flex_does() -> None:
+    study = two_test_sets(episodes=True)
+    rows = compare(Scope(study.benchmark, study)).rows
+    [cell] = [row for row in rows if row.kind == "human"]
+    people = [row.mean for row in rows if row.kind == "annotator"]
+    episodes = [np.mean(people[:2]) / 100, np.mean(people[2:]) / 100]
+    expected = episode_score(episodes, rng=np.random.default_rng(SEED))
+    assert (cell.shots, cell.n, cell.m, cell.ci_method) == ("few", 4, 2, "episode-bootstrap")
+    assert (cell.mean, cell.sd) == pytest.approx((100 * expected.mean, 100 * expected.sd))
+    assert (cell.ci_low, cell.ci_high) == pytest.approx((100 * expected.low, 100 * expected.high))
+    assert cell.is_exploratory
+    [cell] = compare(Scope(study.benchmark, study), Choices(estimand="these_items")).rows[:1]
+    assert (cell.mean, cell.ci_low) == (pytest.approx(100 * expected.mean), None)
+
+
+def test_puts_episodes_with_other_numbers_of_training_examples_into_one_cell() -> None:
+    task = make.task(training=3, tests=4)
+    for episode, shots in ((1, 5), (2, 9), (3, 0)):
+        name = f"episode-{episode}-test"
+        examples = list(task.item_sets.get(name="test").examples.all())
+        test_set = make.item_set(task, examples, name=name, role="test", episode=episode)
+        measured.run(task, test_set=test_set, shots=shots, split=None, episode=episode)
+    measured.run(task, shots=10)
+    cells = CellReader(Choices()).systems(task)
+    assert {cell.shots: len(cell.members) for cell in cells} == {0: 1, 10: 1, "few": 2}
+    [few] = CellReader(Choices(shots=("few",))).systems(task)
+    assert few.is_of_episodes
+
+
+def test_takes_several_runs_on_one_split_as_one_unit() -> None:
+    batch = measured.cell([])
+    for wrong, split in ((1, 1), (3, 1), (2, 2)):
+        measured.run(batch.task, wrong=wrong, split=split)
+    [cell] = CellReader(Choices()).systems(batch.task)
+    assert len(cell.matrix) == 3
+    assert len(cell.units) == 2
+    row = cell_row(cell, Choices())
+    assert (row.n, row.ci_method) == (2, "satterthwaite-logit")
+    # Means of the splits: two thirds over two runs, and two thirds over one.
+    assert row.sd == pytest.approx(0)
+
+
+def test_keeps_systems_of_another_size_apart() -> None:
+    batch = measured.cell([3, 4])
+    for parameters, wrong in (("770M", 1), ("3B", 3)):
+        for split in (1, 2):
+            measured.run(batch.task, wrong=wrong, split=split, parameters=parameters)
+    cells = CellReader(Choices()).systems(batch.task)
+    assert [(cell.parameters, len(cell.members)) for cell in cells] == [("3B", 2), ("770M", 2)]
+    rows = [cell_row(cell, Choices()) for cell in cells]
+    assert [row.mean for row in rows] == pytest.approx([100 * 3 / 6, 100 * 5 / 6])
+
+
+def test_takes_runs_without_a_split_as_units_of_their_own() -> None:
+    batch = measured.cell([])
+    for wrong in (1, 2):
+        measured.run(batch.task, wrong=wrong, split=None)
+    [cell] = CellReader(Choices()).systems(batch.task)
+    assert len(cell.units) == 2
+
+
+def test_reads_the_people_of_one_task_alone_on_request() -> None:
+    batch = measured.cell([3])
+    other = make.task(batch.study.benchmark)
+    assert CellReader(Choices()).people(batch.study, task=other) == []
+
+
+def test_orders_members_by_what_happened_and_not_by_the_keys_of_the_database() -> None:
+    batch = measured.cell([3, 4, 5])
+    for hours, assignment in enumerate(reversed(measured.all_assignments(batch))):
+        joined = make.NOON - timedelta(hours=9 - hours)
+        Assignment.objects.filter(pk=assignment.pk).update(joined_at=joined)
+    [people] = CellReader(Choices()).people(batch.study)
+    assert people.matrix.sum(axis=1).tolist() == [4, 5, 6]
+    for wrong, checksum in ((1, "b"), (2, "a")):
+        run = measured.run(batch.task, split=None, wrong=wrong, complete=False)
+        Run.objects.filter(pk=run.pk).update(state="complete", checksum=checksum)
+    [system] = CellReader(Choices()).systems(batch.task)
+    assert system.matrix.sum(axis=1).tolist() == [4, 5]
+    assert system.splits == ["run a", "run b"]
+
+
+def test_takes_people_who_learned_from_one_set_as_one_split_whatever_they_were_tested_on() -> None:
+    [cell] = CellReader(Choices()).people(two_test_sets())
+    assert len(set(cell.splits)) == 1
+    assert len(cell.units) == 4
+    row = cell_row(cell, Choices())
+    assert (row.ci_method, row.n, row.units) == ("two-way-bootstrap", 4, 4)

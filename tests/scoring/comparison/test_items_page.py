@@ -1,0 +1,156 @@
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import Batch, Gold, GoldVersion, Study
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.items import item_figures, task_cells
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def batch() -> Batch:
+    """Everybody finds the last item right and nobody of two the first three; the run errs
+    on the first and the second."""
+    made = make.running_batch(wanted=5, training=3, tests=4)
+    for _ in range(2):
+        make.worked_through(made)
+    measured.run(made.task, wrong=2)
+    return made
+
+
+def address(batch: Batch, rest: str = "") -> str:
+    return f"/studies/{batch.study.slug}/comparison/items/{rest}"
+
+
+def page(client: Client, batch: Batch, **given: str) -> str:
+    response = client.get(address(batch), given)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def shown(text: str, batch: Batch) -> list[str]:
+    """The ids of the items in the order of the page."""
+    ids = [item.source_id for item in batch.test_set.items.all()]
+    places = {each: text.find(f">{each}</a>") for each in ids}
+    return sorted((each for each in ids if places[each] >= 0), key=places.__getitem__)
+
+
+def test_lists_the_items_where_people_and_systems_differ_most_first(
+    admin_client: Client, batch: Batch
+) -> None:
+    order = shown(page(admin_client, batch), batch)
+    assert set(order[:2]) == {"test 0", "test 1"}
+    assert len(order) == 4
+
+
+def test_names_the_policy_and_keeps_the_gold_version_that_it_scores_under(
+    admin_client: Client, batch: Batch
+) -> None:
+    version = GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
+    example = batch.test_set.items.first().example
+    Gold.objects.create(example=example, version=version, alternatives=[[{"text": "neither"}]])
+    text = page(admin_client, batch, gold_version="1", references="set")
+    assert "Reference policy: set. Gold version: 1." in text
+    assert '<input type="hidden" name="gold_version" value="1">' in text
+    assert "Reference policy: any. Gold version: 2." in page(admin_client, batch)
+    item = admin_client.get(address(batch, f"{example.pk}/")).content.decode()
+    assert "Reference policy: any. Gold version: 2." in item
+
+
+def test_takes_the_difficulty_from_all_answers() -> None:
+    batch = measured.cell([3, 7], tests=4)
+    measured.run(batch.task, wrong=1)
+    measured.run(batch.task, wrong=2, split=2)
+    reader = CellReader(Choices())
+    cells = task_cells(batch.task, Study.objects.all(), reader)
+    figures = item_figures(batch.task, *cells)
+    assert [each.systems for each in figures] == [0, 50, 100, 100]
+    # One annotator right everywhere, the other nowhere.
+    assert [each.people for each in figures] == [50] * 4
+    assert [each.gap for each in figures] == [50, 0, -50, -50]
+    assert (figures[0].people_answers, figures[0].systems_answers) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("order", "first"), [("systems", "test 0"), ("position", "test 0"), ("people_ahead", "test 0")]
+)
+def test_sorts_as_asked(admin_client: Client, batch: Batch, order: str, first: str) -> None:
+    assert shown(page(admin_client, batch, order=order), batch)[0] == first
+
+
+def test_finds_items_by_text_and_id(admin_client: Client, batch: Batch) -> None:
+    assert shown(page(admin_client, batch, q="TEST 2"), batch) == ["test 2"]
+    assert shown(page(admin_client, batch, q="nowhere"), batch) == []
+
+
+def test_tells_items_with_nothing_to_find_apart(admin_client: Client) -> None:
+    batch = measured.cell([0], kind="spans", tests=8)
+    empty = shown(page(admin_client, batch, gold="empty"), batch)
+    filled = shown(page(admin_client, batch, gold="filled"), batch)
+    assert len(empty) + len(filled) == 8
+    for name in empty:
+        assert make.gold_texts("spans", name) == []
+
+
+def test_shows_what_everybody_answered_to_an_item(admin_client: Client, batch: Batch) -> None:
+    example = batch.test_set.items.first().example
+    response = admin_client.get(address(batch, f"{example.pk}/"))
+    text = response.content.decode()
+    assert example.question in text
+    assert "<q>?</q>" in text
+    for assignment in batch.assignments.all():
+        assert assignment.annotator.pseudonym in text
+    assert "BERT-Base" in text
+
+
+def test_links_the_table_with_the_items(admin_client: Client, batch: Batch) -> None:
+    text = admin_client.get(f"/studies/{batch.study.slug}/comparison/").content.decode()
+    assert f'{address(batch)}?task={batch.task.slug}"' in text
+    measured.reported(batch.study.benchmark, "mnli")
+    text = admin_client.get(
+        f"/benchmarks/{batch.study.benchmark.name}/comparison/"
+    ).content.decode()
+    assert "task=mnli" not in text
+
+
+def test_does_not_find_an_item_of_another_task(admin_client: Client, batch: Batch) -> None:
+    other = make.task().item_sets.get(name="test").items.first().example
+    training = batch.training_set.items.first().example
+    for example in (other, training):
+        assert admin_client.get(address(batch, f"{example.pk}/")).status_code == 404
+
+
+def test_refuses_an_unknown_task_or_order(admin_client: Client, batch: Batch) -> None:
+    assert admin_client.get(address(batch), {"task": "none"}).status_code == 404
+    assert admin_client.get(address(batch), {"order": "none"}).status_code == 404
+
+
+def test_draws_the_scatter(admin_client: Client, batch: Batch) -> None:
+    assert admin_client.get(address(batch, "figure/fragment/")).content.startswith(b"<svg")
+
+
+def test_says_that_nobody_answered_yet(admin_client: Client) -> None:
+    assert "Nobody has answered" in page(admin_client, measured.cell([]))
+
+
+@pytest.mark.parametrize("rest", ["", "figure/svg/", "1/"])
+def test_lets_in_staff_alone(client: Client, batch: Batch, rest: str) -> None:
+    assert client.get(address(batch, rest))["Location"].startswith("/admin/login/")
+    client.force_login(User.objects.create_user("somebody"))
+    assert client.get(address(batch, rest)).status_code == 403
+
+
+def test_keeps_the_choices_of_the_table_when_it_is_filtered(
+    admin_client: Client, batch: Batch
+) -> None:
+    text = page(admin_client, batch, gold_version="1", estimand="these_items", simulated="on")
+    for field in (
+        '<input type="hidden" name="gold_version" value="1">',
+        '<input type="hidden" name="estimand" value="these_items">',
+        '<input type="hidden" name="simulated" value="on">',
+    ):
+        assert field in text

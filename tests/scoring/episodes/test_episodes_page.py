@@ -1,0 +1,110 @@
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from scoring.models import Leaderboard
+from tests import make
+from tests.annotation.benchmarks.sampled import sampled_task
+from tests.scoring.episodes.measured import answered, worked
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def flex() -> str:
+    task = sampled_task()
+    answered(task, {1: 3, 2: 6, 7: 6}, protocol=["meta-trained"])
+    worked(task, {1: [0], 2: [3], 7: [3]}, closed=False)
+    return task.benchmark.name
+
+
+def page(client: Client, name: str, **query: str) -> str:
+    response = client.get(reverse("scoring:episodes", args=[name]), query)
+    assert response.status_code == 200
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+def test_shows_the_board_with_its_intervals_and_tests(admin_client: Client, flex: str) -> None:
+    text = page(admin_client, flex)
+    assert "UniFew FT Meta-trained 50.0 62.5 56.2" in text.replace("meta-trained", "Meta-trained")
+    assert "62.5 [50.0–75.0] 2 of 6 episodes" in text
+    assert "(not finished)" in text
+    assert "Tests on the same episodes" in text
+
+
+def test_shows_the_systems_of_one_protocol(admin_client: Client, flex: str) -> None:
+    assert "UniFew" not in page(admin_client, flex, protocol="pretraining-only")
+
+
+def test_exports_every_sheet(admin_client: Client, flex: str) -> None:
+    for sheet, form in (("board", "csv"), ("episodes", "csv"), ("all", "json"), ("all", "xlsx")):
+        address = reverse("scoring:episodes_export", args=[flex, sheet, form])
+        response = admin_client.get(address)
+        assert response.status_code == 200
+        assert f'filename="{sheet}-{flex}.' in response["Content-Disposition"]
+
+
+def test_has_no_csv_of_several_tables_and_no_unknown_sheet(admin_client: Client, flex: str) -> None:
+    for sheet, form in (("all", "csv"), ("nothing", "csv"), ("board", "pdf")):
+        address = reverse("scoring:episodes_export", args=[flex, sheet, form])
+        assert admin_client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("who", "is_public", "status"),
+    [
+        ("nobody", False, 302),
+        ("nobody", True, 200),
+        ("member", False, 404),
+        ("member", True, 200),
+        ("staff", False, 200),
+    ],
+)
+def test_is_read_by_researchers_and_by_everybody_once_it_is_public(
+    flex: str, who: str, is_public: bool, status: int
+) -> None:
+    task = sampled_task()
+    Leaderboard.objects.create(benchmark=task.benchmark, is_public=is_public)
+    client = Client()
+    if who != "nobody":
+        client.force_login(User.objects.create(username=who, is_staff=who == "staff"))
+    for address in (
+        reverse("scoring:episodes", args=[flex]),
+        reverse("scoring:episodes_export", args=[flex, "board", "csv"]),
+    ):
+        assert client.get(address).status_code == status
+
+
+def test_tells_nobody_of_a_running_study_but_researchers(flex: str) -> None:
+    Leaderboard.objects.create(benchmark=sampled_task().benchmark, is_public=True)
+    assert "Human" not in page(Client(), flex)
+
+
+def test_has_no_page_for_a_benchmark_without_episodes(admin_client: Client) -> None:
+    name = make.task().benchmark.name
+    assert admin_client.get(reverse("scoring:episodes", args=[name])).status_code == 404
+    assert admin_client.get(reverse("scoring:episodes", args=["nowhere"])).status_code == 404
+
+
+@pytest.mark.parametrize("rest", ["comparison/", "comparison/analysis/", "leaderboard/"])
+def test_is_linked_where_other_figures_of_the_benchmark_stand(
+    admin_client: Client, flex: str, rest: str
+) -> None:
+    assert (
+        f'href="/benchmarks/{flex}/episodes/"'
+        in admin_client.get(f"/benchmarks/{flex}/{rest}").content.decode()
+    )
+
+
+def test_has_its_figures_in_the_comparison_and_not_on_the_leaderboard_of_clues(
+    admin_client: Client, flex: str
+) -> None:
+    comparison = admin_client.get(f"/benchmarks/{flex}/comparison/").content.decode()
+    assert "few" in comparison
+    assert "UniFew" in comparison
+    leaderboard = admin_client.get(f"/benchmarks/{flex}/leaderboard/").content.decode()
+    assert "UniFew" not in leaderboard
+    assert "Nobody stands on this board yet" in leaderboard

@@ -1,0 +1,50 @@
+"""Leaderboards for tests: systems with all the runs that CLUES asks for."""
+
+from collections.abc import Collection, Mapping
+
+from annotation.models import Benchmark, Task
+from scoring.leaderboard.board import Board, place_all
+from scoring.leaderboard.rules import SHOTS, SPLITS, Place
+from scoring.models import ReportedScore, Run
+from tests.scoring.comparison import measured
+
+
+def system(
+    task: Task,
+    name: str = "BERT-Base",
+    *,
+    wrong: Mapping[int, int] | None = None,
+    without: Collection[tuple[int, int]] = (),
+    **fields: object,
+) -> list[Run]:
+    """A run on every split at every number of shots, but those left out; `wrong` answers by
+    split."""
+    return [
+        measured.run(
+            task, system=name, shots=shots, split=split, wrong=(wrong or {}).get(split, 0), **fields
+        )
+        for shots in SHOTS
+        for split in SPLITS
+        if (shots, split) not in without
+    ]
+
+
+def published(
+    benchmark: Benchmark, task: str, means: Mapping[int | None, float], **fields: object
+) -> list[ReportedScore]:
+    """Figures by shots; None is fully supervised."""
+    return [
+        measured.reported(benchmark, task, shots=shots, mean=mean, **fields)
+        for shots, mean in means.items()
+    ]
+
+
+def order(board: Board) -> list[tuple[str, int | None]]:
+    """Who stands where over the tasks."""
+    return [(line.place.entry.name, line.place.rank) for line in board.over_tasks]
+
+
+def place_on(benchmark: Benchmark, task: str, name: str, **chosen: object) -> Place:
+    [board] = [each for each in place_all(benchmark, **chosen).by_task if each.task == task]
+    [place] = [place for place in board.places if place.entry.name == name]
+    return place

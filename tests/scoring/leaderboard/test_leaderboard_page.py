@@ -1,0 +1,184 @@
+import csv
+import json
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Benchmark, Task
+from annotation.studies.lifecycle import close_study
+from scoring.models import Leaderboard, Run
+from tests import make
+from tests.scoring.comparison import measured
+from tests.scoring.leaderboard.board import published, system
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def task() -> Task:
+    """Of a public board, with a system that is ranked."""
+    made = make.task(make.benchmark("mine"), tests=4, slug="one")
+    Leaderboard.objects.create(benchmark=made.benchmark, is_public=True)
+    system(made, citation="Somebody 2021", url="https://example.org/code", uses_labelled=True)
+    return made
+
+
+def page(client: Client, benchmark: Benchmark, **chosen: str) -> str:
+    response = client.get(f"/benchmarks/{benchmark.name}/leaderboard/", chosen)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_shows_everybody_a_public_board(client: Client, task: Task) -> None:
+    published(task.benchmark, "one", {10: 60.0, 20: 70.0, 30: 80.0})
+    text = page(client, task.benchmark)
+    assert '<span class="rank">1</span>' in text
+    assert '<a href="https://example.org/code" rel="nofollow noopener">BERT-Base</a>' in text
+    assert "Somebody 2021" in text
+    assert "published: CLUES Table 6" in text
+    assert "Published without its reference policy" in text
+    assert "No skill" in text
+
+
+def test_shows_people_with_their_number_and_interval(client: Client) -> None:
+    batch = measured.cell([3, 4, 5], training=10)
+    benchmark = batch.task.benchmark
+    Leaderboard.objects.create(benchmark=benchmark, is_public=True)
+    close_study(batch.study, at=make.NOON)
+    text = page(client, benchmark)
+    assert f"Human, {batch.study.title}" in text
+    assert "n = 3" in text
+    assert "Fewer than five annotators" in text
+    for assignment in batch.assignments.all():
+        assert assignment.annotator.pseudonym not in text
+
+
+def test_says_why_a_system_is_not_ranked(client: Client, task: Task) -> None:
+    system(task, "short", without=[(30, 5)])
+    text = page(client, task.benchmark)
+    assert "Not ranked" in text
+    assert "30 shots: no run on split 5" in text
+
+
+def test_tells_strangers_nothing_of_what_waits(
+    client: Client, admin_client: Client, task: Task
+) -> None:
+    system(task, "waiting", owner=User.objects.create_user("submitter"))
+    text = page(client, task.benchmark)
+    assert "waiting" not in text
+    assert "submitter" not in text
+    assert "your decision" not in text
+    assert "15 submitted runs wait for your decision" in page(admin_client, task.benchmark)
+
+
+def test_follows_the_readers_choices(client: Client, task: Task) -> None:
+    make.task(task.benchmark, slug="two")
+    assert "<h2>Average over 2 tasks" in page(client, task.benchmark)
+    assert "<h2>Average over" not in page(client, task.benchmark, task="one")
+    assert "references: set" in page(client, task.benchmark, references="set")
+
+
+def test_refuses_a_reference_policy_that_does_not_exist(client: Client, task: Task) -> None:
+    assert client.get("/benchmarks/mine/leaderboard/", {"references": "best"}).status_code == 404
+
+
+def test_says_that_nobody_stands_there_yet(admin_client: Client) -> None:
+    benchmark = make.benchmark()
+    assert "Nobody stands on this board yet" in page(admin_client, benchmark)
+
+
+@pytest.mark.parametrize("rest", ["", "export/figures/csv/"])
+@pytest.mark.parametrize(
+    ("who", "is_public", "status"),
+    [
+        ("stranger", True, 200),
+        ("submitter", True, 200),
+        ("researcher", True, 200),
+        ("stranger", False, 302),
+        ("submitter", False, 404),
+        ("researcher", False, 200),
+    ],
+)
+def test_opens_to_those_who_may_read_it(
+    client: Client, task: Task, who: str, is_public: bool, status: int, rest: str
+) -> None:
+    Leaderboard.objects.update(is_public=is_public)
+    if who != "stranger":
+        client.force_login(User.objects.create_user(who, is_staff=who == "researcher"))
+    assert client.get(f"/benchmarks/mine/leaderboard/{rest}").status_code == status
+
+
+def test_does_not_tell_strangers_which_boards_exist(client: Client, task: Task) -> None:
+    Leaderboard.objects.all().delete()
+    there, not_there = (
+        client.get(f"/benchmarks/{name}/leaderboard/") for name in ("mine", "no-such")
+    )
+    assert there.status_code == not_there.status_code == 302
+    assert there["Location"] == "/admin/login/?next=/benchmarks/mine/leaderboard/"
+    client.force_login(User.objects.create_user("submitter"))
+    assert client.get("/benchmarks/no-such/leaderboard/").status_code == 404
+
+
+def test_exports_every_figure_unrounded(client: Client, task: Task) -> None:
+    system(task, "third", wrong={1: 1, 2: 1})
+    response = client.get("/benchmarks/mine/leaderboard/export/figures/csv/")
+    rows = list(csv.DictReader(StringIO(response.content.decode())))
+    assert response["Content-Disposition"].endswith('filename="leaderboard-figures-mine.csv"')
+    found = {(row["system"], row["shots"]): row for row in rows if row["kind"] == "system"}
+    assert len(found) == 6
+    assert found["BERT-Base", "30"]["rank"] == "1"
+    assert found["BERT-Base", "30"]["external_labelled"] == "True"
+    assert float(found["third", "30"]["mean"]) == pytest.approx(90)
+    assert found["third", "30"]["n"] == "5"
+    assert found["third", "30"]["estimand"] == "new_items"
+    assert (found["third", "30"]["m"], found["third", "30"]["references"]) == ("4", "any")
+
+
+def test_exports_both_deviations_of_an_average(client: Client, task: Task) -> None:
+    two = make.task(task.benchmark, tests=4, slug="two")
+    system(two, wrong={1: 1})
+    response = client.get("/benchmarks/mine/leaderboard/export/all/json/")
+    rows = json.loads(response.content)["averages"]
+    [best] = [row for row in rows if row["kind"] == "system" and row["shots"] == 30]
+    assert best["rank"] == 1
+    assert best["tasks"] == "one two"
+    assert best["references"] == "any"
+    assert best["clues_root_sum_sd"] == pytest.approx(25 / 5**0.5)
+    assert best["sd"] == pytest.approx(best["clues_root_sum_sd"] / 2)
+
+
+@pytest.mark.parametrize("rest", ["all/csv", "figures/pdf", "nothing/csv"])
+def test_does_not_find_exports_that_are_not_there(client: Client, task: Task, rest: str) -> None:
+    assert client.get(f"/benchmarks/mine/leaderboard/export/{rest}/").status_code == 404
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown", "xlsx"])
+def test_exports_both_tables_in_one_document(client: Client, task: Task, form: str) -> None:
+    response = client.get(f"/benchmarks/mine/leaderboard/export/all/{form}/")
+    assert response.status_code == 200
+    assert response.content
+
+
+def test_reads_no_more_for_more_systems(
+    client: Client, task: Task, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    page(client, task.benchmark)
+    with django_assert_num_queries(15):
+        page(client, task.benchmark)
+    system(task, "another")
+    system(task, "a third", wrong={1: 1})
+    assert Run.objects.count() == 45
+    page(client, task.benchmark)
+    with django_assert_num_queries(15):
+        page(client, task.benchmark)
+
+
+def test_exports_in_english_whatever_the_page_speaks(client: Client, task: Task) -> None:
+    system(task, "short", without=[(30, 5)])
+    response = client.get(
+        "/benchmarks/mine/leaderboard/export/figures/csv/", headers={"accept-language": "de"}
+    )
+    assert "30 shots: no run on split 5" in response.content.decode()

@@ -1,0 +1,122 @@
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+from annotation.models import Assignment, Batch, WorkState
+from annotation.models.errors import BadInput
+from annotation.work.judging import (
+    BrowserTimes,
+    begin,
+    give_consent,
+    leave_reveal,
+    submit_answer,
+)
+from scoring.comparison.cells import CellReader, Choices
+from scoring.core.variance import variance_components
+from scoring.planning.pilots import read_pilot, read_system
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def timed_batch(seconds: list[int]) -> Batch:
+    """Somebody for each of these seconds: 20 s of reading, then as long for every answer and
+    half as long for each reveal."""
+    batch = make.running_batch(wanted=10, training=2, tests=4)
+    for pace in seconds:
+        assignment = make.joined(batch)
+        give_consent(assignment, at=make.NOON)
+        now = make.NOON + timedelta(seconds=20)
+        begin(assignment, at=now)
+        while not assignment.is_finished:
+            now = _answered(assignment, now, pace, wrong=assignment.step == pace % 6)
+    return batch
+
+
+def _answered(assignment: Assignment, now: datetime, pace: int, *, wrong: bool) -> datetime:
+    step = assignment.step
+    raw = make.wrong_answer(assignment) if wrong else make.right_answer(assignment)
+    now += timedelta(seconds=pace)
+    submit_answer(assignment, step=step, raw=raw, times=BrowserTimes(), at=now)
+    if assignment.state == WorkState.REVEALED:
+        now += timedelta(seconds=pace / 2)
+        leave_reveal(assignment, step=step, at=now)
+    return now
+
+
+def test_reads_seconds_pay_and_components_from_the_answers() -> None:
+    batch = timed_batch([8, 10, 16])
+    pilot = read_pilot(batch.study)
+    assert pilot.onboarding_s == pytest.approx(20)
+    assert pilot.item_s == pytest.approx((8 + 10 + 16) / 3)
+    assert pilot.train_s == pytest.approx(1.5 * (8 + 10 + 16) / 3)
+    cell = CellReader(Choices()).people(batch.study)[0]
+    assert pilot.components == variance_components(cell.scores)
+    known = pilot.assumptions()
+    assert (known.shots, known.max_items, known.rate) == (2, 4, 12.0)
+
+
+def test_counts_the_questions_of_one_context_as_one_item() -> None:
+    batch = make.running_batch(wanted=3, training=0, tests=6, zero_shot=True)
+    for example, context in zip(
+        [item.example for item in batch.test_set.items.all()], [0, 0, 1, 1, 2, 2], strict=True
+    ):
+        example.context_hash = str(context)
+        example.save()
+    for wrong in (0, 2, 3):
+        make.worked_through(batch, wrong=wrong)
+    pilot = read_pilot(batch.study)
+    assert (pilot.items, pilot.questions_per_item) == (3, 2)
+    assert pilot.item_s == pytest.approx(20)
+    assert pilot.train_s is None
+    assert "2 questions" in pilot.notes[-1]
+
+
+def test_needs_the_cell_to_be_named_where_there_are_several() -> None:
+    first, _ = measured.study_with_splits(2, 2)
+    other = make.task(first.study.benchmark)
+    pilot = read_pilot(first.study, task=first.task.slug)
+    assert pilot.annotators == 4
+    with pytest.raises(BadInput, match="Nobody who counts"):
+        read_pilot(first.study, task=other.slug)
+    with pytest.raises(BadInput, match="Nobody who counts"):
+        read_pilot(first.study, shots=7)
+
+
+def test_refuses_a_pilot_of_one_annotator() -> None:
+    batch = measured.cell([3])
+    with pytest.raises(BadInput, match="1 annotators on 6 items"):
+        read_pilot(batch.study)
+
+
+def test_tells_how_a_stored_system_differs_from_item_to_item() -> None:
+    batch = measured.cell([3, 4, 5])
+    examples = [item.example for item in batch.test_set.items.order_by("position")]
+    for split, wrong in enumerate(([0, 1], [1, 2]), start=1):
+        answers = {
+            each.pk: ["?"] if place in wrong else measured.gold(each)
+            for place, each in enumerate(examples)
+        }
+        measured.run(batch.task, answers=answers, split=split)
+    pilot = read_pilot(batch.study)
+    found = read_system(pilot, "BERT-Base")
+    runs = np.array([[0, 0, 1, 1, 1, 1], [1, 0, 0, 1, 1, 1]], float)
+    parts = variance_components(runs)
+    assert found.runs == 2
+    assert found.run_var == pytest.approx(parts.annotator)
+    assert found.run_residual_var == pytest.approx(parts.residual)
+    by_item = dict(zip(pilot.cell.example_ids, pilot.cell.scores.mean(axis=0), strict=True))
+    differences = np.array([by_item[each.pk] for each in examples]) - runs.mean(axis=0)
+    noise = pilot.components.residual / 3 + parts.residual / 2
+    assert found.item_difference_var == pytest.approx(
+        max(0, differences.var(ddof=1) - noise), abs=1e-9
+    )
+
+
+def test_names_the_systems_where_the_wanted_one_is_not() -> None:
+    batch = measured.cell([3, 4])
+    measured.run(batch.task)
+    with pytest.raises(BadInput, match=r"BERT-Base \(FT\)"):
+        read_system(read_pilot(batch.study), "GPT-3")

@@ -1,0 +1,166 @@
+import json
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Channel, ItemSet, Study
+from scoring.planning.designs import Assumptions, make_plan
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+PLAN = "/plan/"
+
+
+def text_of(content: bytes) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", content.decode()).split())
+
+
+def page(client: Client, **query: Any) -> str:
+    response = client.get(PLAN, query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_shows_the_recommended_design_for_the_usual_values(admin_client: Client) -> None:
+    found = make_plan(Assumptions(), budget=60, min_coverage=None).recommended
+    assert found is not None
+    text = text_of(page(admin_client).encode())
+    assert f"{found.design.annotators} annotators on {found.design.items} items each" in text
+    assert "three annotators" in text
+
+
+def test_plans_for_a_width(admin_client: Client) -> None:
+    html = page(admin_client, aim="width", width=15)
+    assert 'name="annotators" value="4"' in html
+    assert "wanted" in html
+
+
+def test_answers_a_moved_slider_with_the_result_alone(admin_client: Client) -> None:
+    response = admin_client.get(PLAN, {"budget": 30}, headers={"HX-Request": "true"})
+    html = response.content.decode()
+    assert html.strip().startswith('<div id="plan-result"')
+    assert "<form" not in html
+
+
+def test_has_no_style_or_script_in_the_page(admin_client: Client) -> None:
+    html = page(admin_client)
+    assert "style=" not in html
+    assert "<style" not in html
+    assert not re.findall(r"<script(?![^>]* src=)", html)
+
+
+def test_checks_by_simulation_where_it_is_asked_to(admin_client: Client) -> None:
+    assert not re.search(r"0\.9\d\d", text_of(page(admin_client, budget=30).encode()))
+    assert re.search(r"0\.9\d\d", text_of(page(admin_client, budget=30, check=1).encode()))
+
+
+def test_leaves_a_large_simulation_to_the_command(admin_client: Client) -> None:
+    html = page(admin_client, budget=2000, check=1)
+    assert "manage.py plan_study" in html
+
+
+def test_counts_the_people_of_all_batches(admin_client: Client) -> None:
+    text = text_of(page(admin_client, budget=20_000, batches=180, shots=0, max_items=40).encode())
+    assert re.search(r"in 180 batches.*needs \d+ different people", text)
+
+
+def test_marks_a_field_that_is_wrong(admin_client: Client) -> None:
+    text = text_of(page(admin_client, rate=-1, item_s="soon").encode())
+    assert "Correct the fields that are marked" in text
+    assert "Enter a number" in text
+
+
+def test_says_what_cannot_be_planned(admin_client: Client) -> None:
+    assert "ask for a wider one" in page(admin_client, aim="width", width=1)
+    assert "This budget buys no design" in page(admin_client, budget=1)
+
+
+def test_gives_the_plan_as_a_document(admin_client: Client) -> None:
+    response = admin_client.get(reverse("scoring:plan_document"), {"budget": 30, "max_items": 210})
+    document = json.loads(response.content)
+    assert document["recommended"]["annotators"] == 5
+    bad = admin_client.get(reverse("scoring:plan_document"), {"rate": "x"})
+    assert bad.status_code == 400
+
+
+def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
+    batch = measured.cell([3, 4, 5])
+    chosen = f"{batch.study.slug}/{batch.task.slug}/3"
+    assert chosen in page(admin_client)
+    response = admin_client.get(PLAN, {"pilot": chosen, "budget": 99}, follow=True)
+    html = response.content.decode()
+    assert f"These values are from 3 annotators of the study {batch.study}" in html
+    assert re.search(r'name="max_items"[^>]* value="6"', html)
+    assert re.search(r'name="budget"[^>]* value="99"', html)
+
+
+def test_offers_no_pilot_that_only_one_finished(admin_client: Client) -> None:
+    measured.cell([3])
+    assert "Take the values of a pilot" not in page(admin_client)
+
+
+def drafted(client: Client, **changes: Any) -> Any:
+    task = make.task(slug="topics", training=3, tests=12)
+    fields = {
+        "task": task.pk,
+        "title": "Topics",
+        "slug": "topics-study",
+        "channel": Channel.objects.get(slug="link").pk,
+        "shots": 3,
+        "batches": 1,
+        "annotators": 4,
+        "items": 9,
+        "rate": "13.5",
+    }
+    return client.post(reverse("scoring:draft_plan"), {**fields, **changes})
+
+
+def test_makes_the_study_that_it_recommends(admin_client: Client) -> None:
+    response = drafted(admin_client)
+    study = Study.objects.get()
+    assert response.url == reverse("admin:annotation_study_change", args=[study.pk])
+    assert (study.state, study.hourly_rate) == ("draft", 13.5)
+    assert study.outcome_rules.count() == 7
+    batch = study.batches.get()
+    assert (batch.wanted, batch.shots, batch.test_set.items.count()) == (4, 3, 9)
+
+
+def test_says_why_it_cannot_make_the_study(admin_client: Client) -> None:
+    response = drafted(admin_client, batches=5)
+    assert response.status_code == 422
+    text = text_of(response.content)
+    assert "has 1 batches with 3 shots, not 5; it has sets with these shots: 0, 3" in text
+    assert "annotators on" in text
+    assert not Study.objects.exists()
+    assert not ItemSet.objects.filter(name__contains="part").exists()
+
+
+@pytest.mark.parametrize(
+    ("rights", "method", "status"),
+    [
+        ("nobody", "get", 302),
+        ("member", "get", 403),
+        ("staff", "get", 200),
+        ("nobody", "post", 302),
+        ("member", "post", 403),
+        ("staff", "post", 403),
+        ("author", "post", 422),
+    ],
+)
+def test_is_for_researchers_and_its_studies_for_those_who_may_add_them(
+    rights: str, method: str, status: int
+) -> None:
+    client = Client()
+    if rights != "nobody":
+        user = User.objects.create(username=rights, is_staff=rights in ("staff", "author"))
+        if rights == "author":
+            user.user_permissions.add(Permission.objects.get(codename="add_study"))
+        client.force_login(user)
+    address = PLAN if method == "get" else reverse("scoring:draft_plan")
+    assert getattr(client, method)(address).status_code == status

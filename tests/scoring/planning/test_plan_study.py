@@ -1,0 +1,78 @@
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def planned(**options: Any) -> tuple[str, str]:
+    out, err = StringIO(), StringIO()
+    call_command("plan_study", stdout=out, stderr=err, **options)
+    return out.getvalue(), err.getvalue()
+
+
+def test_prints_the_frontier_the_recommendation_and_three_annotators() -> None:
+    out, err = planned(budget=30.0, max_items=210)
+    lines = out.splitlines()
+    assert [line.split() for line in lines if line.startswith(("recommended", "three"))] == [
+        ["recommended", "5", "142", "5", "29.93", "12.97", "3.08", "17.4", "0.953"],
+        ["three", "3", "210", "3", "23.40", "16.87", "3.18", "4.5", "0.941"],
+    ]
+    assert sum(line.startswith("   ") for line in lines) == 1 + 8
+    assert "Assumed, so check them: --rate" in err
+    assert "--items" not in err
+
+
+def test_prints_one_json_document_in_percent() -> None:
+    out, _ = planned(width=12.0, max_items=210, difference=5.0, format="json")
+    document = json.loads(out)
+    best = document["recommended"]
+    assert best["width"] <= 12
+    assert 0 < best["power"] < 1
+    assert best in [{**row, "detectable": best["detectable"]} for row in document["frontier"]]
+    assert document["contrast"]["difference"] == 0.05
+
+
+def test_takes_from_a_pilot_what_is_not_given() -> None:
+    batch = measured.cell([3, 4, 5, 6, 3])
+    out, err = planned(
+        budget=500.0, study=batch.study.slug, shots=30, format="json", no_simulation=True
+    )
+    found = json.loads(out)["assumptions"]
+    assert (found["shots"], found["max_items"], found["rate"]) == (30, 6, 12.0)
+    assert f"From 5 annotators of the study {batch.study}" in err
+    assert "Assumed, so check them: --fee." in err
+
+
+def test_takes_a_stored_system_for_the_contrast() -> None:
+    batch = measured.cell([3, 4, 5])
+    measured.run(batch.task, wrong=3)
+    out, _ = planned(
+        budget=500.0,
+        study=batch.study.slug,
+        difference=5.0,
+        system="BERT-Base",
+        format="json",
+        no_simulation=True,
+    )
+    assert json.loads(out)["contrast"]["runs"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"budget": 30.0, "study": "nowhere"}, "There is no study"),
+        ({"budget": 30.0, "item_s": -1.0}, "item_s is -1.0"),
+        ({"budget": 30.0, "system": "GPT-3"}, "--difference"),
+        ({"budget": 30.0, "system": "GPT-3", "difference": 5.0}, "--study"),
+        ({"budget": 30.0, "max_items": 10**6}, "at most 10000 items"),
+    ],
+)
+def test_says_in_one_sentence_what_is_wrong(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(CommandError, match=sentence):
+        planned(**options)

@@ -1,0 +1,144 @@
+from collections.abc import Sequence
+
+import pytest
+
+from annotation.models import Batch, Channel, Exclusion, Kind, Study
+from annotation.studies.lifecycle import start_study
+from scoring.comparison.agreement import accord
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.matrices import judged_answers
+from scoring.core.agreement import krippendorff_alpha, mean_pairwise_s1
+from scoring.report.documents import as_latex, as_text, report
+from scoring.report.section import Section
+from scoring.report.sheet import Topic
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def section_of(study: Study) -> Section | None:
+    found = report(Study.objects.get(pk=study.pk)).sections
+    return next((section for section in found if section.title == "Agreement"), None)
+
+
+def topic_of(study: Study, name: str) -> Topic:
+    [topic] = [each for each in report(study).topics if each.name == name]
+    return topic
+
+
+def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
+    batch = measured.cell([3, 4, 6], tests=6, kind=Kind.SPANS)
+    measured.analysed(batch.study)
+    section = section_of(batch.study)
+    answers = judged_answers([each.pk for each in batch.assignments.all()])
+    examples = [item.example_id for item in batch.test_set.items.all()]
+    units = [[given[pk] for given in answers.values()] for pk in examples]
+    [text] = section.paragraphs
+    alpha, pairs = krippendorff_alpha(units), mean_pairwise_s1(units)
+    assert f"Alpha with MASI was {alpha:.2f} (" in text
+    assert f"the mean S1 of pairs was {100 * pairs:.1f} (" in text
+    assert "alpha of empty against non-empty was" in text
+    assert "percentile bootstrap interval over contexts" in text
+    [cell] = CellReader(Choices()).people(batch.study)
+    found = accord(cell, seed=Choices().seed)
+    [line] = section.table.lines
+    assert line[:5] == (
+        batch.task.slug,
+        "3",
+        "3",
+        f"{found.masi.value:.2f}",
+        f"{found.masi.low:.2f} to {found.masi.high:.2f}",
+    )
+    assert line[-1] == f"{found.consensus.mean:.1f}"
+    assert f"and the S1 of the consensus was {found.consensus.mean:.1f}." in text
+
+
+def test_stands_in_both_documents_and_in_the_sheet() -> None:
+    batch = measured.cell([3, 4, 6], tests=6, kind=Kind.SPANS)
+    measured.analysed(batch.study)
+    found = report(batch.study)
+    for document in (as_text(found, ["methods"]), as_latex(found, ["methods"])):
+        assert "Krippendorff" in document
+        assert "Consensus" in document
+    assert "Alpha with MASI was" in topic_of(batch.study, "Uncertainty").answer
+    assert "the consensus is told beside it" in topic_of(batch.study, "Same scoring").answer
+
+
+def two_cells(
+    first: Sequence[int],
+    second: Sequence[int],
+    *,
+    kinds: tuple[str, str] = (Kind.SPANS, Kind.SPANS),
+) -> tuple[Batch, Batch]:
+    """Two tasks of one study, each worked through with so many wrong answers."""
+    benchmark = make.benchmark()
+    study = make.study(benchmark)
+    batches = [
+        make.batch(study, make.task(benchmark, kind=kind, tests=6), wanted=5) for kind in kinds
+    ]
+    start_study(study, at=make.NOON)
+    for batch, people in zip(batches, (first, second), strict=True):
+        batch.refresh_from_db()
+        for wrong in people:
+            make.worked_through(batch, wrong=wrong)
+    measured.analysed(study)
+    return batches[0], batches[1]
+
+
+def test_gives_the_least_and_the_most_of_several_cells() -> None:
+    low, high = two_cells([3, 9], [0, 0])
+    section = section_of(low.study)
+    assert len(section.table.lines) == 2
+    [text] = section.paragraphs
+    least, most = f"0.0 ({low.task.slug}, 3 shots)", f"100.0 ({high.task.slug}, 3 shots)"
+    assert f"the mean S1 of pairs lay between {least} and {most}" in text
+
+
+def test_does_not_give_a_range_of_equal_figures() -> None:
+    one, _ = two_cells([0, 0], [0, 0])
+    assert (
+        "the mean S1 of pairs was 100.0 in each of 2 cells" in section_of(one.study).paragraphs[0]
+    )
+
+
+def test_names_the_one_cell_in_which_a_figure_is_defined() -> None:
+    spans, _ = two_cells([3, 4], [3, 4], kinds=(Kind.SPANS, Kind.CHOICE))
+    [text] = section_of(spans.study).paragraphs
+    sentence = text[text.index("alpha of empty against non-empty was") :]
+    assert sentence[: sentence.index(")")].endswith(f"; {spans.task.slug}, 3 shots")
+
+
+def test_says_where_an_alpha_is_not_defined() -> None:
+    batch = measured.cell([3, 4, 6], tests=6, kind=Kind.CHOICE)
+    measured.analysed(batch.study)
+    section = section_of(batch.study)
+    [line] = section.table.lines
+    assert line[7:9] == ("–", "–")
+    assert "not defined where no two answers differ" in section.paragraphs[0]
+    assert "alpha of empty against non-empty was" not in section.paragraphs[0]
+
+
+def test_says_nothing_that_is_not_computed_or_is_of_older_data() -> None:
+    batch = measured.cell([3, 4, 6])
+    assert section_of(batch.study) is None
+    assert report(batch.study).lacks_agreement
+    measured.analysed(batch.study)
+    assert section_of(batch.study) is not None
+    assert not report(batch.study).lacks_agreement
+    Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
+    assert section_of(batch.study) is None
+    assert report(batch.study).lacks_agreement
+    assert "consensus" not in topic_of(batch.study, "Same scoring").answer
+
+
+def test_says_nothing_of_one_annotator_or_of_simulated_ones() -> None:
+    alone = measured.cell([3])
+    measured.analysed(alone.study)
+    assert section_of(alone.study) is None
+    assert not report(alone.study).lacks_agreement
+    simulated = measured.cell([3, 4])
+    Channel.objects.filter(annotators__assignments__batch=simulated).update(is_simulated=True)
+    measured.analysed(simulated.study)
+    assert section_of(simulated.study) is None
+    assert not report(simulated.study).lacks_agreement

@@ -1,0 +1,138 @@
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from annotation.benchmarks.correcting import correct_gold
+from annotation.models import Assignment, Batch, Channel, Exclusion, Kind, Study
+from annotation.work.finishing import withdraw
+from annotation.work.judging import decline
+from scoring.report.facts import Facts, gather
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def facts_of(batch: Batch) -> Facts:
+    return gather(Study.objects.get(pk=batch.study_id))
+
+
+def test_counts_who_took_part_by_how_it_ended() -> None:
+    batch = measured.cell([1, 2, 3])
+    withdraw(make.at_work(batch), at=make.NOON + timedelta(minutes=1))
+    make.at_work(batch)
+    make.joined(batch)
+    people = facts_of(batch).people
+    assert (people.joined, people.persons, people.consented, people.at_work) == (6, 6, 5, 2)
+    assert people.outcomes["completed"] == 3
+    assert people.outcomes["withdrawn"] == 1
+    assert people.completed.percent == 60
+    assert people.counted == 3
+    assert people.first == make.NOON
+
+
+def test_counts_exclusions_and_their_rate_with_the_reasons() -> None:
+    batch = measured.cell([1, 2, 3, 4])
+    gone = make.at_work(batch)
+    withdraw(gone, at=make.NOON)
+    first, second, *_ = batch.assignments.completed()
+    for assignment, reason in ((first, "too fast"), (second, "too fast"), (gone, "asked for it")):
+        Exclusion.objects.create(assignment=assignment, reason=reason)
+    people = facts_of(batch).people
+    assert (people.excluded.count, people.excluded.total) == (2, 4)
+    assert people.excluded.percent == 50
+    assert people.reasons == {"too fast": 2}
+    assert people.excluded_unfinished == 1
+    assert people.counted == 2
+
+
+def test_tells_how_far_the_exclusions_moved_a_cell() -> None:
+    batch = measured.cell([3, 3, 9], tests=6)
+    worst = batch.assignments.last()
+    Exclusion.objects.create(assignment=worst, reason="random answers")
+    [cell] = facts_of(batch).results.cells
+    assert cell.row.mean == pytest.approx(100)
+    assert cell.with_excluded.mean == pytest.approx(200 / 3)
+    assert facts_of(batch).results.moved_most == cell
+
+
+def test_counts_the_training_and_who_was_screened_out() -> None:
+    batch = make.running_batch(training=4, wanted=5, min_training_score=50)
+    for wrong in (0, 1, 3):
+        make.worked_through(batch, wrong=wrong)
+    training = facts_of(batch).training
+    assert training.finished == 3
+    assert training.mean == pytest.approx((100 + 75 + 25) / 3)
+    assert training.sd == pytest.approx(38.1881, abs=1e-4)
+    assert (training.screened_out.count, training.reasons) == (1, {"floor": 1})
+
+
+def test_computes_pay_by_the_elapsed_and_by_the_paid_hour() -> None:
+    batch = measured.cell([0, 1], tests=6, training=3)
+    work = list(batch.assignments.order_by("pk"))
+    # Half an hour and an hour from consent to the end, of which 20 and 30 minutes are paid.
+    for assignment, elapsed, paid, amount in zip(work, (30, 60), (20, 30), (4, 6), strict=True):
+        Assignment.objects.filter(pk=assignment.pk).update(
+            consented_at=make.NOON,
+            finished_at=make.NOON + timedelta(minutes=elapsed),
+            paid_ms=paid * 60_000,
+            amount=Decimal(amount),
+        )
+    pay = facts_of(batch).pay
+    assert pay.total == Decimal(10)
+    assert pay.paid_hours == pytest.approx(50 / 60)
+    assert (pay.amount, pay.minutes) == (Decimal(5), 45)
+    assert pay.hourly == pytest.approx((8 + 6) / 2)
+    assert pay.lowest_hourly == pytest.approx(6)
+    assert pay.hourly_paid == pytest.approx(10 / (50 / 60))
+
+
+def test_counts_who_was_due_nothing() -> None:
+    batch = measured.cell([0])
+    decline(make.joined(batch), at=make.NOON)
+    assert facts_of(batch).pay.unpaid == {"declined": 1}
+
+
+def test_tells_items_contexts_shots_and_splits() -> None:
+    [first, *_] = measured.study_with_splits(splits=2, people=2, tests=6)
+    [task] = facts_of(first).design.tasks
+    assert (task.items, task.contexts, task.shots, task.splits) == (6, 6, (3,), 2)
+    plan = facts_of(first).design
+    assert (plan.batches, plan.wanted, plan.training_items) == (2, 4, (3,))
+
+
+def test_takes_every_figure_from_the_comparison() -> None:
+    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
+    measured.run(batch.task, wrong=2)
+    measured.run(batch.task, system="elsewhere", shots=30)
+    found = facts_of(batch).results
+    [cell] = found.cells
+    assert (cell.row.kind, cell.row.n, cell.row.estimand) == ("human", 5, "new_items")
+    assert 0 < cell.no_skill < 100
+    assert [row.system for row in found.systems] == ["BERT-Base"]
+    [test] = found.tests
+    assert test.system == "BERT-Base"
+    assert test.p_holm == test.p
+    assert found.seconds_an_item == 10
+
+
+def test_keeps_simulated_annotators_out_of_every_figure() -> None:
+    batch = measured.cell([1, 2, 3])
+    Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
+    facts = facts_of(batch)
+    assert not facts.has_people
+    assert facts.people.simulated == 3
+    assert (facts.people.joined, facts.training.finished) == (0, 0)
+    assert facts.pay.total == 0
+    assert facts.results.cells == ()
+
+
+def test_lists_the_corrections_that_followed_the_start() -> None:
+    batch = measured.cell([3], kind=Kind.CHOICE)
+    example = batch.test_set.items.first().example
+    other = next(c for c in batch.test_set.choices if c != measured.gold(example)[0])
+    correct_gold(batch.task, {example.pk: [[other]]}, author=None, reason="The label was wrong.")
+    [task] = facts_of(batch).design.tasks
+    assert (task.shown_gold, task.scored_gold) == (1, 2)
+    assert [each.reason for each in task.corrections] == ["The label was wrong."]

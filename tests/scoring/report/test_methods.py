@@ -1,0 +1,183 @@
+import pytest
+
+from annotation.benchmarks.correcting import correct_gold
+from annotation.models import Batch, Channel, Exclusion, Kind, Study, Task
+from annotation.studies.lifecycle import close_study
+from scoring.report.facts import gather
+from scoring.report.methods import methods
+from scoring.report.section import Section
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def sections_of(study: Study) -> dict[str, Section]:
+    return {section.title: section for section in methods(gather(Study.objects.get(pk=study.pk)))}
+
+
+def text_of(study: Study, title: str = "") -> str:
+    found = sections_of(study)
+    wanted = [found[title]] if title else found.values()
+    return " ".join(" ".join(section.paragraphs) for section in wanted)
+
+
+def simulate(batch: Batch) -> None:
+    Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
+
+
+def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> None:
+    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
+    measured.run(batch.task, wrong=2)
+    Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
+    close_study(batch.study, at=make.NOON)
+    found = sections_of(batch.study)
+    assert list(found) == [
+        "Design",
+        "Procedure",
+        "Training and screening",
+        "Recruitment",
+        "Exclusions",
+        "Pay",
+        "Scoring",
+        "Uncertainty",
+        "Tests",
+        "Instructions as shown",
+    ]
+    text = text_of(batch.study)
+    assert f"Items of the test: {batch.task.slug} 6." in text
+    assert "5 people took up 5 assignments; consent was given in 5." in text
+    assert "1 of 5 completed assignments (20.0 %) were excluded by the researchers" in text
+    assert "“too fast” (1)" in text
+    assert f"full batches is {batch.study.seed}." in text
+    assert "Time is paid at 12.00 USD an hour" in text
+    assert "The effective hourly rate of completed work was" in text
+    assert "other people on other items like these" in text
+    assert "Holm's method" in text
+    assert [line[1] for line in found["Uncertainty"].table.lines] == ["3"]
+    assert found["Tests"].table.lines[0][2] == "BERT-Base FT"
+
+
+def test_says_first_that_all_annotators_are_simulated() -> None:
+    batch = measured.cell([1, 2, 3])
+    simulate(batch)
+    first = methods(gather(batch.study))[0].paragraphs[0]
+    assert first.startswith(
+        "No person's answers count in this study: its 3 finished assignments are of simulated "
+        "annotators, and nothing in this report describes people."
+    )
+
+
+def test_writes_nothing_about_people_when_all_annotators_are_simulated() -> None:
+    batch = measured.cell([1, 2, 3])
+    measured.run(batch.task)
+    simulate(batch)
+    found = sections_of(batch.study)
+    assert not found.keys() & {"Recruitment", "Exclusions", "Scoring", "Uncertainty", "Tests"}
+    assert "effective hourly rate" not in text_of(batch.study)
+    assert all(section.table is None for section in found.values())
+
+
+def test_says_that_simulated_annotators_are_left_out_beside_people() -> None:
+    batch = measured.cell([1, 2])
+    person, other = batch.assignments.all()
+    robot = Channel.objects.create(slug="robots", name="Robots", is_simulated=True)
+    other.annotator.channel = robot
+    other.annotator.save()
+    text = text_of(batch.study, "Summary")
+    assert "1 finished assignment of simulated annotators are left out" in text
+    assert "1 person took up 1 assignment" in text_of(batch.study, "Recruitment")
+    assert person.annotator.channel != robot
+
+
+def test_says_first_that_nobody_has_completed_the_study_yet() -> None:
+    text = text_of(measured.cell([]).study, "Summary")
+    assert text.startswith("No person has completed this study yet")
+
+
+def test_says_first_that_everybody_was_excluded() -> None:
+    batch = measured.cell([1])
+    Exclusion.objects.create(assignment=batch.assignments.get(), reason="too fast")
+    assert "all completed assignments were excluded" in text_of(batch.study, "Summary")
+    assert "Uncertainty" not in sections_of(batch.study)
+
+
+def test_says_that_figures_are_provisional_while_the_study_runs() -> None:
+    batch = measured.cell([1, 2])
+    assert "The study is open, so the figures below are provisional." in text_of(batch.study)
+    close_study(batch.study, at=make.NOON)
+    assert "provisional" not in text_of(batch.study)
+
+
+def test_says_that_a_draft_can_still_change() -> None:
+    benchmark = make.benchmark()
+    study = make.study(benchmark)
+    make.batch(study, make.task(benchmark))
+    assert "has not been started" in text_of(study, "Summary")
+
+
+def test_writes_the_rule_of_screening_and_what_it_did() -> None:
+    batch = make.running_batch(
+        training=4, wanted=5, min_training_score=50, max_drop=2, drop_unit="sds", drop_group_size=6
+    )
+    for wrong in (0, 1, 3):
+        make.worked_through(batch, wrong=wrong)
+    text = text_of(batch.study, "Training and screening")
+    assert "who scores below 50.0 % or scores more than 2 standard deviations below" in text
+    assert "once these are 6" in text
+    assert "3 people finished a training, with a mean score of 66.7 % (SD 38.2); 1 of them" in text
+    assert "Of these, 1 below the floor." in text
+
+
+def test_marks_small_cells_as_exploratory() -> None:
+    small, large = measured.cell([3, 4, 5]), measured.cell([3, 4, 5, 6, 7])
+    assert "exploratory" in text_of(small.study, "Uncertainty")
+    assert "exploratory" not in text_of(large.study, "Uncertainty")
+    table = sections_of(small.study)["Uncertainty"].table
+    assert "Guard band" in table.heads
+    assert {len(line) for line in table.lines} == {len(table.heads)}
+    assert "Guard band" not in sections_of(large.study)["Uncertainty"].table.heads
+
+
+def test_says_that_the_split_is_the_unit_of_an_interval() -> None:
+    [first, *_] = measured.study_with_splits(splits=3, people=2)
+    assert "the split is the unit of the interval" in text_of(first.study, "Uncertainty")
+    # Six people, but three units.
+    assert "exploratory" in text_of(first.study, "Uncertainty")
+    single = measured.cell([1, 2])
+    assert "the split is the unit" not in text_of(single.study, "Uncertainty")
+
+
+def test_tells_of_zero_shot_batches_and_of_no_training() -> None:
+    batch = make.running_batch(zero_shot=True, wanted=2)
+    make.worked_through(batch)
+    found = sections_of(batch.study)
+    assert "Training and screening" not in found
+    assert "go from the description to the test" in text_of(batch.study, "Procedure")
+
+
+def test_tells_of_corrected_gold() -> None:
+    batch = measured.cell([3], kind=Kind.CHOICE)
+    example = batch.test_set.items.first().example
+    other = next(c for c in batch.test_set.choices if c != measured.gold(example)[0])
+    correct_gold(batch.task, {example.pk: [[other]]}, author=None, reason="The label was wrong.")
+    text = text_of(batch.study, "Scoring")
+    assert (
+        "(version 2): The label was wrong. Annotators saw, and were screened by, version 1" in text
+    )
+
+
+def test_repeats_what_the_audit_warns_of() -> None:
+    batch = measured.cell([1])
+    finding = {"code": "x", "severity": "warning", "message": "Two rows are equal.", "examples": []}
+    Task.objects.filter(pk=batch.task_id).update(audit=[finding, {**finding, "severity": "note"}])
+    text = text_of(batch.study, "Known problems of the data")
+    assert text == f"{batch.task.slug}: Two rows are equal."
+
+
+def test_names_nobody() -> None:
+    batch = measured.cell([1, 2])
+    text = text_of(batch.study)
+    for assignment in batch.assignments.all():
+        assert assignment.annotator.external_id not in text
+        assert assignment.annotator.pseudonym not in text

@@ -1,0 +1,89 @@
+import csv
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import Batch, Channel
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def batch() -> Batch:
+    return measured.cell([3, 4, 5])
+
+
+def test_shows_the_methods_section_and_the_sheet(admin_client: Client, batch: Batch) -> None:
+    text = admin_client.get(f"/studies/{batch.study.slug}/report/").content.decode()
+    assert "Annotators were recruited through" in text
+    assert "For you to answer." in text
+    assert "arXiv:2506.13776" in text
+    assert 'aria-current="page">Report</a>' in text
+
+
+def test_says_first_that_all_annotators_are_simulated(admin_client: Client, batch: Batch) -> None:
+    Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
+    text = admin_client.get(f"/studies/{batch.study.slug}/report/").content.decode()
+    article = text[text.index("<article") :]
+    assert article.index("No person&#x27;s answers count in this study") < article.index("Design")
+
+
+def test_leads_to_the_analysis_that_agreement_waits_for(admin_client: Client, batch: Batch) -> None:
+    address = f"/studies/{batch.study.slug}/report/"
+    waits = "How far annotators agree is told here once"
+    text = admin_client.get(address).content.decode()
+    assert waits in text
+    assert f'href="/studies/{batch.study.slug}/comparison/analysis/"' in text
+    measured.analysed(batch.study)
+    text = admin_client.get(address).content.decode()
+    assert waits not in text
+    assert "alpha with the MASI distance" in text
+
+
+@pytest.mark.parametrize(
+    ("part", "form", "begins"),
+    [
+        ("methods", "text", "Methods: "),
+        ("methods", "latex", "% Needs"),
+        ("sheet", "text", "Reporting sheet: "),
+        ("sheet", "latex", "% Needs"),
+        ("sheet", "markdown", "## Reporting sheet: "),
+        ("sheet", "csv", "group,topic,question,source,answer"),
+        ("sheet", "json", "{"),
+    ],
+)
+def test_gives_the_parts_to_take_along(
+    admin_client: Client, batch: Batch, part: str, form: str, begins: str
+) -> None:
+    response = admin_client.get(f"/studies/{batch.study.slug}/report/{part}/{form}/")
+    assert response["Content-Disposition"].startswith(f'attachment; filename="{part}-')
+    assert response.content.decode().startswith(begins)
+
+
+def test_tells_in_the_table_where_each_answer_comes_from(
+    admin_client: Client, batch: Batch
+) -> None:
+    response = admin_client.get(f"/studies/{batch.study.slug}/report/sheet/csv/")
+    rows = list(csv.DictReader(StringIO(response.content.decode())))
+    assert {row["source"] for row in rows} == {
+        "from the study's data",
+        "in part: the researcher adds to it",
+        "for the researcher to answer",
+    }
+
+
+@pytest.mark.parametrize("rest", ["methods/csv", "methods/pdf", "nothing/text", "sheet/html"])
+def test_does_not_find_what_is_not_there(admin_client: Client, batch: Batch, rest: str) -> None:
+    assert admin_client.get(f"/studies/{batch.study.slug}/report/{rest}/").status_code == 404
+    assert admin_client.get("/studies/none/report/").status_code == 404
+
+
+@pytest.mark.parametrize("rest", ["", "methods/text/"])
+def test_lets_in_staff_alone(client: Client, batch: Batch, rest: str) -> None:
+    address = f"/studies/{batch.study.slug}/report/{rest}"
+    assert client.get(address)["Location"].startswith("/admin/login/")
+    client.force_login(User.objects.create_user("somebody"))
+    assert client.get(address).status_code == 403

@@ -1,0 +1,123 @@
+from pathlib import Path
+
+import pytest
+
+from annotation.models.errors import BadInput
+from scoring.models import Run
+from tests.scoring.runs.runs_from import WHO, answers, imported, toy_benchmark, written
+
+pytestmark = pytest.mark.django_db
+
+
+def test_reads_one_prediction_a_line(tmp_path: Path) -> None:
+    line = {**WHO, "parameters": "110M", "task": "names", "id": "test 0", "prediction": ["Anna"]}
+    path = written(tmp_path / "a.jsonl", [line])
+    run = imported(path, toy_benchmark()).runs[0].run
+    assert answers(run) == {"test 0": ["Anna"]}
+    shown = (run.system, run.method, run.parameters, run.shots, run.split, run.task.slug)
+    assert shown == ("BERT-Base", "FT", "110M", 3, 1, "names")
+
+
+def test_takes_from_the_header_what_a_line_does_not_say(tmp_path: Path) -> None:
+    header = {**WHO, "task": "names", "citation": "A. Body 2026", "protocol": ["meta-trained"]}
+    lines = [
+        header,
+        {"id": "test 0", "prediction": ["Anna"]},
+        {"id": "test 0", "prediction": [], "split": 2},
+    ]
+    first, second = imported(written(tmp_path / "a.jsonl", lines), toy_benchmark()).runs
+    assert (first.run.split, second.run.split) == (1, 2)
+    assert second.run.citation == "A. Body 2026"
+    assert second.run.protocol == ["meta-trained"]
+
+
+def test_compares_ids_as_strings(tmp_path: Path) -> None:
+    benchmark = toy_benchmark()
+    item = benchmark.tasks.get(slug="names").item_sets.get(name="test").items.first()
+    item.source_id = "883"
+    item.save()
+    path = written(tmp_path / "a.jsonl", [{**WHO, "task": "names", "id": 883, "prediction": []}])
+    assert imported(path, benchmark).total.matched == 1
+
+
+def test_joins_by_context_and_question_where_there_is_no_id(tmp_path: Path) -> None:
+    line = {
+        **WHO,
+        "task": "names",
+        "context": "Anna met Boris in  Test 2 today.",
+        "question": "Question about test 2?",
+        "prediction": "Boris",
+    }
+    run = imported(written(tmp_path / "a.jsonl", [line]), toy_benchmark()).runs[0].run
+    assert answers(run) == {"test 2": ["Boris"]}
+
+
+def test_takes_a_string_as_one_piece_as_it_stands(tmp_path: Path) -> None:
+    line = {**WHO, "task": "names", "id": "test 0", "prediction": " Anna\nBoris"}
+    path = written(tmp_path / "a.jsonl", [line])
+    benchmark = toy_benchmark()
+    assert answers(imported(path, benchmark).runs[0].run) == {"test 0": [" Anna\nBoris"]}
+    cut = imported(path, benchmark, separator="\n").runs[0]
+    assert answers(cut.run) == {"test 0": ["Anna", "Boris"]}
+    assert "cut at" in cut.notes[0]
+
+
+def test_keeps_fully_supervised_apart_from_any_number(tmp_path: Path) -> None:
+    line = {**WHO, "shots": "all", "task": "names", "id": "test 0", "prediction": []}
+    run = imported(written(tmp_path / "a.jsonl", [line]), toy_benchmark()).runs[0].run
+    assert run.shots is None
+    assert "all shots" in str(run)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"shots": -1}, "“shots” must be a number from 0 or “all”, but it is -1"),
+        ({"shots": True}, "“shots” must be"),
+        ({"split": "first"}, "“split” must be a number"),
+        ({"method": "LoRA"}, "the method “LoRA” is none of FT, PT, ICL, other"),
+        ({"method": None}, "nothing names the method"),
+        ({"system": " "}, "nothing names the system"),
+        ({"shots": None}, "nothing tells the number of shots"),
+        ({"task": "mnli"}, "has no task “mnli”; there are mood, names"),
+        ({"task": None}, "has several tasks and nothing names one"),
+        ({"episode": 7}, "has no episode 7"),
+        ({"prediction": 3}, "“prediction” must be a list of strings"),
+        ({"prediction": ["Anna", None]}, "“prediction” must be a list of strings"),
+        ({"prediction": ["a\0b"]}, "a character that is no text"),
+        ({"prediction": ["x" * 10_001]}, "longer than 10000 characters"),
+        ({"url": "javascript:alert(1)"}, "“url” must begin with https://"),
+        ({"protocol": "few-shot"}, "the protocol “few-shot” is none of"),
+        ({"benchmark": "other"}, "about the benchmark “other”"),
+        ({"task": "mood", "prediction": ["bad", "good"]}, "a choice takes one label"),
+    ],
+)
+def test_says_why_a_line_is_refused(
+    change: dict[str, object], sentence: str, tmp_path: Path
+) -> None:
+    good = {**WHO, "task": "names", "id": "test 0", "prediction": ["Anna"]}
+    path = written(tmp_path / "a.jsonl", [good, {**good, "id": "test 1", **change}])
+    report = imported(path, toy_benchmark())
+    assert (report.total.matched, report.total.refused) == (1, 1)
+    [reason] = [line for _, line in report.total.reasons if sentence in line]
+    assert report.total.first["refused", reason] == "a.jsonl, line 2"
+
+
+def test_goes_on_after_lines_that_cannot_be_read(tmp_path: Path) -> None:
+    good = {**WHO, "task": "names", "id": "test 0", "prediction": ["Anna"]}
+    path = written(tmp_path / "a.jsonl", [good, '{"id": "test 1", "pre', "[1]", ""])
+    with path.open("ab") as file:
+        file.write(b'{"id": "\xff"}\n')
+    reasons = {reason for _, reason in imported(path, toy_benchmark()).total.reasons}
+    assert reasons == {
+        "the line is not JSON",
+        "the line is a list, not an object",
+        "the line is not UTF-8",
+    }
+
+
+def test_refuses_a_bad_header_and_keeps_nothing(tmp_path: Path) -> None:
+    lines = [{**WHO, "shots": "few"}, {"id": "test 0", "prediction": []}]
+    with pytest.raises(BadInput, match=r"a\.jsonl, line 1: “shots” must be"):
+        imported(written(tmp_path / "a.jsonl", lines), toy_benchmark())
+    assert not Run.objects.exists()
