@@ -10,6 +10,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Assignment, Batch, Gold, Kind
 from annotation.models.frozen import sequence
@@ -23,6 +24,13 @@ VOLATILE = re.compile(
     rb"|csrftoken=[^;]+|annotator=[^;]+|[Ee]xpires[=:] ?[^;\n]+"
     rb"|\d+ min . [\d.]+|<strong>[\d.]+ USD</strong>"
 )
+
+
+@pytest.fixture(autouse=True)
+def _standing_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Amounts and minutes follow the clock, and a busy machine would tell two sessions apart."""
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
 
 
 class Replayed(Exception):
