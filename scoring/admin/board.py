@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation.models.errors import Refusal
-from scoring.leaderboard.approving import OF_STANDING, decide_runs, standing
+from scoring.leaderboard.approving import OF_STANDING, decide_runs
 from scoring.models import BoardDecision, Run, Standing
 
 
@@ -61,7 +61,7 @@ class DecidesAboutBoards:
 
     @admin.display(description=_("leaderboard"), ordering="board_decision__stands")
     def on_board(self, run: Run) -> str:
-        stands = standing(run)
+        stands = run.standing
         return str(stands.label) if stands else "–"
 
 

@@ -20,7 +20,7 @@ from scoring.models import BoardDecision, Run, Standing
 BY_RESEARCHERS = Q(owner__isnull=True) | Q(owner__is_staff=True)
 UNDECIDED = Q(board_decision__isnull=True)
 APPROVED = Q(board_decision__stands=True)
-# The same as `standing` tells of one run.
+# The same as `Run.standing` tells of one run.
 OF_STANDING: dict[str, Q] = {
     Standing.WAITING: UNDECIDED & ~BY_RESEARCHERS,
     Standing.APPROVED: APPROVED,
@@ -41,16 +41,6 @@ def standing_runs(benchmark: Benchmark) -> QuerySet[Run]:
 def waiting_runs(benchmark: Benchmark) -> QuerySet[Run]:
     """Submissions that nobody has decided about."""
     return Run.objects.complete().of_benchmark(benchmark).filter(UNDECIDED).exclude(BY_RESEARCHERS)
-
-
-def standing(run: Run) -> Standing | None:
-    """Whether a run stands on the board, and by what; None while it is being uploaded."""
-    if not run.is_complete:
-        return None
-    if hasattr(run, "board_decision"):
-        return Standing.APPROVED if run.board_decision.stands else Standing.KEPT_OFF
-    is_own = run.owner is None or run.owner.is_staff
-    return Standing.BY_RESEARCHERS if is_own else Standing.WAITING
 
 
 def standing_studies(benchmark: Benchmark) -> QuerySet[Study]:

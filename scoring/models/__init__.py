@@ -1,4 +1,4 @@
-from scoring.models.board import BoardDecision, Standing
+from scoring.models.board import BoardDecision
 from scoring.models.comparison import Comparison, Leaderboard, Part, ScoreVector
 from scoring.models.run import (
     FEW,
@@ -11,6 +11,7 @@ from scoring.models.run import (
     ReportedScore,
     Run,
     RunState,
+    Standing,
     shots_label,
     shots_order,
 )

@@ -9,15 +9,6 @@ from annotation.models import Study
 from scoring.models.run import Run
 
 
-class Standing(models.TextChoices):
-    """How a complete run stands to the leaderboard of its benchmark."""
-
-    WAITING = "waiting", _("waits for a decision")
-    APPROVED = "approved", _("approved")
-    BY_RESEARCHERS = "by_researchers", _("stored by researchers")
-    KEPT_OFF = "kept_off", _("kept off")
-
-
 class BoardDecision(models.Model):
     """Whether one run, or the people of one study, stand on the leaderboard.
 

@@ -58,6 +58,15 @@ def shots_order(shots: int | str | None) -> tuple[float, str]:
     return words[str(shots)] if shots in words else float(shots or 0), str(shots)
 
 
+class Standing(models.TextChoices):
+    """How a complete run stands to the leaderboard of its benchmark."""
+
+    WAITING = "waiting", _("waits for a decision")
+    APPROVED = "approved", _("approved")
+    BY_RESEARCHERS = "by_researchers", _("stored by researchers")
+    KEPT_OFF = "kept_off", _("kept off")
+
+
 class RunQuerySet(models.QuerySet):
     def complete(self) -> Self:
         return self.filter(state=RunState.COMPLETE)
@@ -135,6 +144,16 @@ class Run(models.Model):
     @property
     def is_complete(self) -> bool:
         return self.state == RunState.COMPLETE
+
+    @property
+    def standing(self) -> Standing | None:
+        """Whether it stands on the board, and by what; None while it is being uploaded."""
+        if not self.is_complete:
+            return None
+        if hasattr(self, "board_decision"):
+            return Standing.APPROVED if self.board_decision.stands else Standing.KEPT_OFF
+        is_own = self.owner is None or self.owner.is_staff
+        return Standing.BY_RESEARCHERS if is_own else Standing.WAITING
 
     @property
     def label(self) -> str:

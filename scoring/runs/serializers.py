@@ -7,7 +7,6 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models.errors import BadInput
-from scoring.leaderboard.approving import standing
 from scoring.models import Method, ProtocolTag, Run, Standing, shots_label
 from scoring.runs.formats.fields import as_shots, run_fields
 from scoring.runs.formats.records import RunFields
@@ -68,7 +67,7 @@ class StandingField(serializers.Field):
         super().__init__(**{"source": "*", "read_only": True, **kwargs})
 
     def to_representation(self, value: Run) -> str | None:
-        return standing(value)
+        return value.standing
 
 
 class RunSerializer(serializers.ModelSerializer):

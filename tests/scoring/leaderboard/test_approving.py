@@ -10,7 +10,6 @@ from scoring.leaderboard.approving import (
     NotComplete,
     decide_runs,
     running_studies,
-    standing,
     standing_runs,
     standing_studies,
     waiting_runs,
@@ -111,8 +110,8 @@ def test_tells_of_a_run_what_its_query_tells(
     }
     assert {each: set(Run.objects.filter(OF_STANDING[each])) for each in Standing} == expected
     for each, runs in expected.items():
-        assert {standing(Run.objects.get(pk=run.pk)) for run in runs} == {each}
-    assert standing(stored(benchmark, submitter, split=9, complete=False)) is None
+        assert {Run.objects.get(pk=run.pk).standing for run in runs} == {each}
+    assert stored(benchmark, submitter, split=9, complete=False).standing is None
 
 
 def test_knows_the_runs_of_its_own_benchmark_alone(benchmark: Benchmark, submitter: User) -> None:
