@@ -18,6 +18,7 @@ register_converter(ScopeConverter, "scope")
 app_name = "scoring"
 urlpatterns = [
     path("<scope:scope>/<slug:name>/comparison/", include("scoring.comparison.urls")),
+    path("<scope:scope>/<slug:name>/comparison/", include("scoring.figures.urls")),
     path("benchmarks/<slug:name>/leaderboard/", include("scoring.leaderboard.urls")),
     path("studies/<slug:name>/report/", include("scoring.report.urls")),
     path("<scope:scope>/<slug:name>/every-eval-ever/", include("scoring.samples.urls")),

@@ -17,7 +17,6 @@ from scoring.comparison.requests import (
 )
 from scoring.comparison.scope import Scope, inputs_fingerprint
 from scoring.comparison.sheets import analysis_sheets, provenance_sheet
-from scoring.comparison.views import figure_response
 from scoring.models import Comparison, Part
 from scoring.tables.documents import SHEET_FORMATS
 
@@ -29,7 +28,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     somebody stopped just that."""
     found, choices = asked(request, scope, name)
     fingerprint = inputs_fingerprint(found, CellReader(choices))
-    kept = _kept(found, choices)
+    kept = kept_analysis(found, choices)
     stale = is_stale(kept, fingerprint)
     if stale and not was_given_up(kept, fingerprint):
         kept = order(found, Part.ANALYSIS, choices, fingerprint=fingerprint, author=request.user)
@@ -63,7 +62,7 @@ def order_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 @for_researchers
 @require_POST
 def stop_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    stop(_kept(*asked(request, scope, name)))
+    stop(kept_analysis(*asked(request, scope, name)))
     return back_to("scoring:analysis", request, scope, name)
 
 
@@ -75,7 +74,7 @@ def analysis_export(
     """One table of the kept analysis, or all of them, with what it rests on. The name of the
     file says when it is stale: a CSV file has room for one table alone."""
     compared, choices = asked(request, scope, name)
-    kept = _kept(compared, choices)
+    kept = kept_analysis(compared, choices)
     stale = is_stale(kept, inputs_fingerprint(compared, CellReader(choices)))
     with translation.override("en"):  # as all documents
         sheets = analysis_sheets(kept.result) if kept.result else []
@@ -102,17 +101,5 @@ def _rests_on(kept: Comparison, *, stale: bool) -> dict[str, Any]:
     }
 
 
-@for_researchers
-@require_safe
-def analysis_figure(
-    request: HttpRequest, scope: str, name: str, figure: str, form: str
-) -> HttpResponse:
-    kept = _kept(*asked(request, scope, name))
-    parts = {"differences": "tests", "curves": "curves"}
-    if figure not in parts or not kept.result:
-        raise Http404
-    return figure_response(figure, form, name, kept.result[parts[figure]])
-
-
-def _kept(scope: Scope, choices: Choices) -> Comparison:
+def kept_analysis(scope: Scope, choices: Choices) -> Comparison:
     return find_kept(scope, Part.ANALYSIS, choices)

@@ -14,7 +14,6 @@ from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.items import ItemFigures, given_answers, item_figures, task_cells
 from scoring.comparison.requests import asked, for_researchers
 from scoring.comparison.scope import Scope
-from scoring.comparison.views import figure_response
 
 PAGE = 50
 HIGHEST = float("inf")
@@ -35,7 +34,7 @@ GOLDS = {"empty": _("nothing to find"), "filled": _("something to find")}
 def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     found, choices = asked(request, scope, name)
     tasks = found.tasks
-    task = _chosen_task(tasks, request.GET)
+    task = chosen_task(tasks, request.GET)
     order = request.GET.get("order", "gap")
     if order not in ORDERS:
         raise Http404
@@ -86,16 +85,6 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
     return render(request, "scoring/comparison/item.html", context)
 
 
-@for_researchers
-@require_safe
-def items_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
-    found, choices = asked(request, scope, name)
-    task = _chosen_task(found.tasks, request.GET)
-    if task is None:
-        raise Http404
-    return figure_response("items", form, name, task.slug, _figures(found, task, choices))
-
-
 def _figures(found: Scope, task: Task, choices: Choices) -> list[ItemFigures]:
     return item_figures(task, *_cells(found, task, choices))
 
@@ -112,7 +101,7 @@ def _scored_under(task: Task | None, choices: Choices) -> dict[str, Any]:
     return {"references": reader.policy(task), "gold_version": reader.gold_version(task)}
 
 
-def _chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:
+def chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:
     """The task of the address, else the first one; 404 for one that is not compared."""
     if "task" not in given:
         return tasks[0] if tasks else None

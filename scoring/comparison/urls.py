@@ -7,7 +7,6 @@ urlpatterns = [
     path("order/", views.order_comparison, name="order_comparison"),
     path("stop/", views.stop_comparison, name="stop_comparison"),
     path("export/<slug:form>/", views.comparison_export, name="comparison_export"),
-    path("shots/<slug:form>/", views.shots_figure, name="shots_figure"),
     path("analysis/", analysis_views.analysis, name="analysis"),
     path("analysis/order/", analysis_views.order_analysis, name="order_analysis"),
     path("analysis/stop/", analysis_views.stop_analysis, name="stop_analysis"),
@@ -16,12 +15,6 @@ urlpatterns = [
         analysis_views.analysis_export,
         name="analysis_export",
     ),
-    path(
-        "analysis/<slug:figure>/<slug:form>/",
-        analysis_views.analysis_figure,
-        name="analysis_figure",
-    ),
     path("items/", item_views.items, name="items"),
-    path("items/figure/<slug:form>/", item_views.items_figure, name="items_figure"),
     path("items/<int:example_id>/", item_views.item, name="item"),
 ]

@@ -1,6 +1,5 @@
 """The table of a comparison, its exports and its figures."""
 
-from importlib import import_module
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -65,29 +64,6 @@ def comparison_export(request: HttpRequest, scope: str, name: str, form: str) ->
     writer = FORMATS[form]
     document = writer.write(compare(*asked(request, scope, name)))
     return download(document, writer.content_type, f"comparison-{name}.{writer.extension}")
-
-
-@for_researchers
-@require_safe
-def shots_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
-    """Score against shots: a fragment for the page, or a file; of the table as it is shown."""
-    table = glance(*asked(request, scope, name), author=request.user).table
-    if table is None:
-        raise Http404
-    return figure_response("shots", form, name, table.rows, table.bounds)
-
-
-def figure_response(figure: str, form: str, name: str, *inputs: Any) -> HttpResponse:
-    # The drawing library is slow to import: only who looks at a figure waits for it.
-    figures = import_module("scoring.figures.drawing")
-    if form not in (*figures.CONTENT_TYPES, "fragment"):
-        raise Http404
-    draw, title = figures.FIGURES[figure]
-    drawn = draw(*inputs)
-    if form == "fragment":
-        return HttpResponse(figures.inline_svg(drawn, title))
-    document = figures.rendered(drawn, form)
-    return download(document, figures.CONTENT_TYPES[form], f"{figure}-{name}.{form}")
 
 
 def _shown(table: ComparisonTable) -> dict[str, Any]:
