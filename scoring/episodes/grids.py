@@ -8,15 +8,13 @@ import math
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import groupby, product
 from typing import Any
 
-from celery import group
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.jobs.tasks import run_job
+from annotation.jobs.queue import enqueue
 from annotation.models import Job, JobState
 from annotation.models.errors import BadInput, Refusal
 from scoring.core.sample_size import published_examples, simulate_intervals
@@ -83,27 +81,21 @@ def simulate_grid(
 
 
 def distribute_grid(points: Sequence[GridPoint], rules: GridRules, *, parts: int) -> str:
-    """Cut the grid into so many jobs, and tell the workers of them as a Celery group. Returns
-    the name that the grid is collected by."""
+    """Cut the grid into so many jobs for any number of workers. Returns the name that the grid is
+    collected by."""
     if parts < 1:
         raise BadInput("A grid is cut into at least one part.")
     grid = secrets.token_hex(8)
     shares = [points[part::parts] for part in range(min(parts, len(points)))]
     with transaction.atomic():
-        made = Job.objects.bulk_create(
-            Job(
-                kind=JOB,
-                arguments={
-                    "grid": grid,
-                    "part": number,
-                    "rules": asdict(rules),
-                    "points": [asdict(point) for point in share],
-                },
-            )
-            for number, share in enumerate(shares)
-        )
-        work = group(run_job.s(job.pk) for job in made)
-        transaction.on_commit(partial(work.apply_async))
+        for part, share in enumerate(shares):
+            arguments = {
+                "grid": grid,
+                "part": part,
+                "rules": asdict(rules),
+                "points": [asdict(point) for point in share],
+            }
+            enqueue(JOB, arguments)
     return grid
 
 

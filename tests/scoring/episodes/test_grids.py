@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command, load_command_class
 from django.db import connection
 
-from annotation.jobs import queue
+from annotation.jobs import queue, tasks
 from annotation.models import Job, JobState
 from annotation.models.errors import BadInput, Refusal
 from scoring.episodes.grids import (
@@ -81,7 +81,8 @@ def test_comes_out_the_same_in_any_number_of_parts(
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_comes_out_the_same_from_several_workers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoring.episodes.grids.group", lambda work: _Nobody())
+    # No worker but those below hears of a part.
+    monkeypatch.setattr(tasks.run_job, "delay_on_commit", lambda job_id: None)
     grid = distribute_grid(POINTS, RULES, parts=6)
     pks = list(jobs_of(grid).values_list("pk", flat=True))
 
@@ -97,14 +98,7 @@ def test_comes_out_the_same_from_several_workers_at_once(monkeypatch: pytest.Mon
     assert same(collect_grid(grid, POINTS), simulate_grid(POINTS, RULES, workers=1))
 
 
-class _Nobody:
-    """A group that no worker hears of."""
-
-    def apply_async(self) -> None:
-        pass
-
-
-def test_is_not_there_before_its_last_part_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_not_there_before_its_last_part_is() -> None:
     grid = distribute_grid(POINTS, RULES, parts=3)
     first, second, third = jobs_of(grid)
     queue.run_job(first.pk)
