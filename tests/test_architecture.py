@@ -1,4 +1,6 @@
-"""The arrows between the parts: config → scoring → annotation → scoring.core."""
+"""The arrows between the parts (config → scoring → annotation → scoring.core), between the rooms
+of each part, and between the files of a room.
+"""
 
 import ast
 import subprocess
@@ -11,15 +13,57 @@ import pytest
 ROOT = Path(__file__).parent.parent
 OURS = ("config", "scoring", "annotation", "tests")
 # What a part may import of the project, beside itself.
-ALLOWED = {
+PARTS = {
     "config": ("scoring", "annotation"),
-    "scoring/core": (),
+    "scoring.core": (),
     "scoring": ("annotation", "scoring.core"),
     "annotation": ("scoring.core",),
 }
+# What a room may import of its own part. A room that is not named here does not exist.
+ROOMS = {
+    "annotation.models": (),
+    "annotation.access": ("models",),
+    "annotation.kinds": ("models",),
+    "annotation.jobs": ("models",),
+    "annotation.benchmarks": ("models", "access", "kinds", "jobs"),
+    "annotation.work": ("models", "access", "kinds", "jobs", "benchmarks"),
+    "annotation.studies": ("models", "access", "kinds", "jobs", "benchmarks", "work"),
+    "annotation.simulation": ("models", "kinds", "jobs", "benchmarks", "work", "studies"),
+    "annotation.admin": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
+    "annotation.management": ("models", "kinds", "benchmarks", "studies", "simulation"),
+    "scoring.core": (),
+    "scoring.models": (),
+    "scoring.tables": (),
+    "scoring.comparison": ("core", "models", "tables"),
+    "scoring.figures": ("core", "models", "tables", "comparison"),
+    "scoring.samples": ("core", "models", "tables", "comparison"),
+    "scoring.runs": ("core", "models", "tables", "comparison", "samples"),
+    "scoring.leaderboard": ("core", "models", "tables", "comparison"),
+    "scoring.episodes": ("core", "models", "tables", "comparison", "runs", "leaderboard"),
+    "scoring.planning": ("core", "models", "tables", "comparison", "figures"),
+    "scoring.prompts": ("core", "models"),
+    "scoring.report": ("core", "models", "tables", "comparison"),
+    "scoring.admin": ("models", "leaderboard"),
+    "scoring.management": (
+        *("core", "models", "tables", "comparison", "runs", "samples", "leaderboard"),
+        *("episodes", "planning", "prompts", "report"),
+    ),
+}
+# The files of a room that stand at its edge: they know the web, the queue or the console. All
+# others are acts, figures and models, and know none of these.
+EDGES = {
+    "urls", "views", "home", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
+    "analysis_views", "item_views",
+}  # fmt: skip
+EDGE_ROOMS = {"admin", "management"}
+WEB = (
+    "celery", "django.http", "django.shortcuts", "django.urls", "django.views", "django.forms",
+    "rest_framework", "drf_spectacular",
+)  # fmt: skip
 
 
 def _imports(path: Path) -> Iterator[str]:
+    """What a file imports, by name or by a call of import_module or import_string."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -27,34 +71,98 @@ def _imports(path: Path) -> Iterator[str]:
             assert node.level == 0, f"{path} imports relatively"
             yield node.module or ""
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and _is_dynamic(node.func):
+            yield from (a.value for a in node.args if isinstance(a, ast.Constant))
+
+
+def _is_dynamic(function: ast.expr) -> bool:
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    return name in ("import_module", "import_string")
 
 
 def _files(part: str) -> Iterator[Path]:
-    for path in sorted((ROOT / part).rglob("*.py")):
+    folder = ROOT / part.replace(".", "/")
+    for path in sorted(folder.rglob("*.py")):
         inner = path.relative_to(ROOT).as_posix().startswith("scoring/core/")
-        if part == "scoring" and inner:
-            continue
-        yield path
+        if not (part == "scoring" and inner):
+            yield path
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
 
 
 def _is_within(module: str, package: str) -> bool:
     return module == package or module.startswith(package + ".")
 
 
-@pytest.mark.parametrize("part", ALLOWED)
-def test_keeps_the_arrows(part: str) -> None:
-    own = part.replace("/", ".")
+@pytest.mark.parametrize("part", PARTS)
+def test_keeps_the_arrows_between_parts(part: str) -> None:
     wrong = []
     for path in _files(part):
-        modules = [m for m in _imports(path) if m.split(".")[0] in OURS]
-        for module in modules:
+        for module in (m for m in _imports(path) if m.split(".")[0] in OURS):
             # "from scoring import core" names the package on the way to the module.
             allowed = any(
                 _is_within(module, name) or _is_within(name, module)
-                for name in (own, *ALLOWED[part])
+                for name in (part, *PARTS[part])
             )
             if not allowed or (part == "annotation" and module == "scoring"):
                 wrong.append(f"{path.relative_to(ROOT)} imports {module}")
+    assert wrong == []
+
+
+def test_names_every_room() -> None:
+    there = {
+        f"{part}.{folder.name}"
+        for part in ("annotation", "scoring")
+        for folder in (ROOT / part).iterdir()
+        if folder.is_dir() and folder.name not in ("migrations", "__pycache__")
+    }
+    assert there == set(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_keeps_the_arrows_between_rooms(room: str) -> None:
+    part, _, own = room.partition(".")
+    others = {name.partition(".")[2] for name in ROOMS if name.startswith(part)}
+    forbidden = {f"{part}.{other}" for other in others - {own, *ROOMS[room]}}
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in _files(room)
+        for module in _imports(path)
+        if any(_is_within(module, name) for name in forbidden)
+    ]
+    assert wrong == []
+
+
+def test_finds_an_arrow_that_is_not_allowed(tmp_path: Path) -> None:
+    """The two ways to import what the tests above look for."""
+    path = tmp_path / "views.py"
+    path.write_text('from scoring.core import s1\nimport_module("scoring.runs.api")\n')
+    assert list(_imports(path)) == ["scoring.core", "scoring.core.s1", "scoring.runs.api"]
+
+
+def test_acts_know_no_web_and_no_queue() -> None:
+    wrong = []
+    for room in ROOMS:
+        for path in _files(room):
+            folders = path.relative_to(ROOT).parts[1:-1]
+            if path.stem in EDGES or EDGE_ROOMS & set(folders):
+                continue
+            for module in _imports(path):
+                if any(_is_within(module, name) for name in WEB):
+                    wrong.append(f"{path.relative_to(ROOT)} imports {module}")
+    assert wrong == []
+
+
+def test_writers_know_nothing_of_what_they_write() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in _files("scoring.tables")
+        for module in _imports(path)
+        if module.split(".")[0] in OURS and not _is_within(module, "scoring.tables")
+    ]
     assert wrong == []
 
 
