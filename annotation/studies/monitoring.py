@@ -124,7 +124,8 @@ def _hourly(assignment: Assignment) -> Decimal:
 
 
 def _flagged(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Assignment]]:
-    """By batch; the same question as `would_drop_now`, asked of everybody at once."""
+    """By batch, who passed but would be dropped by the rule now, given who finished since: a flag
+    for the researcher, never a reason to throw anybody out."""
     cells: dict[tuple[int, int], list[Assignment]] = defaultdict(list)
     for assignment in everybody:
         if assignment.training_score is not None and not assignment.is_simulated:

@@ -81,14 +81,6 @@ def others_scores(assignment: Assignment) -> list[float]:
     )
 
 
-def would_drop_now(assignment: Assignment) -> bool:
-    """Whether the rule would drop somebody who passed, given who finished since: a flag
-    for the researcher, never a reason to throw anybody out."""
-    if assignment.training_score is None or not assignment.screening.get("passed"):
-        return False
-    return not screen(assignment.training_score, others_scores(assignment), assignment.study).passed
-
-
 def _lowest_allowed(
     mean: float | None, sd: float | None, group_size: int, study: Study
 ) -> float | None:

@@ -72,24 +72,6 @@ class Agreement:
     undefined: int
 
 
-def set_distance(a: Spans, b: Spans, *, distance: str | Distance = "masi") -> float:
-    """How far two sets of strings lie apart."""
-    return float(_Answers([[a, b]]).distances(distance)[0, -1])
-
-
-def krippendorff_alpha(units: Units, *, distance: str | Distance = "masi") -> float:
-    """Krippendorff's alpha under a distance: a name in DISTANCES (`s1` is 1 − S1), or a function of
-    the shared, first and second sizes. NaN where all answers are alike."""
-    answers = _Answers(units)
-    return float(_alpha(answers, distance, np.ones((1, len(answers.sizes))))[0])
-
-
-def mean_pairwise_s1(units: Units) -> float:
-    """The mean over items of the mean S1 over pairs of annotators; NaN without a pair."""
-    answers = _Answers(units)
-    return float(_pairwise_s1(answers, np.ones((1, len(answers.sizes))))[0])
-
-
 def alpha_interval(
     units: Units,
     contexts: ArrayLike | None = None,
@@ -99,7 +81,9 @@ def alpha_interval(
     resamples: int = RESAMPLES,
     rng: np.random.Generator | None = None,
 ) -> Agreement:
-    """Alpha with a percentile bootstrap over contexts (one label an item; each its own without)."""
+    """Krippendorff's alpha with a percentile bootstrap over contexts (one label an item; without
+    them each item is its own). The distance is a name in DISTANCES (`s1` is 1 − S1), or a function
+    of the shared, first and second sizes. NaN where all answers are alike."""
     answers = _Answers(units, contexts)
     weights = answers.resample(resamples, generator(rng))
     return _agreement(
@@ -118,7 +102,8 @@ def pairwise_s1_interval(
     resamples: int = RESAMPLES,
     rng: np.random.Generator | None = None,
 ) -> Agreement:
-    """The mean pairwise S1 with a percentile bootstrap over contexts."""
+    """The mean over items of the mean S1 over pairs of annotators, with a percentile bootstrap over
+    contexts; NaN without a pair."""
     answers = _Answers(units, contexts)
     weights = answers.resample(resamples, generator(rng))
     point = _pairwise_s1(answers, np.ones((1, len(answers.sizes))))

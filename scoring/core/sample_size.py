@@ -8,7 +8,7 @@ formulas of the interval that the cells will get.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import count, product
+from itertools import count
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,13 +106,6 @@ def published_examples(budget_hours: ArrayLike, episodes: ArrayLike) -> np.ndarr
     e = np.asarray(episodes, float)
     seconds = np.asarray(budget_hours, float) * 3600
     return np.floor((seconds - 1166.0522286 * e) / (7.5251996952 * e)).astype(int)
-
-
-def published_grid() -> list[tuple[float, float, int, int]]:
-    """FLEX's 784 feasible configurations: accuracy, budget in hours, episodes, examples."""
-    grid = product(PUBLISHED_ACCURACIES, PUBLISHED_HOURS, PUBLISHED_EPISODES)
-    rows = [(a, h, e, int(published_examples(h, e))) for a, h, e in grid]
-    return [row for row in rows if row[3] > 0]
 
 
 def _checked_grid(

@@ -13,7 +13,13 @@ from statistics import fmean
 
 import numpy as np
 
-from scoring.core.sample_size import published_grid, simulate_intervals
+from scoring.core.sample_size import (
+    PUBLISHED_ACCURACIES,
+    PUBLISHED_EPISODES,
+    PUBLISHED_HOURS,
+    simulate_intervals,
+)
+from scoring.episodes.grids import points_within
 
 SMALL = {"accuracy": 0.7, "episodes": 30, "examples": 100}
 LOOP_REPLICATES, LOOP_RESAMPLES = 20, 200
@@ -58,13 +64,13 @@ def timed_core() -> float:
 
 
 def timed_grid(replicates: int, resamples: int) -> None:
-    accuracy, _, episodes, examples = zip(*published_grid(), strict=True)
+    points = points_within(PUBLISHED_HOURS, PUBLISHED_EPISODES, PUBLISHED_ACCURACIES)
     for workers in (1, None):
         started = time.perf_counter()
         found = simulate_intervals(
-            accuracy,
-            episodes,
-            examples,
+            [point.accuracy for point in points],
+            [point.episodes for point in points],
+            [point.examples for point in points],
             replicates=replicates,
             resamples=resamples,
             seed=1,
@@ -73,7 +79,7 @@ def timed_grid(replicates: int, resamples: int) -> None:
         seconds = time.perf_counter() - started
         name = "one worker" if workers else "a worker for each processor"
         tell(
-            f"published grid, {len(accuracy)} configurations × {replicates} replicates × "
+            f"published grid, {len(points)} configurations × {replicates} replicates × "
             f"{resamples} resamples, {name}: {seconds:.1f} s "
             f"(coverage {found.coverage.min():.3f} to {found.coverage.max():.3f})"
         )

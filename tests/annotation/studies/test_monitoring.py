@@ -9,7 +9,7 @@ from annotation.studies.excluding import exclude
 from annotation.studies.monitoring import BatchFigures, study_figures
 from annotation.studies.test_runs import start_test_drive
 from annotation.work.finishing import withdraw
-from annotation.work.qualifying import would_drop_now
+from annotation.work.qualifying import others_scores, screen
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +77,13 @@ def test_flags_whom_the_rule_would_drop_by_now() -> None:
     assert figures_of(batch).flagged == ()
     make.worked_through(batch)
     assert figures_of(batch).flagged == (weak,)
+
+
+def would_drop_now(assignment: Assignment) -> bool:
+    """The rule, asked of one person at a time."""
+    score = assignment.training_score
+    passed = score is not None and assignment.screening["passed"]
+    return passed and not screen(score, others_scores(assignment), assignment.study).passed
 
 
 def test_flags_the_same_people_as_the_rule_itself() -> None:

@@ -3,8 +3,9 @@
 import pytest
 
 from annotation.models import Assignment, DropUnit, Outcome, Place, Study
+from annotation.studies.monitoring import study_figures
 from annotation.work.places import open_places
-from annotation.work.qualifying import screen, would_drop_now
+from annotation.work.qualifying import screen
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -49,14 +50,13 @@ def test_keeps_simulated_and_real_groups_apart() -> None:
     assert make.worked_through(batch, wrong=3).outcome == Outcome.COMPLETED
 
 
-def test_flags_who_would_be_dropped_later_and_throws_nobody_out() -> None:
+def test_throws_nobody_out_who_would_be_dropped_later() -> None:
     batch = make.running_batch(wanted=9, max_drop=20, drop_group_size=2)
     early = make.worked_through(batch, wrong=3)
-    assert not would_drop_now(early)
     make.worked_through(batch)
     make.worked_through(batch)
-    assert would_drop_now(Assignment.objects.get(pk=early.pk))
     assert Assignment.objects.get(pk=early.pk).outcome == Outcome.COMPLETED
+    assert study_figures(batch.study, at=make.NOON).flagged == [early]
 
 
 @pytest.mark.parametrize(

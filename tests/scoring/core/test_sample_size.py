@@ -6,10 +6,12 @@ from scipy import stats
 
 from scoring.core.intervals import cell_interval
 from scoring.core.sample_size import (
+    PUBLISHED_ACCURACIES,
+    PUBLISHED_EPISODES,
+    PUBLISHED_HOURS,
     PeopleDesign,
     plan_people,
     published_examples,
-    published_grid,
     simulate_intervals,
 )
 from scoring.core.simulation import ScoreModel
@@ -49,10 +51,13 @@ def test_meets_the_published_cost_model(reference: Callable) -> None:
     known = reference("flex_sample_size")
     for row in known["rows"]:
         assert published_examples(row["budget_hours"], row["episodes"]) == row["test_examples"]
-    grid = published_grid()
-    assert len(grid) == known["grid"]["feasible_configs"]
-    for place, name in enumerate(("acc", "budget_hours", "episodes")):
-        assert sorted({row[place] for row in grid}) == known["grid"][name]
+    grid = {"acc": PUBLISHED_ACCURACIES, "budget_hours": PUBLISHED_HOURS}
+    grid["episodes"] = PUBLISHED_EPISODES
+    assert {name: sorted(values) for name, values in grid.items()} == {
+        name: known["grid"][name] for name in grid
+    }
+    feasible = published_examples(*np.meshgrid(PUBLISHED_HOURS, PUBLISHED_EPISODES)) > 0
+    assert len(PUBLISHED_ACCURACIES) * feasible.sum() == known["grid"]["feasible_configs"]
 
 
 def test_finds_ninety_episodes_best_for_forty_eight_hours() -> None:

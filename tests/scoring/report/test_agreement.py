@@ -7,7 +7,7 @@ from annotation.studies.lifecycle import start_study
 from scoring.comparison.agreement import accord
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.matrices import judged_answers
-from scoring.core.agreement import krippendorff_alpha, mean_pairwise_s1
+from scoring.core.agreement import alpha_interval, pairwise_s1_interval
 from scoring.report.documents import as_latex, as_text, report
 from scoring.report.section import Section
 from scoring.report.sheet import Topic
@@ -35,7 +35,7 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
     examples = [item.example_id for item in batch.test_set.items.all()]
     units = [[given[pk] for given in answers.values()] for pk in examples]
     [text] = section.paragraphs
-    alpha, pairs = krippendorff_alpha(units), mean_pairwise_s1(units)
+    alpha, pairs = alpha_interval(units).value, pairwise_s1_interval(units).value
     assert f"Alpha with MASI was {alpha:.2f} (" in text
     assert f"the mean S1 of pairs was {100 * pairs:.1f} (" in text
     assert "alpha of empty against non-empty was" in text
