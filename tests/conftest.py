@@ -1,4 +1,4 @@
-"""What every test may use: a database of its own, a real Chromium, the published files."""
+"""What every test may use: a database of its own, a real Chromium, known values, CLUES."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,8 @@ from annotation.frozen import forget_frozen
 from annotation.triggers import create_triggers, drop_triggers
 from tests import chromium, make
 
-SHARED = settings.BASE_DIR.parent / "shared"
+ORACLES = Path(__file__).parent / "oracles"
+CLUES = settings.BASE_DIR.parent / "shared" / "clues"
 
 # The same examples at every run, and no limit of time that a busy machine could miss.
 hypothesis_settings.register_profile(
@@ -82,16 +83,14 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dic
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of published files that may stand beside the project."""
-    if not SHARED.is_dir():
-        pytest.skip("the published files are not beside the project (../shared)")
-    return SHARED
+def oracles() -> Path:
+    """The folder of known values that the project's numbers must meet."""
+    return ORACLES
 
 
 @pytest.fixture(scope="session")
-def clues(shared: Path) -> Path:
+def clues() -> Path:
     """The CLUES tasks as published."""
-    if not (shared / "clues").is_dir():
+    if not CLUES.is_dir():
         pytest.skip("the CLUES files are not beside the project (../shared/clues)")
-    return shared / "clues"
+    return CLUES

@@ -74,18 +74,15 @@ def test_meets_the_figures_of_conll03(clues: Path, published: Figures) -> None:
     assert percent(task.answers, golds, "set") == 100
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["List all the locations in the context", "List all the people names in the context"],
-)
+@pytest.mark.parametrize("asked_for", ["locations", "people names"])
 def test_meets_the_floor_of_one_conll03_question(
-    clues: Path, published: Figures, question: str
+    clues: Path, published: Figures, asked_for: str
 ) -> None:
     task = Task(clues / "CoNLL2003/conll_test.jsonl")
     rows = zip(task.one_set(), task.rows, strict=True)
-    golds = [gold for gold, row in rows if row["question"] == question]
+    golds = [gold for gold, row in rows if asked_for in row["question"]]
     assert len(golds) == 200
-    assert 100 * floors.empty_score(golds) == published("CoNLL03", f"all_empty | {question}")
+    assert 100 * floors.empty_score(golds) == published("CoNLL03", f"all_empty | {asked_for}")
 
 
 @pytest.mark.parametrize("references", ["set", "any"])
