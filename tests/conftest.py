@@ -1,6 +1,7 @@
 """What every test may use: a database of its own, a real Chromium, known values, CLUES."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,9 @@ from hypothesis import settings as hypothesis_settings
 from annotation.desk import asked_html
 from annotation.frozen import forget_frozen
 from annotation.triggers import create_triggers, drop_triggers
-from tests import chromium, make
+from tests import chromium, make, skips
 
 ORACLES = Path(__file__).parent / "oracles"
-CLUES = settings.BASE_DIR.parent / "shared" / "clues"
 
 # The same examples at every run, and no limit of time that a busy machine could miss.
 hypothesis_settings.register_profile(
@@ -34,6 +34,17 @@ def pytest_report_header() -> list[str]:
         f"database: {connection.display_name}" + (f" at {host}" if host else ", in a file"),
         f"browser: {f'{browser.version}, {browser.path}' if browser else 'none'}",
     ]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    unwanted = set() if sys.platform == "linux" else {"linux"}
+    left_out = [item for item in items if any(map(item.get_closest_marker, unwanted))]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(skips, skips.__name__)
 
 
 @pytest.fixture(scope="session")
@@ -91,6 +102,6 @@ def oracles() -> Path:
 @pytest.fixture(scope="session")
 def clues() -> Path:
     """The CLUES tasks as published."""
-    if not CLUES.is_dir():
-        pytest.skip("the CLUES files are not beside the project (../shared/clues)")
-    return CLUES
+    if not skips.CLUES.is_dir():
+        pytest.skip(skips.WITHOUT_CLUES)
+    return skips.CLUES
