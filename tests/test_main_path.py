@@ -1,98 +1,226 @@
-"""The whole path on real data: files in, people through the browser's forms, table out.
+"""The whole path: files in, people through the browser's forms, predictions in, table out.
 
-What the people should score is computed here from the files alone, by plain arithmetic.
+What people and systems should score is computed here from the files alone, by plain arithmetic.
 """
 
 import json
 import re
+from dataclasses import dataclass
 from html import unescape
 from io import StringIO
 from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Benchmark, Study
+from annotation.models import Batch, Benchmark, Study
 from annotation.studies.batching import make_batches
 from annotation.studies.lifecycle import start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db
 
+DEMO = settings.BASE_DIR / "annotation" / "demo" / "benchmark"
 STEP = re.compile(r'name="step" value="(\d+)"')
-OPTION = re.compile(r'value="(\d)" required[^>]*><span class="option-text">(\w+)</span>')
+OPTION = re.compile(r'value="(\d+)" required[^>]*><span class="option-text">(.*?)</span>')
 TEXT = re.compile(r'<div class="segment"[^>]*>(.*?)</div>', re.DOTALL)
-# Of the test examples, every so manieth one is answered wrongly: one number a person.
+QUESTION = re.compile(r'<(?:legend|p class="question")[^>]*>(.*?)</(?:legend|p)>', re.DOTALL)
+MENTION = re.compile(r"</?mark[^>]*>")
+VERDICT = re.compile(r"Score ([\d.]+) of 1\.")
+# Of the test examples every third, fifth, … is answered wrongly: one number a person, or a split.
 SLIPS = {0: (3, 5, 7), 10: (4, 6, 9)}
+SLIPS_OF_SPLITS = (2, 3, 4, 6, 8)
+ALWAYS, NEVER = 1, 10**9
+
+Row = dict
 
 
-def _rows(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+@dataclass(frozen=True)
+class Files:
+    """One task as its files have it."""
+
+    kind: str
+    tests: list[Row]
+    training: list[Row]
+
+    def row(self, page: str) -> Row:
+        """The row that a page asks about."""
+        shown = (MENTION.sub("", form.search(page)[1]) for form in (TEXT, QUESTION))
+        text, question = map(unescape, shown)
+        [row] = [
+            row
+            for row in self.tests + self.training
+            if (row["context"], row["question"]) == (text, question)
+        ]
+        return row
+
+    def given(self, row: Row, every: int) -> list[str]:
+        """Right, or a slip where the row's turn has come: its number divides by `every`."""
+        rows = self.tests if row in self.tests else self.training
+        turn, rest = divmod(rows.index(row), every)
+        right = sorted(references(row)[0])
+        if rest:
+            return right
+        # Every second slip in the test is one piece of several, where there are several.
+        is_partly_right = rows is self.tests and turn % 2 and len(right) > 1
+        return right[:1] if is_partly_right else self._wrong(row)
+
+    def _wrong(self, row: Row) -> list[str]:
+        if self.kind == "spans":
+            return [] if any(references(row)) else row["context"].split()[:1]
+        return next([text] for text in self._options(row) if {text} not in references(row))
+
+    def _options(self, row: Row) -> list[str]:
+        if self.kind == "candidate":
+            return [row["context"][e["start"] : e["end"] + 1] for e in row["entities"]]
+        return sorted({label for row in self.tests for label in row["answer"]})
+
+    def test_score(self, every: int) -> float:
+        return 100 * fmean(s1(self.given(row, every), row) for row in self.tests)
 
 
-def _work(link: str, wrong: set[str], gold: dict[str, str]) -> None:
-    """One person with HTML forms alone; wrong on the texts named, right on all others."""
+def references(row: Row) -> list[set[str]]:
+    """The sets of strings each of which is right: answers with a place are alternatives."""
+    if all(isinstance(answer, dict) for answer in row["answer"]):
+        return [{answer["text"]} for answer in row["answer"]] or [set()]
+    return [set(filter(None, row["answer"]))]
+
+
+def s1(given: list[str], row: Row) -> float:
+    """Equation 1 of CLUES, with the alternative that suits the answer best."""
+    own = set(given)
+    return max(
+        2 * len(own & right) / (len(own) + len(right)) if own and right else float(own == right)
+        for right in references(row)
+    )
+
+
+def read(kind: str, folder: Path, stem: str) -> Files:
+    def rows(name: str) -> list[Row]:
+        text = (folder / f"{stem}_{name}.jsonl").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    return Files(kind, rows("test"), rows("train_10_1"))
+
+
+def work(batch: Batch, files: Files, *, every: int, in_training: int = NEVER) -> str:
+    """One person with HTML forms alone; returns the last page."""
     client = Client()
-    page = client.get(link, follow=True).content.decode()
+    page = client.get(reverse("annotation:join_batch", args=[batch.join_token]), follow=True)
+    assert batch.study.consent_text in page.content.decode()
     client.post("/work/consent/", {"agree": "1"})
     page = client.post("/work/begin/", follow=True).content.decode()
+    score = None
     while step := STEP.search(page):
         if "data-reveal-form" in page:
+            assert float(VERDICT.search(page)[1]) == pytest.approx(score, abs=0.005)
             page = client.post("/work/next/", {"step": step[1]}, follow=True).content.decode()
             continue
-        text = unescape(TEXT.search(page)[1])
-        options = {label: number for number, label in OPTION.findall(page)}
-        right = gold[text]
-        label = next(each for each in options if (each == right) != (text in wrong))
-        form = {"step": step[1], "option": options[label]}
+        row = files.row(page)
+        given = files.given(row, in_training if row in files.training else every)
+        score = s1(given, row)
+        form = {"step": step[1], **form_of(page, given, files.kind)}
         page = client.post("/work/submit/", form, follow=True).content.decode()
-    assert "CODE-COMPLETED" in page
+        assert ("data-reveal-form" in page) == (row in files.training)
+    return page
 
 
-def test_leads_from_the_files_to_the_table(shared: Path) -> None:
-    call_command("import_benchmark", str(shared / "clues"), name="clues", stdout=StringIO())
-    call_command(
-        "import_runs",
-        str(shared / "published" / "clues_results.json"),
-        benchmark="clues",
-        stdout=StringIO(),
-        stderr=StringIO(),
-    )
-    study = make.study(Benchmark.objects.get(name="clues"), slug="main-path")
-    sst2 = study.benchmark.tasks.get(slug="sst2")
-    batches = make_batches(study, tasks=[sst2], shots=[0, 10], chains=[1], wanted=3)
+def form_of(page: str, given: list[str], kind: str) -> dict[str, str]:
+    if kind == "spans":
+        return {"typed": "\n".join(given)} if given else {"none": "1"}
+    numbers = {unescape(text): number for number, text in OPTION.findall(page)}
+    return {"option": numbers[given[0]]}
+
+
+def people_work(study: Study, slug: str, files: Files) -> None:
+    """Three people without training and three with it; of a fourth the training is too weak."""
+    task = study.benchmark.tasks.get(slug=slug)
+    zero_shot, ten = make_batches(study, tasks=[task], shots=[0, 10], chains=[1], wanted=3)
     start_study(study, at=make.NOON)
+    page = work(ten, files, every=ALWAYS, in_training=ALWAYS)
+    assert "CODE-SCREENED_OUT" in page
+    for batch, shots in ((zero_shot, 0), (ten, 10)):
+        for every in SLIPS[shots]:
+            assert "CODE-COMPLETED" in work(batch, files, every=every)
+        late = Client().get(reverse("annotation:join_batch", args=[batch.join_token]), follow=True)
+        assert "CODE-FULL" in late.content.decode()
 
-    folder = shared / "clues" / "SST-2"
-    tests = _rows(folder / "sst_test.jsonl")
-    gold = {row["context"]: row["answer"][0] for row in tests}
-    gold |= {r["context"]: r["answer"][0] for r in _rows(folder / "sst_train_10_1.jsonl")}
-    expected: dict[int, list[float]] = {}
-    for batch in batches:
-        link = reverse("annotation:join_batch", args=[batch.join_token])
-        for every in SLIPS[batch.shots]:
-            wrong = {row["context"] for row in tests[::every]}
-            _work(link, wrong, gold)
-            right = sum(row["context"] not in wrong for row in tests)
-            expected.setdefault(batch.shots, []).append(100 * right / len(tests))
 
-    table = _exported(study)
-    for shots, scores in expected.items():
-        (cell,) = [r for r in table if r["kind"] == "human" and r["shots"] == shots]
+def import_predictions(path: Path, slug: str, files: Files) -> None:
+    """A system after 10 shots, on the five splits."""
+    system = {"system": "Tiny", "method": "FT", "task": slug, "shots": 10}
+    lines = [
+        {**system, "split": split, "id": row["id"], "prediction": files.given(row, every)}
+        for split, every in enumerate(SLIPS_OF_SPLITS, start=1)
+        for row in files.tests
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    quiet("import_runs", str(path))
+
+
+def check(table: list[Row], slug: str, files: Files) -> None:
+    rows = [row for row in table if row["task"] == slug]
+    contexts = len({row["context"] for row in files.tests})
+    for shots, slips in SLIPS.items():
+        scores = [files.test_score(every) for every in slips]
+        [cell] = [r for r in rows if r["kind"] == "human" and r["shots"] == shots]
         assert cell["mean"] == pytest.approx(fmean(scores))
         assert cell["sd"] == pytest.approx(stdev(scores))
-        assert (cell["n"], cell["m"], cell["task"]) == (3, 210, "sst2")
+        assert (cell["n"], cell["m"]) == (3, contexts)
         assert cell["ci_low"] < cell["mean"] < cell["ci_high"]
-        people = [r["mean"] for r in table if r["kind"] == "annotator" and r["shots"] == shots]
+        people = [r["mean"] for r in rows if r["kind"] == "annotator" and r["shots"] == shots]
         assert sorted(people) == pytest.approx(sorted(scores))
-    published = [r for r in table if r["kind"] == "reported" and r["system"] == "GPT-3"]
-    assert {(r["shots"], r["mean"]) for r in published if r["task"] == "sst2"} >= {(10, 85.9)}
+    scores = [files.test_score(every) for every in SLIPS_OF_SPLITS]
+    [system] = [r for r in rows if r["kind"] == "run"]
+    assert (system["system"], system["shots"], system["n"]) == ("Tiny", 10, 5)
+    assert system["mean"] == pytest.approx(fmean(scores))
+    assert system["sd"] == pytest.approx(stdev(scores))
+    assert system["coverage"] == 1
 
 
-def _exported(study: Study) -> list[dict]:
+def whole_path(benchmark: Path, slug: str, files: Files, predictions: Path) -> list[Row]:
+    """Along it, with the table checked; returns the table."""
+    quiet("import_benchmark", str(benchmark), name="benchmark")
+    study = make.study(
+        Benchmark.objects.get(name="benchmark"), slug="main-path", min_training_score=50
+    )
+    people_work(study, slug, files)
+    import_predictions(predictions, slug, files)
+    table = exported(study)
+    check(table, slug, files)
+    return table
+
+
+def quiet(command: str, *arguments: str, **options: str) -> None:
+    call_command(command, *arguments, **options, stdout=StringIO(), stderr=StringIO())
+
+
+def exported(study: Study) -> list[Row]:
     out = StringIO()
     call_command("export_comparison", study=study.slug, format="json", stdout=out)
     return json.loads(out.getvalue())["rows"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "folder"),
+    [("choice", "Reviews"), ("spans", "Newsroom"), ("spans", "Reading"), ("candidate", "Cloze")],
+)
+def test_leads_from_the_files_to_the_table(kind: str, folder: str, tmp_path: Path) -> None:
+    files = read(kind, DEMO / folder, folder.lower())
+    whole_path(DEMO, folder.lower(), files, tmp_path / "predictions.jsonl")
+
+
+def test_leads_from_the_files_of_clues_to_the_table(
+    clues: Path, oracles: Path, tmp_path: Path
+) -> None:
+    files = read("choice", clues / "SST-2", "sst")
+    Benchmark.objects.create(name="benchmark")
+    quiet("import_runs", str(oracles / "clues_results.json"), benchmark="benchmark")
+    table = whole_path(clues, "sst2", files, tmp_path / "predictions.jsonl")
+    assert len(files.tests) == 210
+    published = [r for r in table if r["kind"] == "reported" and r["system"] == "GPT-3"]
+    assert {(r["shots"], r["mean"]) for r in published if r["task"] == "sst2"} >= {(10, 85.9)}

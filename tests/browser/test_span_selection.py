@@ -781,8 +781,18 @@ def test_cuts_and_snaps_the_published_texts_as_the_server_does(
     page: Page, open_in: Opened, clues: Path
 ) -> None:
     open_in(page)
-    file = clues / "CoNLL2003" / "conll_test.jsonl"
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    cuts_and_snaps_alike(page, clues / "CoNLL2003" / "conll_test.jsonl")
+
+
+def test_cuts_and_snaps_our_own_texts_as_the_server_does(page: Page, open_in: Opened) -> None:
+    open_in(page)
+    for folder in ("Newsroom", "Reading"):
+        [file] = (settings.BASE_DIR / "annotation/simulation/demo/benchmark" / folder).glob("*_test.jsonl")
+        cuts_and_snaps_alike(page, file)
+
+
+def cuts_and_snaps_alike(page: Page, file: Path) -> None:
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     texts = list(dict.fromkeys(row["context"] for row in rows))
     for text, found in zip(texts, page.evaluate(RULES, texts), strict=True):
         assert found == rules(text), text

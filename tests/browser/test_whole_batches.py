@@ -1,4 +1,4 @@
-"""Whole batches of the published CLUES tasks, from the link to the code.
+"""Whole batches of the demonstration's tasks and of CLUES's, from the link to the code.
 
 Every batch has the training set as published; of the test set it has the first examples
 alone, since hundreds of them would show nothing more."""
@@ -6,6 +6,7 @@ alone, since hundreds of them would show nothing more."""
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.kinds.scoring import gold_in_force
@@ -19,11 +20,12 @@ from tests.browser.person import KEYBOARD, MOUSE, TOUCH, Person
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TESTS = 15
-TASKS = ["sst2", "conll03", "squadv2", "record"]
+DEMO = settings.BASE_DIR / "annotation" / "demo" / "benchmark"
+SHOTS = pytest.mark.parametrize("shots", [10, 0], ids=["10-shot", "zero-shot"])
 
 
-def batch_of(clues: Path, slug: str, shots: int) -> Batch:
-    import_benchmark(clues, name="clues", tasks={slug})
+def batch_of(folder: Path, slug: str, shots: int) -> Batch:
+    import_benchmark(folder, name="benchmark", tasks={slug})
     task = Task.objects.get(slug=slug)
     whole = task.item_sets.get(name="test")
     examples = [item.example for item in whole.items.order_by("position")[:TESTS]]
@@ -55,10 +57,22 @@ def works_through(person: Person, batch: Batch, ways: list[str]) -> None:
             person.goes_on(KEYBOARD)
 
 
-@pytest.mark.parametrize("shots", [10, 0], ids=["10-shot", "zero-shot"])
-@pytest.mark.parametrize("slug", TASKS)
-def test_leads_through_a_whole_batch(clues: Path, somebody: Comes, slug: str, shots: int) -> None:
-    batch = batch_of(clues, slug, shots)
+@SHOTS
+@pytest.mark.parametrize("slug", ["reviews", "newsroom", "reading", "cloze"])
+def test_leads_through_a_whole_batch(somebody: Comes, slug: str, shots: int) -> None:
+    leads_to_the_code(batch_of(DEMO, slug, shots), somebody)
+
+
+@SHOTS
+@pytest.mark.parametrize("slug", ["sst2", "conll03", "squadv2", "record"])
+def test_leads_through_a_whole_batch_of_clues(
+    clues: Path, somebody: Comes, slug: str, shots: int
+) -> None:
+    leads_to_the_code(batch_of(clues, slug, shots), somebody)
+
+
+def leads_to_the_code(batch: Batch, somebody: Comes) -> None:
+    shots = batch.shots
     person = somebody(LAPTOP) if shots else somebody(PHONE, touch=True)
     works_through(person, batch, [MOUSE, KEYBOARD] if shots else [TOUCH])
     assert "CODE-COMPLETED" in person.page.locator("main").inner_text()

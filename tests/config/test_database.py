@@ -1,9 +1,13 @@
 """What a connection promises, and that the tests' own flush leaves it so."""
 
+from pathlib import Path
+
 import pytest
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
+from django.db.utils import ConnectionHandler
 
 from annotation.models import Judgement
+from config import env
 from tests import make
 
 
@@ -18,11 +22,15 @@ from tests import make
         ("foreign_keys", 1),
     ],
 )
-def test_opens_sqlite_so_that_it_keeps_what_was_acknowledged(name: str, value: object) -> None:
-    if connection.vendor != "sqlite":
-        pytest.skip("these are SQLite's settings")
+def test_opens_sqlite_so_that_it_keeps_what_was_acknowledged(
+    name: str, value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///new.sqlite3")
+    sqlite = env.database("DATABASE_URL", "", root=tmp_path)
+    connection = ConnectionHandler({"default": sqlite})["default"]
     with connection.cursor() as cursor:
         assert cursor.execute(f"PRAGMA {name}").fetchone() == (value,)
+    connection.close()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -66,7 +66,7 @@ def test_serves_until_it_is_told_to_end(data: Path) -> None:
     assert not answers("127.0.0.1", str(port))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a parent's end")
+@pytest.mark.linux
 def test_leaves_nothing_running_when_it_is_killed(data: Path) -> None:
     port = free_port()
     process = start(data, port)

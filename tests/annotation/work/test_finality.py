@@ -48,24 +48,20 @@ def test_refuses(change: str) -> None:
     assert Judgement.objects.values().get() == before
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="INSERT OR REPLACE is SQLite's own")
-def test_refuses_insert_or_replace() -> None:
-    make.answer(make.at_work(make.running_batch()))
-    columns = ", ".join(field.column for field in Judgement._meta.fields)
-    with pytest.raises(IntegrityError, match="final"), transaction.atomic():
-        _sql(
-            f"INSERT OR REPLACE INTO annotation_judgement ({columns}) "
-            f"SELECT {columns} FROM annotation_judgement"
-        )
-    assert Judgement.objects.count() == 1
+COLUMNS = ", ".join(field.column for field in Judgement._meta.fields)
+OWN_STATEMENTS = {
+    "sqlite": f"INSERT OR REPLACE INTO annotation_judgement ({COLUMNS}) "
+    f"SELECT {COLUMNS} FROM annotation_judgement",
+    "postgresql": "TRUNCATE annotation_judgement CASCADE",
+}
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="TRUNCATE is PostgreSQL's own")
-def test_refuses_truncate() -> None:
+def test_refuses_the_statement_that_this_database_alone_has() -> None:
     make.answer(make.at_work(make.running_batch()))
     with pytest.raises(IntegrityError, match="final"), transaction.atomic():
-        _sql("TRUNCATE annotation_judgement CASCADE")
+        _sql(OWN_STATEMENTS[connection.vendor])
+    assert Judgement.objects.count() == 1
 
 
 def test_notices_and_restores_triggers_that_a_migration_dropped() -> None:

@@ -104,8 +104,8 @@ def test_refuses_choices_that_do_not_exist(wrong: dict[str, object]) -> None:
         exported(study=batch.study.slug, format="json", **wrong)
 
 
-def test_reproduces_every_published_figure(shared: Path) -> None:
-    file = shared / "published" / "clues_results.json"
+def test_reproduces_every_published_figure(oracles: Path) -> None:
+    file = oracles / "clues_results.json"
     call_command("import_runs", str(file), benchmark=make.benchmark("clues").name,
                  stdout=StringIO(), stderr=StringIO())  # fmt: skip
     rows = json.loads(exported(benchmark="clues", format="json"))["rows"]

@@ -7,6 +7,6 @@ import pytest
 
 
 @pytest.fixture
-def reference(shared: Path) -> Callable[[str], Any]:
-    """Reads one file of reference values by its stem."""
-    return lambda stem: json.loads((shared / "reference" / f"{stem}.json").read_text())
+def reference(oracles: Path) -> Callable[[str], Any]:
+    """Reads one file of known values by its stem."""
+    return lambda stem: json.loads((oracles / f"{stem}.json").read_text())

@@ -9,6 +9,7 @@ from scoring.core import floors
 from scoring.core.s1 import score_many
 
 Figures = Callable[..., object]
+DEMO = Path(__file__).parents[3] / "annotation/simulation/demo/benchmark"
 
 
 class Task:
@@ -74,18 +75,15 @@ def test_meets_the_figures_of_conll03(clues: Path, published: Figures) -> None:
     assert percent(task.answers, golds, "set") == 100
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["List all the locations in the context", "List all the people names in the context"],
-)
+@pytest.mark.parametrize("asked_for", ["locations", "people names"])
 def test_meets_the_floor_of_one_conll03_question(
-    clues: Path, published: Figures, question: str
+    clues: Path, published: Figures, asked_for: str
 ) -> None:
     task = Task(clues / "CoNLL2003/conll_test.jsonl")
     rows = zip(task.one_set(), task.rows, strict=True)
-    golds = [gold for gold, row in rows if row["question"] == question]
+    golds = [gold for gold, row in rows if asked_for in row["question"]]
     assert len(golds) == 200
-    assert 100 * floors.empty_score(golds) == published("CoNLL03", f"all_empty | {question}")
+    assert 100 * floors.empty_score(golds) == published("CoNLL03", f"all_empty | {asked_for}")
 
 
 @pytest.mark.parametrize("references", ["set", "any"])
@@ -145,6 +143,50 @@ def test_shows_what_one_span_can_reach_on_squadv2(clues: Path, published: Figure
     first = published("SQuADv2", "first_reference_only")
     assert 100 * floors.ceiling_score(golds, most=1, references="set") == near(first)
     assert floors.ceiling_score(golds, most=1, references="any") == 1
+
+
+class TestDemonstration:
+    """What follows for its test files by counting rows."""
+
+    def test_meets_the_counts_of_its_labels(self) -> None:
+        golds = Task(DEMO / "Reviews/reviews_test.jsonl").one_set()
+        labels = [label for [[label]] in golds]
+        counts = {label: labels.count(label) for label in sorted(set(labels))}
+        best, score = floors.best_constant_label(golds, list(counts))
+        assert (counts[best], score) == (max(counts.values()), max(counts.values()) / 24)
+        assert floors.every_candidate_score(golds, [list(counts)] * 24) == near(2 / 3)
+        assert floors.empty_score(golds) == 0
+
+    def test_meets_the_counts_of_its_names(self) -> None:
+        golds = (task := Task(DEMO / "Newsroom/newsroom_test.jsonl")).one_set()
+        sizes = [len(answer) for answer in task.answers]
+        assert 36 > sizes.count(0) > 0
+        assert floors.empty_score(golds) == near(sizes.count(0) / 36)
+        one_piece = sum(2 / (1 + size) if size else 1 for size in sizes) / 36
+        assert floors.ceiling_score(golds, most=1) == near(one_piece)
+
+    def test_meets_the_counts_of_its_alternatives(self) -> None:
+        golds = (task := Task(DEMO / "Reading/reading_test.jsonl")).references()
+        sizes = [len(set(answer)) for answer in task.answers]
+        assert max(sizes) > 1
+        one_of_all = sum(2 / (1 + size) if size else 1 for size in sizes) / 16
+        assert floors.ceiling_score(golds, most=1, references="set") == near(one_of_all)
+        assert floors.ceiling_score(golds, most=1, references="any") == 1
+        assert floors.empty_score(golds) == near(sizes.count(0) / 16)
+
+    def test_meets_the_counts_of_its_candidates(self) -> None:
+        golds = (task := Task(DEMO / "Cloze/cloze_test.jsonl")).one_set()
+        candidates = [
+            [row["context"][e["start"] : e["end"] + 1] for e in row["entities"]]
+            for row in task.rows
+        ]
+        pairs = [(names, answer[0]) for names, answer in zip(candidates, task.answers, strict=True)]
+        first = sum(names[0] == right for names, right in pairs) / 16
+        often = sum(max(names, key=names.count) == right for names, right in pairs) / 16
+        every = sum(2 / (1 + len(set(names))) for names, _ in pairs) / 16
+        assert floors.first_candidate_score(golds, candidates) == near(first)
+        assert floors.most_frequent_candidate_score(golds, candidates) == near(often)
+        assert floors.every_candidate_score(golds, candidates) == near(every)
 
 
 def test_ceiling_is_never_passed_by_any_answer_of_the_form() -> None:

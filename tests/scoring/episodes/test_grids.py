@@ -43,8 +43,8 @@ def same(ours: Any, theirs: Any) -> bool:
     return repr(ours) == repr(theirs)
 
 
-def test_gives_the_rows_of_the_reference(shared: Path) -> None:
-    reference = json.loads((shared / "reference/flex_sample_size.json").read_text())
+def test_gives_the_rows_of_the_reference(oracles: Path) -> None:
+    reference = json.loads((oracles / "flex_sample_size.json").read_text())
     rows = [row for row in reference["rows"] if row["episodes"] <= 90]
     points = [
         GridPoint(row["accuracy"], row["budget_hours"], row["episodes"], row["test_examples"])

@@ -25,8 +25,8 @@ def task() -> Task:
     return make.task(tests=4, slug="one", kind=Kind.SPANS)
 
 
-def with_published_figures(clues: Benchmark, shared: Path) -> Benchmark:
-    file = shared / "published" / "clues_results.json"
+def with_published_figures(clues: Benchmark, oracles: Path) -> Benchmark:
+    file = oracles / "clues_results.json"
     import_scores(path=file, benchmark=clues, options=ReadOptions())
     return clues
 
@@ -294,9 +294,9 @@ def test_scores_at_the_latest_gold(task: Task) -> None:
     assert place_on(task.benchmark, "one", "BERT-Base").mean == pytest.approx(75)
 
 
-def test_gives_the_averages_that_the_board_of_clues_printed(shared: Path) -> None:
+def test_gives_the_averages_that_the_board_of_clues_printed(oracles: Path) -> None:
     """Its table of November 2021, over six tasks at 30 shots, printed with √(Σ SD²)."""
-    board = place_all(with_published_figures(make.benchmark("clues"), shared))
+    board = place_all(with_published_figures(make.benchmark("clues"), oracles))
     printed = {
         "T5-Large": (43.1, 6.7),
         "BERT-Large": (42.1, 7.8),
@@ -319,9 +319,9 @@ def test_gives_the_averages_that_the_board_of_clues_printed(shared: Path) -> Non
     assert {place.gaps for place in unranked} == {("nothing on conll03, wikiann, squadv2, record",)}
 
 
-def test_finds_no_published_average_above_no_skill(clues: Path, shared: Path) -> None:
+def test_finds_no_published_average_above_no_skill(clues: Path, oracles: Path) -> None:
     import_benchmark(clues, name="clues")
-    benchmark = with_published_figures(Benchmark.objects.get(name="clues"), shared)
+    benchmark = with_published_figures(Benchmark.objects.get(name="clues"), oracles)
     board = place_all(benchmark, tasks=["sst2", "conll03", "squadv2", "record"])
     [floor] = [line for line in board.over_tasks if line.place.entry.kind == "no_skill"]
     assert set(floor.averages) == set(SHOTS)

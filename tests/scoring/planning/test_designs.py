@@ -21,8 +21,8 @@ def test_recommends_the_narrowest_design_that_a_budget_buys() -> None:
     assert best.design.cost <= 30
 
 
-def test_gives_the_designs_of_the_reference(shared: Path) -> None:
-    reference = json.loads((shared / "reference/human_sample_size.json").read_text())
+def test_gives_the_designs_of_the_reference(oracles: Path) -> None:
+    reference = json.loads((oracles / "human_sample_size.json").read_text())
     for example in reference["examples"]:
         parts = example["components"]
         plan = make_plan(

@@ -164,10 +164,10 @@ def test_lets_options_win_over_what_the_file_says(tmp_path: Path) -> None:
     assert (run.protocol, run.url) == (["meta-trained"], "https://example.org")
 
 
-def test_imports_published_figures(shared: Path) -> None:
+def test_imports_published_figures(oracles: Path) -> None:
     Benchmark.objects.create(name="clues")
     Benchmark.objects.create(name="other")
-    shown = command(shared / "published" / "clues_results.json")
+    shown = command(oracles / "clues_results.json")
     assert "182 new, 0 there already, 0 refused" in shown
     assert ReportedScore.objects.filter(benchmark__name="clues").count() == 182
 

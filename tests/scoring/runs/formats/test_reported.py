@@ -40,8 +40,8 @@ def test_stores_a_published_figure(tmp_path: Path) -> None:
     assert {name: getattr(score, name) for name in FIGURE} == FIGURE
 
 
-def test_stores_all_that_clues_published(shared: Path) -> None:
-    path = shared / "published" / "clues_results.json"
+def test_stores_all_that_clues_published(oracles: Path) -> None:
+    path = oracles / "clues_results.json"
     clues = make.benchmark("clues")
     first = import_scores(path=path, benchmark=clues, options=ReadOptions())
     again = import_scores(path=path, benchmark=clues, options=ReadOptions())

@@ -1,0 +1,57 @@
+"""A plugin of pytest: for one reason a test may be skipped, for any other it fails."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+CLUES = Path(__file__).parents[2] / "shared" / "clues"
+WITHOUT_CLUES = (
+    "they need the original CLUES files in ../shared/clues, which are not part of this project"
+)
+# The environment variable that names the file in which runs note what they skipped.
+NOTES = "SKIPPED_TESTS"
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+
+def failed_if_skipped_otherwise(report: Report) -> Report:
+    """What was skipped for another reason has not been tested: it counts as failed."""
+    is_expected_failure = hasattr(report, "wasxfail")
+    if report.skipped and not is_expected_failure and reason_of(report) != WITHOUT_CLUES:
+        report.longrepr = f"{report.nodeid} was skipped: {reason_of(report)}"
+        report.outcome = "failed"
+    return report
+
+
+def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    told = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+    return str(told).removeprefix("Skipped: ")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Iterator[None]:
+    return failed_if_skipped_otherwise((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    return failed_if_skipped_otherwise((yield))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if file := os.environ.get(NOTES):
+        skipped = terminalreporter.stats.get("skipped", [])
+        with open(file, "a", encoding="utf-8") as notes:  # another run may be writing too
+            notes.write("".join(f"{report.nodeid}\n" for report in skipped))
+
+
+def sentence(file: Path) -> str:
+    """How many tests were skipped by all runs that noted theirs, each counted once, and why."""
+    skipped = set(file.read_text(encoding="utf-8").splitlines()) if file.exists() else set()
+    if not skipped:
+        return "No test was skipped."
+    count = "1 test" if len(skipped) == 1 else f"{len(skipped)} tests"
+    return f"{count} skipped: {WITHOUT_CLUES}"

@@ -1,0 +1,74 @@
+"""Only the lack of the CLUES files may skip a test, and a run says how often it did."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests import skips
+
+TESTS = f"""
+import pytest
+
+def test_that_reads_clues() -> None:
+    pytest.skip({skips.WITHOUT_CLUES!r})
+
+def test_that_reads_more_of_clues() -> None:
+    pytest.skip({skips.WITHOUT_CLUES!r})
+
+{{otherwise}}
+"""
+
+
+def run(folder: Path, otherwise: str = "") -> subprocess.CompletedProcess[str]:
+    """A run of its own with that plugin alone; it notes its skips in the folder."""
+    (folder / "test_some.py").write_text(TESTS.format(otherwise=otherwise))
+    variables = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", skips.NOTES: str(folder / "notes")}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", skips.__name__, "-p", "no:cacheprovider", folder],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_is_a_plugin_of_every_run(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.pluginmanager.get_plugin(skips.__name__) is skips
+
+
+def test_lets_the_lack_of_clues_skip_and_counts_each_test_once(tmp_path: Path) -> None:
+    for _database in ("SQLite", "PostgreSQL"):
+        done = run(tmp_path)
+        assert (done.returncode, "2 skipped" in done.stdout) == (0, True), done.stdout
+    assert skips.sentence(tmp_path / "notes") == (
+        "2 tests skipped: they need the original CLUES files in ../shared/clues, "
+        "which are not part of this project"
+    )
+
+
+def test_fails_what_is_skipped_for_another_reason(tmp_path: Path) -> None:
+    done = run(
+        tmp_path,
+        "@pytest.mark.skipif(True, reason='no time')\ndef test_slowly() -> None: ...\n"
+        "@pytest.mark.xfail(reason='known')\ndef test_wrongly() -> None: assert False",
+    )
+    assert done.returncode == 1
+    assert "test_slowly was skipped: no time" in done.stdout
+    assert "2 skipped, 1 xfailed, 1 error" in done.stdout
+
+
+def test_fails_a_file_that_is_skipped_as_a_whole(tmp_path: Path) -> None:
+    done = run(tmp_path, "pytest.importorskip('nowhere_to_be_found')")
+    assert done.returncode == 2
+    assert "was skipped: could not import 'nowhere_to_be_found'" in done.stdout
+
+
+def test_says_so_where_nothing_was_skipped(tmp_path: Path) -> None:
+    assert skips.sentence(tmp_path / "notes") == "No test was skipped."
+    (tmp_path / "notes").write_text("test_some.py::test_one\n")
+    assert skips.sentence(tmp_path / "notes").startswith("1 test skipped: ")
