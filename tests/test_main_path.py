@@ -24,7 +24,7 @@ from tests import make
 
 pytestmark = pytest.mark.django_db
 
-DEMO = settings.BASE_DIR / "annotation" / "demo" / "benchmark"
+DEMO = settings.BASE_DIR / "annotation" / "simulation" / "demo" / "benchmark"
 STEP = re.compile(r'name="step" value="(\d+)"')
 OPTION = re.compile(r'value="(\d+)" required[^>]*><span class="option-text">(.*?)</span>')
 TEXT = re.compile(r'<div class="segment"[^>]*>(.*?)</div>', re.DOTALL)
