@@ -146,6 +146,7 @@ def _likeliest(
 
 def _log_likelihood(response: object) -> float:
     try:
+        # What cannot be indexed is refused like anything else that is no figure.
         return float(response[0])  # type: ignore[index]
     except (TypeError, ValueError, IndexError, KeyError) as error:
         raise BadInput("a choice has no log-likelihood") from error
