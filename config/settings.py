@@ -4,7 +4,12 @@ import mimetypes
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import django_stubs_ext
+
 from config import env
+
+# ModelAdmin, ModelForm and their like take a parameter in annotations; here, when they run too.
+django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = env.boolean("DEBUG", default=True)

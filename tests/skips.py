@@ -1,7 +1,7 @@
 """A plugin of pytest: for one reason a test may be skipped, for any other it fails."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,12 +32,12 @@ def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report() -> Iterator[None]:
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     return failed_if_skipped_otherwise((yield))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Iterator[None]:
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     return failed_if_skipped_otherwise((yield))
 
 

@@ -72,7 +72,7 @@ def _imports(path: Path) -> Iterator[str]:
             yield node.module or ""
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and _is_dynamic(node.func):
-            yield from (a.value for a in node.args if isinstance(a, ast.Constant))
+            yield from (str(a.value) for a in node.args if isinstance(a, ast.Constant))
 
 
 def _is_dynamic(function: ast.expr) -> bool:

@@ -110,8 +110,8 @@ def read(kind: str, folder: Path, stem: str) -> Files:
 def work(batch: Batch, files: Files, *, every: int, in_training: int = NEVER) -> str:
     """One person with HTML forms alone; returns the last page."""
     client = Client()
-    page = client.get(reverse("annotation:join_batch", args=[batch.join_token]), follow=True)
-    assert batch.study.consent_text in page.content.decode()
+    entrance = client.get(reverse("annotation:join_batch", args=[batch.join_token]), follow=True)
+    assert batch.study.consent_text in entrance.content.decode()
     client.post("/work/consent/", {"agree": "1"})
     page = client.post("/work/begin/", follow=True).content.decode()
     score = None

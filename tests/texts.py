@@ -84,7 +84,8 @@ LONG = (
 def long_texts(count: int) -> list[Text]:
     """Several questions about one long text, as in named entity recognition."""
     kinds = ("rivers", "cities", "people", "forests", "ships")
-    golds = (["Danube"], ["Vienna", "Budapest", "Belgrade", "Bratislava", "Ulm"], [], [], [])
+    cities = ["Vienna", "Budapest", "Belgrade", "Bratislava", "Ulm"]
+    golds: tuple[list[str], ...] = (["Danube"], cities, [], [], [])
     return [
         Text(LONG, question=f"Which {kind} are named?", gold=gold)
         for kind, gold in list(zip(kinds, golds, strict=True))[:count]

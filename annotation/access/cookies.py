@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 from secrets import token_hex
+from typing import Any
 
 from django.conf import settings
 from django.core.signing import BadSignature
@@ -53,7 +54,7 @@ def sign_in(request: HttpRequest, response: HttpResponseBase, assignment: Assign
         "annotators": [*known, assignment.annotator_id][-_MOST_ANNOTATORS:],
         "nonce": token_hex(8),
     }
-    response.set_signed_cookie(  # type: ignore[attr-defined]
+    response.set_signed_cookie(
         COOKIE,
         json.dumps(content, separators=(",", ":")),
         salt=_SALT,
@@ -80,9 +81,10 @@ def _known(request: HttpRequest) -> list[int]:
     return list(cookie_of(request).get("annotators", []))
 
 
-def cookie_of(request: HttpRequest) -> dict:
+def cookie_of(request: HttpRequest) -> dict[str, Any]:
     try:
         text = request.get_signed_cookie(COOKIE, salt=_SALT, max_age=_MAX_AGE_S)
     except (KeyError, BadSignature):
         return {}
-    return json.loads(text)
+    content: dict[str, Any] = json.loads(text or "{}")
+    return content

@@ -18,7 +18,9 @@ from annotation.studies.batching import hold_draft
 from annotation.studies.lifecycle import want_more
 
 
-def more_places(model_admin: admin.ModelAdmin, request: HttpRequest, batch: Batch) -> HttpResponse:
+def more_places(
+    model_admin: admin.ModelAdmin[Batch], request: HttpRequest, batch: Batch
+) -> HttpResponse:
     form = MorePlacesForm(request.POST or None, batch=batch)
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data["wanted"]
@@ -42,7 +44,7 @@ def more_places(model_admin: admin.ModelAdmin, request: HttpRequest, batch: Batc
 
 
 @admin.register(Batch)
-class BatchAdmin(PagedAdmin):
+class BatchAdmin(PagedAdmin[Batch]):
     form = BatchForm
     pages = [Page("more-places", more_places, "annotation.change_batch")]
     change_form_template = "admin/annotation/batch_form.html"
@@ -68,8 +70,8 @@ class BatchAdmin(PagedAdmin):
         return not _is_frozen(obj) and super().has_delete_permission(request, obj)
 
     def formfield_for_foreignkey(
-        self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any
-    ) -> ModelChoiceField | None:
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField[Any] | None:
         if db_field.name == "study":
             kwargs["queryset"] = Study.objects.filter(state=StudyState.DRAFT)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)

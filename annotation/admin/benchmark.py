@@ -1,6 +1,6 @@
 """Benchmarks and their tasks: what was imported, what the audit found, what can be changed."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django_stubs_ext import WithAnnotations
 
 from annotation.admin.forms import ImportForm
 from annotation.admin.pages import PagedAdmin, ViewOnlyAdmin, show_page, to_row
@@ -21,8 +22,13 @@ from annotation.models import Batch, Benchmark, ItemSet, Job, StudyState, Task, 
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 
 
+class Counts(TypedDict):
+    task_count: int
+    study_count: int
+
+
 @admin.register(Benchmark)
-class BenchmarkAdmin(PagedAdmin):
+class BenchmarkAdmin(PagedAdmin[Benchmark]):
     change_list_template = "admin/annotation/benchmark_list.html"
     change_form_template = "admin/annotation/benchmark_form.html"
     list_display = ("name", "title", "task_count", "study_count", "created_at")
@@ -50,7 +56,7 @@ class BenchmarkAdmin(PagedAdmin):
         title = _("Import a benchmark")
         return show_page(self, request, "admin/annotation/import.html", title=title, form=form)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Benchmark]:
         counts = {
             "task_count": Count("tasks", distinct=True),
             "study_count": Count("studies", distinct=True),
@@ -58,15 +64,15 @@ class BenchmarkAdmin(PagedAdmin):
         return super().get_queryset(request).annotate(**counts)
 
     @admin.display(description=gettext_lazy("Tasks"), ordering="task_count")
-    def task_count(self, benchmark: Any) -> int:
+    def task_count(self, benchmark: "WithAnnotations[Benchmark, Counts]") -> int:
         return benchmark.task_count
 
     @admin.display(description=gettext_lazy("Studies"), ordering="study_count")
-    def study_count(self, benchmark: Any) -> int:
+    def study_count(self, benchmark: "WithAnnotations[Benchmark, Counts]") -> int:
         return benchmark.study_count
 
     def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict | None = None
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         benchmark = self.get_object(request, object_id)
         if benchmark is not None and benchmark.tasks.exists():
@@ -81,7 +87,7 @@ class BenchmarkAdmin(PagedAdmin):
         return super().delete_view(request, object_id, extra_context)
 
     def render_change_form(
-        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         benchmark = context.get("original")
         if benchmark is not None:
@@ -95,7 +101,7 @@ class BenchmarkAdmin(PagedAdmin):
 
 
 @admin.register(Task)
-class TaskAdmin(PagedAdmin):
+class TaskAdmin(PagedAdmin[Task]):
     change_form_template = "admin/annotation/task_form.html"
     list_display = ("slug", "title", "benchmark", "kind", "language", "warning_count")
     list_filter = ("benchmark", "kind")
@@ -130,7 +136,7 @@ class TaskAdmin(PagedAdmin):
         return _warnings(task)
 
     def render_change_form(
-        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         task = context.get("original")
         if task is not None:
@@ -145,7 +151,7 @@ class TaskAdmin(PagedAdmin):
 
 
 @admin.register(ItemSet)
-class ItemSetAdmin(ViewOnlyAdmin):
+class ItemSetAdmin(ViewOnlyAdmin[ItemSet]):
     change_form_template = "admin/annotation/item_set_form.html"
     list_display = ("__str__", "role", "shots", "split", "episode")
     list_select_related = ("task__benchmark",)
@@ -157,7 +163,7 @@ class ItemSetAdmin(ViewOnlyAdmin):
         return False
 
     def render_change_form(
-        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         item_set = context["original"]
         context["items"] = item_set.items.select_related("example").order_by("position")

@@ -1,5 +1,6 @@
 """Recruitment channels: data, so that a new platform needs no code."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -11,7 +12,7 @@ from annotation.admin.pages import PagedAdmin
 from annotation.models import Channel
 
 
-class ChannelForm(forms.ModelForm):
+class ChannelForm(forms.ModelForm[Channel]):
     class Meta:
         model = Channel
         fields = (
@@ -38,7 +39,7 @@ class ChannelForm(forms.ModelForm):
 
 
 @admin.register(Channel)
-class ChannelAdmin(PagedAdmin):
+class ChannelAdmin(PagedAdmin[Channel]):
     form = ChannelForm
     list_display = ("name", "person_param", "completion_url", "invited_only", "is_simulated")
     search_fields = ("name",)
@@ -59,7 +60,7 @@ class ChannelAdmin(PagedAdmin):
 
     def get_prepopulated_fields(
         self, request: HttpRequest, obj: Channel | None = None
-    ) -> dict[str, list[str]]:
+    ) -> dict[str, Sequence[str]]:
         return {} if obj else {"slug": ["name"]}
 
     def has_change_permission(self, request: HttpRequest, obj: Channel | None = None) -> bool:

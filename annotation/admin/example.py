@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.access.requests import ResearcherRequest
 from annotation.admin.pages import Page, ViewOnlyAdmin, attempt, show_page, to_row
 from annotation.benchmarks.correcting import correct_gold
 from annotation.kinds.scoring import gold_in_force
@@ -49,7 +50,9 @@ def written(gold: Gold) -> str:
     return f"\n{SEPARATOR}\n".join("\n".join(texts) for texts in gold.alternative_texts())
 
 
-def correct(model_admin: admin.ModelAdmin, request: HttpRequest, example: Example) -> HttpResponse:
+def correct(
+    model_admin: admin.ModelAdmin[Example], request: ResearcherRequest, example: Example
+) -> HttpResponse:
     gold = _latest_gold(example)
     form = GoldForm(request.POST or None, initial={"gold": written(gold)})
     if request.method == "POST" and form.is_valid():
@@ -79,7 +82,7 @@ def correct(model_admin: admin.ModelAdmin, request: HttpRequest, example: Exampl
 
 
 @admin.register(Example)
-class ExampleAdmin(ViewOnlyAdmin):
+class ExampleAdmin(ViewOnlyAdmin[Example]):
     pages = [Page("correct", correct, "annotation.add_goldversion")]
     change_form_template = "admin/annotation/example_form.html"
     list_display = ("identity", "task", "question")
@@ -92,7 +95,7 @@ class ExampleAdmin(ViewOnlyAdmin):
         return False
 
     def render_change_form(
-        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         example = context["original"]
         context |= {

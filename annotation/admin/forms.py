@@ -8,6 +8,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
 
@@ -21,7 +22,7 @@ LEAST = {
 }
 
 
-class StudyForm(forms.ModelForm):
+class StudyForm(forms.ModelForm[Study]):
     """Its fields are those of the admin's fieldsets; read-only fields take its labels too."""
 
     class Meta:
@@ -45,8 +46,9 @@ class StudyForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         if "drop_group_size" in self.fields:
             self.fields["drop_group_size"].required = False
-        if "channel" in self.fields:
-            self.fields["channel"].queryset = Channel.objects.filter(is_simulated=False)
+        channel = self.fields.get("channel")
+        if isinstance(channel, forms.ModelChoiceField):
+            channel.queryset = Channel.objects.filter(is_simulated=False)
 
     def clean_benchmark(self) -> Any:
         benchmark = self.cleaned_data["benchmark"]
@@ -58,22 +60,26 @@ class StudyForm(forms.ModelForm):
         return benchmark
 
     def clean_hourly_rate(self) -> Decimal:
-        return self._above_zero("hourly_rate", _("The hourly rate must be more than 0."))
+        rate: Decimal = self.cleaned_data["hourly_rate"]
+        self._check_above_zero(rate, _("The hourly rate must be more than 0."))
+        return rate
 
     def clean_currency(self) -> str:
-        currency = self.cleaned_data["currency"].upper()
+        currency: str = self.cleaned_data["currency"].upper()
         if not (len(currency) == 3 and currency.isalpha() and currency.isascii()):
             raise ValidationError(_("Write the currency as three letters, such as USD or EUR."))
         return currency
 
     def clean_min_training_score(self) -> float | None:
-        floor = self.cleaned_data["min_training_score"]
+        floor: float | None = self.cleaned_data["min_training_score"]
         if floor is not None and not 0 <= floor <= 100:
             raise ValidationError(_("The floor is a training S1 in percent: between 0 and 100."))
         return floor
 
     def clean_max_drop(self) -> float | None:
-        return self._above_zero("max_drop", _("A drop must be more than 0; empty means no drop."))
+        drop: float | None = self.cleaned_data["max_drop"]
+        self._check_above_zero(drop, _("A drop must be more than 0; empty means no drop."))
+        return drop
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -84,11 +90,9 @@ class StudyForm(forms.ModelForm):
             self.add_error("max_drop", _("A drop in points is at most 100: scores are in percent."))
         return data
 
-    def _above_zero(self, field: str, sentence: Any) -> Any:
-        value = self.cleaned_data[field]
+    def _check_above_zero(self, value: Decimal | float | None, sentence: StrOrPromise) -> None:
         if value is not None and not value > 0:
             raise ValidationError(sentence)
-        return value
 
     def _check_times(self, data: dict[str, Any]) -> None:
         for field, (least, sentence) in LEAST.items():
@@ -108,7 +112,7 @@ class StudyForm(forms.ModelForm):
             )
 
 
-class OutcomeRuleForm(forms.ModelForm):
+class OutcomeRuleForm(forms.ModelForm[OutcomeRule]):
     class Meta:
         model = OutcomeRule
         fields = ("code", "pays_time", "minimum")
@@ -120,25 +124,25 @@ class OutcomeRuleForm(forms.ModelForm):
             self.fields["code"].error_messages["required"] = _("Every outcome needs a code.")
 
     def clean_pays_time(self) -> bool:
-        pays_time = self.cleaned_data["pays_time"]
+        pays_time: bool = self.cleaned_data["pays_time"]
         if self.instance.outcome in ALWAYS_PAID and not pays_time:
             raise ValidationError(_("Who did the training is paid for the time, passed or not."))
         return pays_time
 
     def clean_minimum(self) -> Decimal:
-        minimum = self.cleaned_data["minimum"]
+        minimum: Decimal = self.cleaned_data["minimum"]
         if minimum < 0:
             raise ValidationError(_("The least that an outcome pays cannot be below 0."))
         return minimum
 
 
-class OutcomeRuleFormSet(forms.BaseInlineFormSet):
+class OutcomeRuleFormSet(forms.BaseInlineFormSet[OutcomeRule, Study, forms.ModelForm[OutcomeRule]]):
     """All outcomes of a study at once: no two may share a code."""
 
     def clean(self) -> None:
         super().clean()
         seen: dict[str, str] = {}
-        names = dict([*Outcome.choices, *JoinAnswer.choices])
+        names = {value: str(label) for value, label in [*Outcome.choices, *JoinAnswer.choices]}
         for form in self.forms:
             code = form.cleaned_data.get("code") if hasattr(form, "cleaned_data") else None
             if not code:
@@ -161,11 +165,11 @@ class OutcomeRuleFormSet(forms.BaseInlineFormSet):
         return super().save_existing_objects(commit)
 
 
-class BatchForm(forms.ModelForm):
+class BatchForm(forms.ModelForm[Batch]):
     """Its fields are those that the admin names; the sets are checked by the model."""
 
     def clean_wanted(self) -> int:
-        wanted = self.cleaned_data["wanted"]
+        wanted: int = self.cleaned_data["wanted"]
         if wanted < 1:
             raise ValidationError(_("A batch needs at least one annotator: ask for 1 or more."))
         return wanted
@@ -254,11 +258,12 @@ class MorePlacesForm(forms.Form):
     wanted = forms.IntegerField(label=_("Number of annotators"))
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
-        super().__init__(*args, initial={"wanted": batch.wanted}, **kwargs)
+        kwargs["initial"] = {"wanted": batch.wanted}
+        super().__init__(*args, **kwargs)
         self._batch = batch
 
     def clean_wanted(self) -> int:
-        wanted = self.cleaned_data["wanted"]
+        wanted: int = self.cleaned_data["wanted"]
         if wanted < self._batch.wanted:
             raise ValidationError(
                 _("A batch that has started can be given more places, not fewer.")

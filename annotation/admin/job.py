@@ -1,10 +1,13 @@
 """Jobs: how long work stands, and a way to stop it."""
 
+from typing import Any, cast
+
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.access.requests import HtmxRequest
 from annotation.admin.pages import Page, ViewOnlyAdmin, show_page, to_row
 from annotation.models import Benchmark, Job
 
@@ -13,10 +16,10 @@ def kind_in_words(job: Job) -> str:
     return job.kind.replace("_", " ")
 
 
-def progress(model_admin: admin.ModelAdmin, request: HttpRequest, job: Job) -> HttpResponse:
+def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job) -> HttpResponse:
     """The job's page; asked by htmx, only what changes in it."""
     template = "admin/annotation/job.html"
-    if request.htmx:  # type: ignore[attr-defined]
+    if request.htmx:
         template += "#progress"
     title = _("Job %(number)d: %(kind)s") % {"number": job.pk, "kind": kind_in_words(job)}
     imported = Benchmark.objects.filter(name=job.result.get("benchmark", "")).first()
@@ -25,7 +28,7 @@ def progress(model_admin: admin.ModelAdmin, request: HttpRequest, job: Job) -> H
     )
 
 
-def cancel(model_admin: admin.ModelAdmin, request: HttpRequest, job: Job) -> HttpResponse:
+def cancel(model_admin: admin.ModelAdmin[Job], request: HttpRequest, job: Job) -> HttpResponse:
     if request.method == "POST":
         if Job.objects.filter(pk=job.pk, finished_at=None).update(cancel_requested=True):
             model_admin.log_change(request, job, "cancelled")
@@ -36,7 +39,7 @@ def cancel(model_admin: admin.ModelAdmin, request: HttpRequest, job: Job) -> Htt
 
 
 @admin.register(Job)
-class JobAdmin(ViewOnlyAdmin):
+class JobAdmin(ViewOnlyAdmin[Job]):
     pages = [
         Page("progress", progress, "annotation.view_job"),
         Page("cancel", cancel, "annotation.change_job"),
@@ -50,12 +53,12 @@ class JobAdmin(ViewOnlyAdmin):
         request: HttpRequest,
         object_id: str,
         form_url: str = "",
-        extra_context: dict | None = None,
+        extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         job = self.get_object(request, object_id)
         if request.method != "GET" or job is None or not self.has_view_permission(request, job):
             return super().change_view(request, object_id, form_url, extra_context)
-        return progress(self, request, job)
+        return progress(self, cast(HtmxRequest, request), job)
 
     @admin.display(description=gettext_lazy("Progress"))
     def percent(self, job: Job) -> str:

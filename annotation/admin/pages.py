@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
@@ -16,6 +16,8 @@ from django.urls import URLPattern, path, reverse
 
 from annotation.models.errors import Refusal
 
+_Row = TypeVar("_Row", bound=Model)
+
 
 @dataclass(frozen=True)
 class Page:
@@ -26,14 +28,14 @@ class Page:
     permission: str
 
 
-class PagedAdmin(admin.ModelAdmin):
+class PagedAdmin(admin.ModelAdmin[_Row]):
     pages: Sequence[Page] = ()
 
     class Media:
         css = {"all": ["annotation/studies/researcher.css"]}
 
     def formfield_for_dbfield(
-        self, db_field: Field, request: HttpRequest, **kwargs: Any
+        self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> FormField | None:
         """A choice is a choice: to add, change or delete what it offers has its own pages."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
@@ -63,7 +65,7 @@ class PagedAdmin(admin.ModelAdmin):
         return view
 
 
-class ViewOnlyAdmin(PagedAdmin):
+class ViewOnlyAdmin(PagedAdmin[_Row]):
     """Rows that the protocol writes: the admin shows them and changes nothing."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -77,7 +79,7 @@ class ViewOnlyAdmin(PagedAdmin):
 
 
 def show_page(
-    model_admin: admin.ModelAdmin, request: HttpRequest, template: str, **context: Any
+    model_admin: admin.ModelAdmin[Any], request: HttpRequest, template: str, **context: Any
 ) -> TemplateResponse:
     """A page inside the admin; its context names at least `original` and `title`."""
     frame = model_admin.admin_site.each_context(request)
@@ -95,7 +97,7 @@ def row_url(row: Model) -> str:
 
 
 def attempt(
-    model_admin: admin.ModelAdmin,
+    model_admin: admin.ModelAdmin[Any],
     request: HttpRequest,
     row: Model,
     act: Callable[[], Any],

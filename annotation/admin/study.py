@@ -1,6 +1,7 @@
 """Studies: their form, their rules, and the way to everything else about them."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict
 
 from django.contrib import admin, messages
 from django.db import transaction
@@ -10,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import WithAnnotations
 
 from annotation.access.links import batch_link, parameter_names, study_link
 from annotation.admin.forms import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
@@ -27,7 +29,7 @@ from annotation.studies.monitoring import study_figures
 NEVER_FROZEN = frozenset({"contact"})
 
 
-class OutcomeRuleInline(admin.TabularInline):
+class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
     model = OutcomeRule
     form = OutcomeRuleForm
     formset = OutcomeRuleFormSet
@@ -37,7 +39,7 @@ class OutcomeRuleInline(admin.TabularInline):
     extra = 0
     can_delete = False
 
-    def has_add_permission(self, request: HttpRequest, obj: Study | None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
@@ -45,8 +47,13 @@ class OutcomeRuleInline(admin.TabularInline):
         return not frozen and super().has_change_permission(request, obj)
 
 
+class PlaceCounts(TypedDict):
+    kept: int
+    wanted: int
+
+
 @admin.register(Study)
-class StudyAdmin(PagedAdmin):
+class StudyAdmin(PagedAdmin[Study]):
     form = StudyForm
     pages = PAGES
     inlines = [OutcomeRuleInline]
@@ -108,7 +115,7 @@ class StudyAdmin(PagedAdmin):
     class Media:
         js = ["annotation/studies/researcher.js"]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
         kept = Place.objects.filter(batch__study=OuterRef("pk"), kept=True, simulated=False)
         wanted = Batch.objects.filter(study=OuterRef("pk"))
         return (
@@ -121,7 +128,7 @@ class StudyAdmin(PagedAdmin):
         )
 
     @admin.display(description=_("Places finished"))
-    def kept_of_wanted(self, study: Study) -> str:
+    def kept_of_wanted(self, study: "WithAnnotations[Study, PlaceCounts]") -> str:
         return _("%(kept)d of %(wanted)d") % {"kept": study.kept, "wanted": study.wanted}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> list[str]:
@@ -131,7 +138,7 @@ class StudyAdmin(PagedAdmin):
 
     def get_prepopulated_fields(
         self, request: HttpRequest, obj: Study | None = None
-    ) -> dict[str, list[str]]:
+    ) -> dict[str, Sequence[str]]:
         return {} if obj else {"slug": ["title"]}
 
     def get_inlines(self, request: HttpRequest, obj: Study | None) -> list[Any]:
@@ -149,7 +156,7 @@ class StudyAdmin(PagedAdmin):
 
     def save_model(self, request: HttpRequest, obj: Study, form: StudyForm, change: bool) -> None:
         if not change:
-            obj.owner = request.user
+            obj.owner_id = request.user.pk
             obj.save()
             add_missing_codes(obj)
             return
@@ -176,10 +183,12 @@ class StudyAdmin(PagedAdmin):
     # Deleting: a draft alone.
 
     def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict | None = None
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         study = self.get_object(request, object_id)
-        if study is not None and study.is_frozen:
+        if study is None:
+            return super().delete_view(request, object_id, extra_context)
+        if study.is_frozen:
             messages.error(
                 request,
                 _("A study that has started is kept, with its judgements: close it instead."),
@@ -197,7 +206,7 @@ class StudyAdmin(PagedAdmin):
         obj.delete()
 
     def render_change_form(
-        self, request: HttpRequest, context: dict, *args: Any, **kwargs: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         study = context.get("original")
         context["show_save_and_add_another"] = False
@@ -223,15 +232,15 @@ def _about(request: HttpRequest, study: Study) -> dict[str, Any]:
     }
 
 
-def _total(rows: QuerySet, study: str, figure: Aggregate) -> Coalesce:
+def _total(rows: QuerySet[Any], study: str, figure: Aggregate) -> Coalesce:
     """A figure over the rows of each study, in a subquery of its own."""
     totals = rows.order_by().values(study).annotate(total=figure).values("total")
     return Coalesce(Subquery(totals), 0)
 
 
-def _form_fields(model_admin: admin.ModelAdmin) -> list[str]:
+def _form_fields(model_admin: admin.ModelAdmin[Study]) -> list[str]:
     names: list[str] = []
-    for _title, options in model_admin.fieldsets:
+    for _title, options in model_admin.fieldsets or ():
         for field in options["fields"]:
             names += [field] if isinstance(field, str) else field
     return names

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from annotation.access.requests import ResearcherRequest
 from annotation.admin.forms import CopyForm, InviteForm
 from annotation.admin.pages import Page, attempt, show_page, to_row
 from annotation.models import Study
@@ -26,7 +27,9 @@ CHANGE = "annotation.change_study"
 FOLDER = "admin/annotation"
 
 
-def batches(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -> HttpResponse:
+def batches(
+    model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
+) -> HttpResponse:
     """Tasks × shots × chains, previewed, then added."""
     if study.is_frozen:
         messages.error(request, _("This study has been started: copy it to add other batches."))
@@ -38,14 +41,17 @@ def batches(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -
             return to_row(study)
         context |= _preview(study, form)
     template = f"{FOLDER}/add_batches.html"
-    if request.htmx:  # type: ignore[attr-defined]
+    if request.htmx:
         template += "#preview"
     title = _("Add batches")
     return show_page(model_admin, request, template, original=study, title=title, **context)
 
 
 def _add(
-    model_admin: admin.ModelAdmin, request: HttpRequest, study: Study, form: AddBatchesForm
+    model_admin: admin.ModelAdmin[Study],
+    request: ResearcherRequest,
+    study: Study,
+    form: AddBatchesForm,
 ) -> bool:
     try:
         new = add_batches(study, form.chosen(), wanted=form.cleaned_data["wanted"])
@@ -70,7 +76,9 @@ def _preview(study: Study, form: AddBatchesForm) -> dict[str, Any]:
     }
 
 
-def start(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -> HttpResponse:
+def start(
+    model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
+) -> HttpResponse:
     """What will be frozen, what is still missing; then, by POST, the start."""
     if request.method == "POST":
         attempt(
@@ -141,7 +149,9 @@ CHANGES = {
 def change_state(name: str) -> Callable[..., HttpResponse]:
     change = CHANGES[name]
 
-    def page(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -> HttpResponse:
+    def page(
+        model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
+    ) -> HttpResponse:
         if request.method == "POST":
             act = lambda: change.act(study)  # noqa: E731
             attempt(model_admin, request, study, act, done=str(change.done))
@@ -167,7 +177,9 @@ def _at_work(count: int) -> str:
     return sentence % {"count": count}
 
 
-def copy(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -> HttpResponse:
+def copy(
+    model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
+) -> HttpResponse:
     initial = {"title": _("Copy of %(title)s") % {"title": study.title}, "slug": f"{study.slug}-2"}
     form = CopyForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
@@ -192,7 +204,9 @@ def copy(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -> H
     )
 
 
-def invitations(model_admin: admin.ModelAdmin, request: HttpRequest, study: Study) -> HttpResponse:
+def invitations(
+    model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
+) -> HttpResponse:
     form = InviteForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -1,6 +1,6 @@
 """What people did: shown, marked, erased on request; never changed."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -10,7 +10,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django_stubs_ext import WithAnnotations
 
+from annotation.access.requests import ResearcherRequest
 from annotation.admin.forms import ReasonForm
 from annotation.admin.pages import Page, ViewOnlyAdmin, attempt, show_page, to_row
 from annotation.models import Annotator, Assignment, Judgement
@@ -21,7 +23,9 @@ CONFIRM = "admin/annotation/confirm.html"
 
 
 def exclude_page(
-    model_admin: admin.ModelAdmin, request: HttpRequest, assignment: Assignment
+    model_admin: admin.ModelAdmin[Assignment],
+    request: ResearcherRequest,
+    assignment: Assignment,
 ) -> HttpResponse:
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -51,7 +55,9 @@ def exclude_page(
 
 
 def lift_page(
-    model_admin: admin.ModelAdmin, request: HttpRequest, assignment: Assignment
+    model_admin: admin.ModelAdmin[Assignment],
+    request: ResearcherRequest,
+    assignment: Assignment,
 ) -> HttpResponse:
     if request.method == "POST":
         attempt(
@@ -74,7 +80,7 @@ def lift_page(
 
 
 def erase_page(
-    model_admin: admin.ModelAdmin, request: HttpRequest, annotator: Annotator
+    model_admin: admin.ModelAdmin[Annotator], request: HttpRequest, annotator: Annotator
 ) -> HttpResponse:
     if request.method == "POST":
         attempt(
@@ -101,8 +107,12 @@ def erase_page(
     )
 
 
+class Counts(TypedDict):
+    assignment_count: int
+
+
 @admin.register(Annotator)
-class AnnotatorAdmin(ViewOnlyAdmin):
+class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
     pages = [Page("erase", erase_page, "annotation.change_annotator")]
     change_form_template = "admin/annotation/annotator_form.html"
     list_display = ("pseudonym", "channel", "external_id", "assignment_count", "erased_at")
@@ -112,11 +122,11 @@ class AnnotatorAdmin(ViewOnlyAdmin):
     fields = ("pseudonym", "channel", "external_id", "created_at", "erased_at", "assignment_link")
     readonly_fields = ("assignment_link",)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Annotator]:
         return super().get_queryset(request).annotate(assignment_count=Count("assignments"))
 
     @admin.display(description=gettext_lazy("Assignments"), ordering="assignment_count")
-    def assignment_count(self, annotator: Any) -> int:
+    def assignment_count(self, annotator: "WithAnnotations[Annotator, Counts]") -> int:
         return annotator.assignment_count
 
     @admin.display(description=gettext_lazy("Assignments"))
@@ -133,7 +143,9 @@ class ExcludedFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [("yes", _("Yes")), ("no", _("No"))]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Assignment]
+    ) -> QuerySet[Assignment]:
         if self.value() not in ("yes", "no"):
             return queryset
         return queryset.filter(exclusion__isnull=self.value() == "no")
@@ -147,14 +159,16 @@ class OutcomeFilter(admin.SimpleListFilter):
         choices = Assignment._meta.get_field("outcome").choices or []
         return [("none", _("still at work")), *((v, label) for v, label in choices if v)]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Assignment]
+    ) -> QuerySet[Assignment]:
         if not self.value():
             return queryset
         return queryset.filter(outcome="" if self.value() == "none" else self.value())
 
 
 @admin.register(Assignment)
-class AssignmentAdmin(ViewOnlyAdmin):
+class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
     pages = [
         Page("exclude", exclude_page, "annotation.add_exclusion"),
         Page("lift", lift_page, "annotation.delete_exclusion"),
@@ -270,7 +284,7 @@ def decision_sentence(screening: dict[str, Any]) -> str:
 
 
 @admin.register(Judgement)
-class JudgementAdmin(ViewOnlyAdmin):
+class JudgementAdmin(ViewOnlyAdmin[Judgement]):
     list_display = ("assignment", "role", "step", "answer_text", "seconds", "submitted_at")
     list_filter = ("role",)
     list_select_related = ("assignment__annotator",)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from annotation.benchmarks.chains import Contents
+from annotation.benchmarks.chains import Contents, shots_and_split
 from annotation.benchmarks.findings import (
     MOST_EXAMPLES,
     NOTE,
@@ -50,11 +50,12 @@ def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> 
 
 def shots_do_not_nest(material: Material) -> Finding | None:
     """Under the numbers of their files; and the chains that do nest."""
-    if len({item_set.shots for item_set in material.contents}) < 2:
+    shots = sorted({shots_and_split(item_set)[0] for item_set in material.contents})
+    if len(shots) < 2:
         return None
     paths = [chain.path for chain in material.chains]
     astray = _misnumbered(material.contents)
-    sizes = "→".join(str(shots) for shots in sorted({s.shots for s in material.contents}))
+    sizes = "→".join(map(str, shots))
     chains = f"By content these splits nest ({sizes} shots): {', '.join(paths)}."
     if not astray:
         return Finding("shots_nest", NOTE, f"The shot sets nest under their numbers. {chains}")
@@ -212,7 +213,7 @@ def _misnumbered(contents: Contents) -> list[ItemSet]:
     """Sets that do not hold the next smaller set of their own split number."""
     by_split: dict[int, list[ItemSet]] = defaultdict(list)
     for item_set in contents:
-        by_split[item_set.split].append(item_set)
+        by_split[shots_and_split(item_set)[1]].append(item_set)
     return [
         larger
         for sets in by_split.values()

@@ -52,13 +52,20 @@ def shot_contents(task: Task) -> dict[ItemSet, frozenset[int]]:
     return {item_set: frozenset(members.get(item_set.pk, ())) for item_set in shot_sets}
 
 
+def shots_and_split(shot_set: ItemSet) -> tuple[int, int]:
+    """Of a numbered set, which has both."""
+    assert shot_set.shots is not None
+    assert shot_set.split is not None
+    return shot_set.shots, shot_set.split
+
+
 def chains_of(contents: Contents) -> list[Chain]:
     """Start at every set of the smallest size; no set is in two chains."""
-    sizes = sorted({item_set.shots for item_set in contents})
+    sizes = sorted({shots_and_split(item_set)[0] for item_set in contents})
     found: list[Chain] = []
     taken: set[ItemSet] = set()
     for start in (item_set for item_set in contents if item_set.shots == sizes[0]):
-        chain = Chain(start.split, {sizes[0]: start})
+        chain = Chain(shots_and_split(start)[1], {sizes[0]: start})
         for shots in sizes[1:]:
             if around := _set_around(chain, shots, contents, taken):
                 chain.sets[shots] = around

@@ -1,7 +1,7 @@
 """Correcting gold: a version is added, and nothing that was measured changes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -117,5 +117,5 @@ def _possible_texts(task: Task, example: Example, texts: Sequence[str]) -> set[s
     return offered & set(texts)
 
 
-def _refuse(example: Example, problem: str) -> None:
+def _refuse(example: Example, problem: str) -> NoReturn:
     raise BadInput(f"Example {example.identity}: {problem}.")

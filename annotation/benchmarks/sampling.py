@@ -7,6 +7,7 @@ the checksum of it all: who samples it again, on whatever machine, gets the same
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -51,9 +52,13 @@ class Preset:
 def _replicated(shots: int, *, classes: int | None = None) -> Preset:
     """A setting of earlier work as FLEX's toolkit has it: few-shot alone, the same shots for
     every class, at most 40 test examples of each."""
-    fixed = {"few_shot": 90, "zero_shot": 0, "least_shots": shots, "most_shots": shots}
-    some = {"classes_transfer": True, "least_classes": classes, "most_classes": classes}
-    return Preset(EpisodeRules(**fixed, most_test=40, **(some if classes else {})))
+    rules = EpisodeRules(
+        few_shot=90, zero_shot=0, least_shots=shots, most_shots=shots, most_test=40
+    )
+    if classes is None:
+        return Preset(rules)
+    some = replace(rules, classes_transfer=True, least_classes=classes, most_classes=classes)
+    return Preset(some)
 
 
 PRESETS: dict[str, Preset] = {
@@ -148,7 +153,7 @@ def sample(
     """
     check_names(benchmark, task)
     drawn = _drawn(data, rules, seed)
-    record = {
+    record: dict[str, Any] = {
         "kind": "nested" if isinstance(rules, NestedRules) else "episodes",
         "parameters": asdict(rules),
         "seed": seed,
@@ -271,12 +276,12 @@ def episode_sets(
     test: Sequence[Example],
     file: str,
 ) -> list[ReadSet]:
-    shared = {"file": file, "choices": list(labels), "episode": number}
+    of_episode = partial(ReadSet, file=file, choices=list(labels), episode=number)
     sets = []
     if training:
         name, shots = f"episode-{number}-train", len(training)
-        sets.append(ReadSet(name, Role.TRAINING, examples=training, shots=shots, **shared))
-    return [*sets, ReadSet(f"episode-{number}-test", Role.TEST, examples=test, **shared)]
+        sets.append(of_episode(name, Role.TRAINING, examples=training, shots=shots))
+    return [*sets, of_episode(f"episode-{number}-test", Role.TEST, examples=test)]
 
 
 def _shot_set(

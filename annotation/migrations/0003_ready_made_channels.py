@@ -1,8 +1,10 @@
+from typing import Any
+
 from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-CHANNELS = [
+CHANNELS: list[dict[str, Any]] = [
     {
         "slug": "prolific",
         "name": "Prolific",

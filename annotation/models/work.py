@@ -1,6 +1,8 @@
 """What people do: annotators, their assignments and places, and their judgements."""
 
 import secrets
+from datetime import datetime
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +10,6 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.benchmark import Example, Role
-from annotation.models.querysets import AssignmentQuerySet, JudgementQuerySet, PlaceQuerySet
 from annotation.models.study import Batch, Channel, Outcome, Study, new_token
 
 
@@ -47,6 +48,24 @@ class WorkState(models.TextChoices):
     ANSWERING = "answering", _("answering")
     REVEALED = "revealed", _("revealed")
     FINISHED = "finished", _("finished")
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def open(self) -> Self:
+        return self.filter(outcome="")
+
+    def completed(self) -> Self:
+        return self.filter(outcome="completed")
+
+    def counted(self) -> Self:
+        """Completed and not excluded."""
+        return self.completed().filter(exclusion__isnull=True)
+
+    def of_people(self) -> Self:
+        return self.filter(annotator__channel__is_simulated=False)
+
+    def simulated(self) -> Self:
+        return self.filter(annotator__channel__is_simulated=True)
 
 
 class Assignment(models.Model):
@@ -123,6 +142,15 @@ class Assignment(models.Model):
         return self.annotator.channel.is_simulated
 
 
+class PlaceQuerySet(models.QuerySet["Place"]):
+    def claimable(self, at: datetime) -> Self:
+        """Empty, or held under a lease that has lapsed."""
+        return self.filter(kept=False).filter(Q(holder__isnull=True) | Q(lease_until__lt=at))
+
+    def taken(self, at: datetime) -> Self:
+        return self.filter(Q(kept=True) | Q(holder__isnull=False, lease_until__gte=at))
+
+
 class Place(models.Model):
     """One of the wanted places of a batch. A join or a submit moves it by a conditional
     update of this one row, so that two people can never hold it."""
@@ -151,6 +179,14 @@ class Place(models.Model):
 
     def __str__(self) -> str:
         return f"place {self.number} of batch {self.batch_id}"
+
+
+class JudgementQuerySet(models.QuerySet["Judgement"]):
+    def of_training(self) -> Self:
+        return self.filter(role="training")
+
+    def of_test(self) -> Self:
+        return self.filter(role="test")
 
 
 class Judgement(models.Model):

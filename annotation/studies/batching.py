@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.benchmarks.chains import chains as chains_of_task
-from annotation.benchmarks.chains import unchained
+from annotation.benchmarks.chains import shots_and_split, unchained
 from annotation.models import Batch, ItemSet, Role, Study, StudyState, Task
 from annotation.models.errors import BadInput, Frozen
 
@@ -136,15 +136,16 @@ def _of_shot_sets(task: Task) -> list[Candidate]:
     test_set = task.item_sets.filter(role=Role.TEST, episode=None).order_by("name").first()
     if test_set is None:
         return []
-    nested = [
-        Candidate(task, item_set, test_set, chain.number)
+    sets: list[tuple[ItemSet, int | None]] = [
+        (item_set, chain.number)
         for chain in chains_of_task(task)
         for item_set in chain.sets.values()
     ]
-    alone = [Candidate(task, item_set, test_set) for item_set in unchained(task)]
+    sets += [(item_set, None) for item_set in unchained(task)]
+    sets.sort(key=lambda pair: shots_and_split(pair[0]))
     return [
         Candidate(task, None, test_set),
-        *sorted(nested + alone, key=lambda c: (c.shots, c.training_set.split)),
+        *(Candidate(task, item_set, test_set, chain) for item_set, chain in sets),
     ]
 
 

@@ -1,5 +1,6 @@
 """Copying: a draft like a study that has been started and can no longer be changed."""
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -18,7 +19,7 @@ COPIED_FIELDS = (
 
 
 @transaction.atomic
-def copy_study(study: Study, *, slug: str, title: str = "", owner: object = None) -> Study:
+def copy_study(study: Study, *, slug: str, title: str = "", owner: User | None = None) -> Study:
     """A draft with the same rules, texts and batches, with new links, codes and seed."""
     if Study.objects.filter(slug=slug).exists():
         raise BadInput(

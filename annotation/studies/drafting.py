@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -33,7 +34,7 @@ def draft_study(
     channel: Channel,
     hourly_rate: Decimal,
     currency: str = "USD",
-    owner: object = None,
+    owner: User | None = None,
 ) -> Study:
     """A study with its batches and codes. Raises BadInput where the task has fewer such sets, or
     the short name is taken."""
@@ -66,7 +67,8 @@ def _chosen(draft: Draft) -> list[Candidate]:
         if each.shots == draft.shots and PART not in each.test_set.name
     ]
     if len(there) < draft.batches:
-        known = sorted({each.shots for each in candidates(draft.task)})
+        sizes = {each.shots for each in candidates(draft.task)}
+        known = sorted(shots for shots in sizes if shots is not None)
         raise BadInput(
             _(
                 "The task %(task)s has %(there)s batches with %(shots)s shots, not %(wanted)s; "

@@ -1,5 +1,6 @@
 """Exclusion: a researcher's mark on ended work. Outcome, code and pay stay as they are."""
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
@@ -18,7 +19,7 @@ class CannotLift(Refusal):
     """An exclusion whose place has gone to somebody else."""
 
 
-def exclude(assignment: Assignment, *, reason: str, author: object = None) -> Exclusion:
+def exclude(assignment: Assignment, *, reason: str, author: User | None = None) -> Exclusion:
     """Mark an assignment that has ended; its place opens again unless the study is closed.
 
     Excluded twice, the first mark and its reason stand.

@@ -63,19 +63,24 @@ class AddBatchesForm(forms.Form):
         everything = [c for found in self._candidates.values() for c in found]
         self._offer_shot_sets([c for c in everything if c.episode is None])
         self._offer_episodes([c for c in everything if c.episode is not None])
-        self.fields["tasks"].choices = [(t.slug, _task_label(t)) for t in self._tasks]
+        self._choice("tasks").choices = [(t.slug, _task_label(t)) for t in self._tasks]
         self.fields["tasks"].initial = [task.slug for task in self._tasks]
         self.fields["seconds"].initial = usual_seconds(self._tasks)
 
+    def _choice(self, name: str) -> forms.ChoiceField:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        return field
+
     def _offer_shot_sets(self, found: list[Candidate]) -> None:
-        shots = sorted({candidate.shots for candidate in found})
+        shots = sorted({c.shots for c in found if c.shots is not None})
         chains = sorted({c.chain for c in found if c.chain is not None})
         choices: list[tuple[str, Any]] = [(str(number), str(number)) for number in chains]
         if any(c.training_set and c.chain is None for c in found):
             choices.append((NO_CHAIN, _("in no chain")))
-        self.fields["shots"].choices = [(str(n), _shots_label(n)) for n in shots]
+        self._choice("shots").choices = [(str(n), _shots_label(n)) for n in shots]
         self.fields["shots"].initial = [str(n) for n in shots if n]
-        self.fields["chains"].choices = choices
+        self._choice("chains").choices = choices
         self.fields["chains"].initial = [value for value, _label in choices]
         if not shots:
             del self.fields["shots"]
@@ -88,7 +93,7 @@ class AddBatchesForm(forms.Form):
             kinds.append((FEW, _("few-shot")))
         if any(candidate.training_set is None for candidate in found):
             kinds.append((ZERO, _("zero-shot")))
-        self.fields["episodes"].choices = kinds
+        self._choice("episodes").choices = kinds
         if not kinds:
             del self.fields["episodes"], self.fields["episode_numbers"]
 

@@ -20,5 +20,5 @@ def _overview() -> dict[str, object]:
     episodes = ItemSet.objects.filter(task__benchmark=OuterRef("pk"), episode__isnull=False)
     return {
         "studies": Study.objects.select_related("benchmark"),
-        "benchmarks": Benchmark.objects.annotate(has_episodes=Exists(episodes)),
+        "benchmarks": Benchmark.objects.annotate(holds_episodes=Exists(episodes)),
     }

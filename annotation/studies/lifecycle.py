@@ -145,7 +145,7 @@ def _batch_record(batch: Batch) -> dict[str, Any]:
         "training_checksum": batch.training_set.checksum if batch.training_set else None,
         "test_checksum": batch.test_set.checksum,
         "description_checksum": sha256(batch.description.encode()).hexdigest(),
-        "gold_version": batch.gold_version.number,
+        "gold_version": batch.gold_version.number if batch.gold_version else None,
     }
 
 

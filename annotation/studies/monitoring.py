@@ -126,15 +126,16 @@ def _hourly(assignment: Assignment) -> Decimal:
 def _flagged(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Assignment]]:
     """By batch, who passed but would be dropped by the rule now, given who finished since: a flag
     for the researcher, never a reason to throw anybody out."""
-    cells: dict[tuple[int, int], list[Assignment]] = defaultdict(list)
+    cells: dict[tuple[int, int], list[tuple[Assignment, float]]] = defaultdict(list)
     for assignment in everybody:
-        if assignment.training_score is not None and not assignment.is_simulated:
-            cells[assignment.batch.task_id, assignment.batch.shots].append(assignment)
+        score = assignment.training_score
+        if score is not None and not assignment.is_simulated:
+            cells[assignment.batch.task_id, assignment.batch.shots].append((assignment, score))
     flagged: dict[int, list[Assignment]] = defaultdict(list)
     for cell in cells.values():
-        for assignment in cell:
-            others = [other.training_score for other in cell if other is not assignment]
+        for assignment, score in cell:
+            others = [theirs for other, theirs in cell if other is not assignment]
             passed = assignment.screening.get("passed")
-            if passed and not screen(assignment.training_score, others, study).passed:
+            if passed and not screen(score, others, study).passed:
                 flagged[assignment.batch_id].append(assignment)
     return flagged

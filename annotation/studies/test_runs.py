@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
@@ -12,7 +13,7 @@ from annotation.work.joining import identify, join
 
 
 @transaction.atomic
-def start_test_drive(batch: Batch, *, author: object, at: datetime) -> Assignment:
+def start_test_drive(batch: Batch, *, author: User, at: datetime) -> Assignment:
     """A simulated annotator with a place of its own, excluded from the first moment.
 
     So it takes nobody's place, is in no figure of people, and not in those of simulated

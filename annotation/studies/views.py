@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import cookies
 from annotation.access.links import invitation_link
+from annotation.access.requests import ResearcherRequest
 from annotation.models import Batch, Outcome, Study
 from annotation.models.errors import Refusal
 from annotation.studies.exporting import FORMATS, export_judgements
@@ -43,7 +44,7 @@ def for_researchers(permission: str) -> Callable[[View], View]:
 
 @for_researchers("annotation.view_study")
 @require_safe
-def watch(request: HttpRequest, slug: str) -> HttpResponse:
+def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
     study = _study(slug)
     context = {
         "study": study,
@@ -51,13 +52,13 @@ def watch(request: HttpRequest, slug: str) -> HttpResponse:
         "outcomes": Outcome.choices,
         "now": timezone.now(),
     }
-    template = f"{WATCH}#figures" if request.htmx else WATCH  # type: ignore[attr-defined]
+    template = f"{WATCH}#figures" if request.htmx else WATCH
     return render(request, template, context)
 
 
 @for_researchers("annotation.change_study")
 @require_POST
-def test_drive(request: HttpRequest, batch_id: int) -> HttpResponse:
+def test_drive(request: ResearcherRequest, batch_id: int) -> HttpResponse:
     batch = get_object_or_404(Batch.objects.select_related("study", "task"), pk=batch_id)
     try:
         assignment = start_test_drive(batch, author=request.user, at=timezone.now())

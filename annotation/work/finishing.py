@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from annotation.models import Assignment, Outcome, Place, Study, StudyState, WorkState
-from annotation.models.querysets import AssignmentQuerySet
+from annotation.models.work import AssignmentQuerySet
 from annotation.work.paying import amount_due
 
 # Whose work is finished keeps the place; everybody else's is open again.

@@ -89,7 +89,7 @@ def submit_answer(
         with transaction.atomic():
             if not _holds_place(assignment, at):
                 return None
-            judgement = Judgement.objects.create(
+            judgement: Judgement | None = Judgement.objects.create(
                 assignment=assignment,
                 example_id=example.pk,
                 role=example.role,

@@ -67,18 +67,18 @@ def training_score(assignment: Assignment) -> float:
 def others_scores(assignment: Assignment) -> list[float]:
     """Training scores of everybody else who finished the training of this cell,
     screened-out included."""
-    return list(
-        Assignment.objects.filter(
-            study=assignment.study,
-            batch__task_id=assignment.batch.task_id,
-            batch__training_set__shots=assignment.batch.training_set.shots,
-            training_score__isnull=False,
-            annotator__channel__is_simulated=assignment.is_simulated,
-        )
-        .exclude(pk=assignment.pk)
-        .order_by("id")
-        .values_list("training_score", flat=True)
+    training_set = assignment.batch.training_set
+    others = Assignment.objects.filter(
+        study=assignment.study,
+        batch__task_id=assignment.batch.task_id,
+        batch__training_set__shots=training_set.shots if training_set else None,
+        training_score__isnull=False,
+        annotator__channel__is_simulated=assignment.is_simulated,
     )
+    scores = (
+        others.exclude(pk=assignment.pk).order_by("id").values_list("training_score", flat=True)
+    )
+    return [score for score in scores if score is not None]
 
 
 def _lowest_allowed(

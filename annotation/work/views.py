@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 
 from django.contrib.auth.decorators import login_not_required
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import cookies
+from annotation.access.requests import HtmxRequest
 from annotation.models import (
     Annotator,
     Assignment,
@@ -81,7 +83,7 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
     return response
 
 
-def _studies() -> object:
+def _studies() -> QuerySet[Study]:
     return Study.objects.select_related("channel")
 
 
@@ -183,13 +185,13 @@ def at_work(view: View) -> View:
 
 @at_work
 @require_GET
-def work(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def work(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     return _page(request, assignment)
 
 
 @at_work
 @require_POST
-def consent(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def consent(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     act = judging.decline if "decline" in request.POST else judging.give_consent
     act(assignment, at=timezone.now())
     return _next_page(request, assignment)
@@ -197,14 +199,14 @@ def consent(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 @at_work
 @require_POST
-def begin(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def begin(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     judging.begin(assignment, at=timezone.now())
     return _next_page(request, assignment)
 
 
 @at_work
 @require_POST
-def submit(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def submit(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     try:
         sent = read_sent_answer(request.POST)
         judging.submit_answer(
@@ -217,7 +219,7 @@ def submit(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 @at_work
 @require_POST
-def proceed(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def proceed(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     try:
         judging.leave_reveal(assignment, step=read_step(request.POST), at=timezone.now())
     except BadInput as refusal:
@@ -227,20 +229,20 @@ def proceed(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 @at_work
 @require_POST
-def withdraw(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     if assignment.state != WorkState.CONSENT:
         withdraw_assignment(assignment, at=timezone.now())
     return _next_page(request, assignment)
 
 
-def _next_page(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def _next_page(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     """With htmx the next step at once; else the page, so that a reload repeats nothing."""
-    if request.htmx:  # type: ignore[attr-defined]
+    if request.htmx:
         return _page(request, assignment)
     return redirect("annotation:work")
 
 
-def _page(request: HttpRequest, assignment: Assignment, *, error: str = "") -> HttpResponse:
-    template = f"{PAGE}#step" if request.htmx else PAGE  # type: ignore[attr-defined]
+def _page(request: HtmxRequest, assignment: Assignment, *, error: str = "") -> HttpResponse:
+    template = f"{PAGE}#step" if request.htmx else PAGE
     context = {**page_context(assignment), "error": error}
     return render(request, template, context, status=422 if error else 200)

@@ -1,35 +1,42 @@
 """What researchers decide about the leaderboard, in the admin: runs by actions on their list,
 the people of a study by a decision of their own."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
+from django_stubs_ext import StrOrPromise
 
 from annotation.models.errors import Refusal
 from scoring.leaderboard.approving import OF_STANDING, decide_runs
-from scoring.models import BoardDecision, Run, Standing
+from scoring.models import BoardDecision, Run, RunState, Standing
 
 
 @admin.action(description=_("Approve for the leaderboard"), permissions=["decide"])
-def approve(model_admin: admin.ModelAdmin, request: HttpRequest, runs: QuerySet[Run]) -> None:
+def approve(model_admin: admin.ModelAdmin[Run], request: HttpRequest, runs: QuerySet[Run]) -> None:
     _decide(model_admin, request, runs, stands=True)
 
 
 @admin.action(description=_("Keep off the leaderboard"), permissions=["decide"])
-def keep_off(model_admin: admin.ModelAdmin, request: HttpRequest, runs: QuerySet[Run]) -> None:
+def keep_off(model_admin: admin.ModelAdmin[Run], request: HttpRequest, runs: QuerySet[Run]) -> None:
     _decide(model_admin, request, runs, stands=False)
 
 
 def _decide(
-    model_admin: admin.ModelAdmin, request: HttpRequest, runs: QuerySet[Run], *, stands: bool
+    model_admin: admin.ModelAdmin[Run],
+    request: HttpRequest,
+    runs: QuerySet[Run],
+    *,
+    stands: bool,
 ) -> None:
     try:
-        count = decide_runs(runs, stands=stands, author=request.user, at=timezone.now())
+        count = decide_runs(runs, stands=stands, author=cast(User, request.user), at=timezone.now())
     except Refusal as refusal:
         model_admin.message_user(request, str(refusal), messages.ERROR)
         return
@@ -44,13 +51,14 @@ class OnBoardFilter(admin.SimpleListFilter):
     title = _("leaderboard")
     parameter_name = "on_board"
 
-    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, StrOrPromise]]:
         return Standing.choices
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
-        if self.value() not in OF_STANDING:
+        chosen = self.value() or ""
+        if chosen not in OF_STANDING:
             return queryset
-        return queryset.complete().filter(OF_STANDING[self.value()])
+        return queryset.filter(OF_STANDING[chosen], state=RunState.COMPLETE)
 
 
 class DecidesAboutBoards:
@@ -66,7 +74,7 @@ class DecidesAboutBoards:
 
 
 @admin.register(BoardDecision)
-class BoardDecisionAdmin(admin.ModelAdmin):
+class BoardDecisionAdmin(admin.ModelAdmin[BoardDecision]):
     """Decisions about runs are made on the list of runs; here stand those about studies."""
 
     list_display = ["__str__", "stands", "author", "decided_at"]
@@ -77,8 +85,10 @@ class BoardDecisionAdmin(admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[BoardDecision]:
         return super().get_queryset(request).filter(study__isnull=False)
 
-    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
-        form = super().get_form(request, obj, **kwargs)
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form = super().get_form(request, obj, change, **kwargs)
         form.base_fields["study"].required = True
         form.base_fields["study"].help_text = _(
             "Without a decision, the people of a study stand on the board once it is closed."
@@ -86,6 +96,6 @@ class BoardDecisionAdmin(admin.ModelAdmin):
         return form
 
     def save_model(self, request: HttpRequest, obj: BoardDecision, form: Any, change: bool) -> None:
-        obj.author = request.user
+        obj.author_id = request.user.pk
         obj.decided_at = timezone.now()
         super().save_model(request, obj, form, change)

@@ -1,10 +1,10 @@
 """Runs and published figures in the admin: read, and deleted as a whole, never edited."""
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
@@ -12,14 +12,16 @@ from django.utils.translation import gettext_lazy as _
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
 
+_Row = TypeVar("_Row", bound=Model)
 
-class NeverChanged(admin.ModelAdmin):
+
+class NeverChanged(admin.ModelAdmin[_Row]):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
 @admin.register(Run)
-class RunAdmin(DecidesAboutBoards, NeverChanged):
+class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
     list_display = [
         "system",
         "method",
@@ -51,7 +53,7 @@ class RunAdmin(DecidesAboutBoards, NeverChanged):
 
 
 @admin.register(ReportedScore)
-class ReportedScoreAdmin(NeverChanged):
+class ReportedScoreAdmin(NeverChanged[ReportedScore]):
     list_display = ["system", "method", "task", "shots_shown", "mean", "sd", "n", "references"]
     list_filter = ["benchmark", "kind", "references", "method", "task", "source"]
     search_fields = ["system", "source"]
@@ -65,5 +67,5 @@ class ReportedScoreAdmin(NeverChanged):
 
 
 @admin.register(Leaderboard)
-class LeaderboardAdmin(admin.ModelAdmin):
+class LeaderboardAdmin(admin.ModelAdmin[Leaderboard]):
     list_display = ["benchmark", "is_public"]

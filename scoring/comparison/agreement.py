@@ -51,7 +51,8 @@ def accord_of_plain(kept: Mapping[str, Any]) -> Accord:
 
 
 def _agreement_of_plain(kept: Mapping[str, Any]) -> Agreement:
-    return Agreement(**{key: nan if value is None else value for key, value in kept.items()})
+    known: dict[str, Any] = {key: nan if value is None else value for key, value in kept.items()}
+    return Agreement(**known)
 
 
 def accord(cell: Cell, *, seed: int) -> Accord:

@@ -4,9 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from django.db.models import Max
+from numpy.typing import NDArray
 
 from annotation.models import Assignment, Batch, GoldVersion, ItemSet, ReferencePolicy, Study, Task
 from scoring.comparison.matrices import (
@@ -19,6 +21,8 @@ from scoring.comparison.scored_items import ScoredItems, scored_items
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, cluster_scores
 from scoring.models import FEW, FULLY_SUPERVISED, Run, shots_label, shots_order
+
+_Member = TypeVar("_Member", Assignment, Run)
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,14 @@ class Cell:
     method: str = ""
     parameters: str = ""
 
+    @property
+    def annotators(self) -> tuple[Assignment, ...]:
+        return tuple(member for member in self.members if isinstance(member, Assignment))
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return tuple(member for member in self.members if isinstance(member, Run))
+
     @cached_property
     def _placed(self) -> tuple[Floats, tuple[int, ...], tuple[str, ...]]:
         return side_by_side([(vector.items, vector.scores) for vector in self.vectors])
@@ -100,9 +112,9 @@ class Cell:
         return self._placed[2]
 
     @cached_property
-    def answered(self) -> "np.ndarray":
+    def answered(self) -> NDArray[np.bool_]:
         """Which members answered anything at all."""
-        return ~np.isnan(self.matrix).all(axis=1)
+        return np.asarray(~np.isnan(self.matrix).all(axis=1))
 
     @cached_property
     def splits(self) -> list[str]:
@@ -212,7 +224,7 @@ class CellReader:
         return self._items_of(task, {0: item_set})[0]
 
     def _cell(
-        self, task: Task, members: Sequence, vectors: Mapping[int, Vector], **about: object
+        self, task: Task, members: Sequence[_Member], vectors: Mapping[int, Vector], **about: Any
     ) -> Cell:
         return Cell(
             task=task,

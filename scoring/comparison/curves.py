@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from annotation.models import Assignment, Judgement, Study
 from scoring.comparison.cells import CellReader, cell_order, shots_of_batch
 from scoring.comparison.rows import percent
+from scoring.comparison.scored_items import Texts
 from scoring.core.learning import learning_curve
 from scoring.core.s1 import score_one
 
@@ -92,8 +93,9 @@ def _scored_judgements(
     """Every training judgement: whose, of which example, at which position from 1, its S1."""
     task = members[0].batch.task
     names = {member.pk: member.annotator.pseudonym for member in members}
-    golds: dict[int, tuple] = {}
-    for training_set in {member.batch.training_set for member in members}:
+    golds: dict[int, Texts] = {}
+    sets = {member.batch.training_set for member in members}
+    for training_set in filter(None, sets):
         items = reader.items(task, training_set)
         golds |= dict(zip(items.example_ids, items.golds, strict=True))
     judgements = Judgement.objects.of_training().filter(assignment_id__in=names).order_by("pk")

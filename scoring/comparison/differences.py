@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from annotation.models import Study, Task
 from scoring.comparison.cells import Cell
 from scoring.comparison.matrices import Floats
 from scoring.comparison.rows import percent
@@ -144,7 +145,7 @@ def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
 
 
 def _by_task(people: Sequence[Cell]) -> Iterable[list[Cell]]:
-    groups: dict[tuple, list[Cell]] = {}
+    groups: dict[tuple[Study | None, bool, Task], list[Cell]] = {}
     for cell in people:
         groups.setdefault((cell.study, cell.simulated, cell.task), []).append(cell)
     return (sorted(cells, key=lambda cell: shots_order(cell.shots)) for cells in groups.values())

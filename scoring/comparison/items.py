@@ -1,12 +1,12 @@
 """Item by item: how hard each test item is for people and for systems, and where they
 differ most."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import Example, Item, Study, Task
+from annotation.models import Assignment, Example, Item, Study, Task
 from scoring.comparison.cells import Cell, CellReader
 from scoring.comparison.matrices import Answers, judged_answers, predicted_answers
 from scoring.comparison.rows import percent
@@ -116,17 +116,17 @@ def given_answers(
     return sorted(found, key=lambda each: (each.score, each.who))
 
 
-def _answers(example: Example, cell: Cell, given: dict[int, Answers]) -> list[GivenAnswer]:
+def _answers(example: Example, cell: Cell, given: Mapping[int, Answers]) -> list[GivenAnswer]:
     gold = _golds([cell]).get(example.pk)
     if gold is None:
         return []
     return [
         GivenAnswer(
-            who=cell.system or member.annotator.pseudonym,
+            who=member.annotator.pseudonym if isinstance(member, Assignment) else cell.system,
             method=cell.method,
             study=cell.study.slug if cell.study else "",
             shots=cell.shots,
-            split=member.batch.split if cell.study else member.split,
+            split=member.batch.split if isinstance(member, Assignment) else member.split,
             answer=tuple(given[member.pk][example.pk]),
             score=100 * score_one(given[member.pk][example.pk], gold, references=cell.references),
         )

@@ -26,7 +26,7 @@ ANSWER = Cast("answer", TextField())
 # A query takes only so many values.
 MOST_NAMED = 500
 # An owner's answers: by the id of the example, the texts given.
-Answers = Mapping[int, Collection[str]]
+Answers = Mapping[int, Sequence[str]]
 
 
 # Whose scores are wanted: by their primary key, the items of their test set, all of one task.
@@ -138,21 +138,23 @@ def _portions(owners: Iterable[int], size: int) -> Iterator[list[int]]:
     return (pks[start : start + size] for start in range(0, len(pks), size))
 
 
-def judged_answers(owners: Collection[int], example: int | None = None) -> dict[int, Answers]:
+def judged_answers(owners: Collection[int], example: int | None = None) -> Mapping[int, Answers]:
     """Test answers by assignment; of all examples or of one."""
     rows = Judgement.objects.of_test().filter(assignment_id__in=owners)
     rows = rows if example is None else rows.filter(example_id=example)
     return _by_owner(owners, rows.values_list("assignment_id", "example_id", ANSWER))
 
 
-def predicted_answers(owners: Collection[int], example: int | None = None) -> dict[int, Answers]:
+def predicted_answers(owners: Collection[int], example: int | None = None) -> Mapping[int, Answers]:
     """Answers by run; of all examples or of one."""
     rows = Prediction.objects.filter(run_id__in=owners)
     rows = rows if example is None else rows.filter(example_id=example)
     return _by_owner(owners, rows.values_list("run_id", "example_id", ANSWER))
 
 
-def _by_owner(owners: Collection[int], rows: Iterable[tuple[int, int, str]]) -> dict[int, Answers]:
+def _by_owner(
+    owners: Collection[int], rows: Iterable[tuple[int, int, str]]
+) -> Mapping[int, Answers]:
     answers: dict[int, dict[int, list[str]]] = {pk: {} for pk in owners}
     found = list(rows)
     # Decoded together: one by one takes as long as all the rest.

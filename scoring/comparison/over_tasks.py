@@ -34,7 +34,7 @@ def aggregates(rows: Iterable[Row], tasks: Sequence[str]) -> list[Aggregate]:
     under another policy than the scored figures of its task has no part in it."""
     found = list(rows)
     first = first_policies(found)
-    groups: dict[tuple, dict[str, Row]] = {}
+    groups: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in found:
         if policy_of(row, first) != first[row.task]:
             continue
@@ -49,7 +49,7 @@ def aggregates(rows: Iterable[Row], tasks: Sequence[str]) -> list[Aggregate]:
 
 
 def _aggregate(rows: Sequence[Row]) -> Aggregate:
-    found = over_tasks([row.mean for row in rows], [_sd(row) for row in rows])
+    found = over_tasks([_or_nan(row.mean) for row in rows], [_or_nan(row.sd) for row in rows])
     first = rows[0]
     known = found.sd == found.sd
     return Aggregate(
@@ -68,8 +68,8 @@ def _aggregate(rows: Sequence[Row]) -> Aggregate:
     )
 
 
-def _sd(row: Row) -> float:
-    return nan if row.sd is None else row.sd
+def _or_nan(figure: float | None) -> float:
+    return nan if figure is None else figure
 
 
 def _partial(row: Row) -> bool:

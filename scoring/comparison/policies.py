@@ -16,7 +16,8 @@ def first_policies(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> dict[st
     found = list(rows)
     scored = [row for row in found if row.kind != "reported"]
     first = {row.task: "" for row in found}
-    for figure in [*scored, *bounds, *found]:
+    figures: list[Row | Bound] = [*scored, *bounds, *found]
+    for figure in figures:
         if figure.references in ReferencePolicy.values and not first.get(figure.task):
             first[figure.task] = figure.references
     return first

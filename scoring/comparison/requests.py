@@ -5,23 +5,24 @@ from functools import wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from annotation.access.requests import HtmxRequest
 from annotation.models import Benchmark, Study
 from scoring.comparison.cells import Choices
 from scoring.comparison.scope import Scope
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def for_researchers(view: View) -> View:
     """Pages that show answers and scores are for staff; who is not signed in signs in."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_staff:
             raise PermissionDenied
         return view(request, *args, **kwargs)
@@ -67,7 +68,7 @@ def download(document: bytes, content_type: str, name: str) -> HttpResponse:
     )
 
 
-def render_or_poll(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+def render_or_poll(request: HtmxRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     """A page of figures that may still be computed; to its poll the progress alone."""
     if not request.htmx:
         return render(request, template, context)

@@ -2,7 +2,7 @@
 much of it is still to be scored."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -132,7 +132,7 @@ def _unscored(task: Task, scope: Scope, reader: CellReader) -> int:
     )
     people = Assignment.objects.filter(study__in=scope.studies, batch__task=task).completed()
     runs = Run.objects.complete().filter(task=task)
-    owners = {
+    owners: dict[str, QuerySet[Any]] = {
         "batch__test_set": people.filter(~Exists(scored.filter(assignment=OuterRef("pk")))),
         "test_set": runs.filter(~Exists(scored.filter(run=OuterRef("pk")))),
     }
@@ -144,9 +144,10 @@ def _unscored(task: Task, scope: Scope, reader: CellReader) -> int:
     )
 
 
-def _counts(owners: QuerySet, test_set: str) -> QuerySet:
+def _counts(owners: QuerySet[Any], test_set: str) -> Iterable[tuple[int, int]]:
     """Pairs of a test set and how many of the owners answered it."""
-    return owners.order_by().values_list(test_set).annotate(Count("pk"))
+    pairs: Iterable[tuple[int, int]] = owners.order_by().values_list(test_set).annotate(Count("pk"))
+    return pairs
 
 
 def _sizes(task: Task) -> dict[int, int]:

@@ -150,7 +150,8 @@ class _Answers:
 
     def disagreement(self, distances: Floats) -> Floats:
         """For each unit, the sum of the distances over its ordered pairs of annotators."""
-        return np.asarray((self.counts @ distances * self.counts.toarray()).sum(axis=1))
+        pairs = np.asarray(self.counts @ distances) * self.counts.toarray()
+        return np.asarray(pairs.sum(axis=1))
 
     def resample(self, resamples: int, rng: np.random.Generator) -> Floats:
         """How often each unit comes up when contexts are drawn with replacement."""
@@ -165,7 +166,7 @@ def _alpha(answers: _Answers, distance: str | Distance, weights: Floats) -> Floa
     distances = answers.distances(distance)
     within_units = answers.disagreement(distances) / (answers.sizes - 1)
     values = weights @ answers.sizes
-    counts = (answers.counts.T @ weights.T).T
+    counts = np.asarray(answers.counts.T @ weights.T).T
     across = ((counts @ distances) * counts).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         alpha = 1 - (weights @ within_units) * (values - 1) / across

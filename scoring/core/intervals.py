@@ -220,7 +220,7 @@ def _logit_limits(
 
 
 def _t(df: ArrayLike, level: float) -> Floats:
-    return np.asarray(stats.t.ppf((1 + level) / 2, df))
+    return np.asarray(stats.t.ppf((1 + level) / 2, np.asarray(df, float)))
 
 
 def _annotator_means(y: Floats) -> Floats:

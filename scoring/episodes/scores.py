@@ -146,5 +146,5 @@ class EpisodeReader:
 
 def system_of(run: Run) -> Who:
     """Nobody adds to another's line; what researchers stored is nobody's own."""
-    own = run.owner_id if run.owner_id and not run.owner.is_staff else None
+    own = run.owner_id if run.owner and not run.owner.is_staff else None
     return Who(SYSTEM, run.system, run.method, run.parameters, submitter=own)

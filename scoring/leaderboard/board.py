@@ -110,7 +110,7 @@ def _task_board(entries: Sequence[Entry], task: str, references: str) -> TaskBoa
 def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) -> Iterator[Entry]:
     """One entry for each system of each submitter: nobody adds to another's line."""
     submitters = _submitters(benchmark)
-    groups: dict[tuple, list[Cell]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, int | None], list[Cell]] = defaultdict(list)
     for task in tasks:
         for whole in reader.systems(task):
             for submitter, cell in _parts(whole, submitters):
@@ -128,7 +128,7 @@ def _submitters(benchmark: Benchmark) -> dict[int, int | None]:
 def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[int | None, Cell]]:
     """The standing runs of a cell, apart by who submitted them and by their parameters."""
     groups: dict[tuple[int | None, str], list[int]] = defaultdict(list)
-    for number, run in enumerate(cell.members):
+    for number, run in enumerate(cell.runs):
         if run.pk in submitters:
             groups[submitters[run.pk], run.parameters].append(number)
     for (submitter, parameters), numbers in groups.items():
@@ -136,7 +136,7 @@ def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[i
             submitter,
             replace(
                 cell,
-                members=tuple(cell.members[number] for number in numbers),
+                members=tuple(cell.runs[number] for number in numbers),
                 vectors=tuple(cell.vectors[number] for number in numbers),
                 parameters=parameters,
             ),
@@ -144,7 +144,7 @@ def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[i
 
 
 def _system(cells: Sequence[Cell], choices: Choices) -> Entry:
-    runs: list[Run] = [run for cell in cells for run in cell.members]
+    runs: list[Run] = [run for cell in cells for run in cell.runs]
     by_task: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         by_task[cell.task.slug].append(cell)
@@ -175,7 +175,7 @@ def _people(
 
 def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Entry]:
     """One entry for each system; a second figure for the same place makes a second entry."""
-    groups: dict[tuple, list[Rows]] = defaultdict(list)
+    groups: dict[tuple[str | None, str | None, str], list[Rows]] = defaultdict(list)
     for row in rows:
         same = groups[row.system, row.method, row.parameters]
         place = (row.task, str(row.shots))
@@ -187,7 +187,7 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
         for found in entries:
             yield Entry(
                 kind=SYSTEM if method else PEOPLE,
-                name=system,
+                name=system or "",
                 method=method or "",
                 parameters=parameters,
                 source="; ".join(dict.fromkeys(row.source for row in found.values())),

@@ -108,13 +108,17 @@ def places(
     """By mean, the highest first; after them the systems without a rank. Equal means share
     a rank."""
     found = [(each, mean(each), gaps(each)) for each in entries]
-    ranked = [score for each, score, lacking in found if _is_ranked(each, score, lacking)]
+    ranked = [
+        score
+        for each, score, lacking in found
+        if score is not None and _is_ranked(each, score, lacking)
+    ]
     made = [
         Place(
             entry=each,
             mean=score,
             rank=1 + sum(other > score for other in ranked)
-            if _is_ranked(each, score, lacking)
+            if score is not None and _is_ranked(each, score, lacking)
             else None,
             gaps=lacking,
         )
@@ -148,7 +152,7 @@ def gaps_of_figures(rows: Mapping[str, Row], references: str) -> tuple[str, ...]
 
 
 def _gaps_in_cell(cell: Cell) -> Iterable[str]:
-    counts = Counter(run.split for run in cell.members)
+    counts = Counter(run.split for run in cell.runs)
     if missing := [split for split in SPLITS if split not in counts]:
         yield _("%(shots)s shots: no run on split %(splits)s") % {
             "shots": cell.shots,

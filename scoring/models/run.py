@@ -3,7 +3,7 @@
 from typing import Self
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -67,14 +67,14 @@ class Standing(models.TextChoices):
     KEPT_OFF = "kept_off", _("kept off")
 
 
-class RunQuerySet(models.QuerySet):
+class RunQuerySet(models.QuerySet["Run"]):
     def complete(self) -> Self:
         return self.filter(state=RunState.COMPLETE)
 
     def of_benchmark(self, benchmark: Benchmark) -> Self:
         return self.filter(task__benchmark=benchmark)
 
-    def visible_to(self, user: AbstractBaseUser) -> Self:
+    def visible_to(self, user: User) -> Self:
         return self if user.is_staff else self.filter(owner=user)
 
 

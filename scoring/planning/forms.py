@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from math import sqrt
-from typing import Any
+from typing import Any, TypedDict
 
 from django import forms
 from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from annotation.models import Assignment, Channel, Study, Task
 from scoring.core.intervals import ESTIMANDS
@@ -23,13 +24,13 @@ ESTIMAND_LABELS = {"new_items": _("new items like these"), "these_items": _("exa
 class Slider:
     """A number with its slider; the number may go beyond the slider's ends."""
 
-    label: str
+    label: StrOrPromise
     initial: float
     least: float
     most: float
     step: float = 1
-    unit: str = ""
-    help_text: str = ""
+    unit: StrOrPromise = ""
+    help_text: StrOrPromise = ""
 
 
 AIM: dict[str, Slider] = {
@@ -63,6 +64,23 @@ LEAST = {"budget": 0.01, "width": 0.1, "batches": 1, "runs": 1, "max_items": 2}
 WHOLE = frozenset({"batches", "shots", "max_items", "runs"})
 
 
+class Wanted(TypedDict, total=False):
+    """One of the two."""
+
+    budget: float
+    width: float
+
+
+def _number_field(name: str, slider: Slider) -> forms.Field:
+    about: dict[str, Any] = {
+        "label": slider.label,
+        "initial": slider.initial,
+        "min_value": LEAST.get(name, 0),
+        "help_text": slider.help_text,
+    }
+    return forms.IntegerField(**about) if name in WHOLE else forms.FloatField(**about)
+
+
 class PlanForm(forms.Form):
     aim = forms.ChoiceField(
         label=_("Plan for"),
@@ -78,13 +96,7 @@ class PlanForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, slider in (AIM | MONEY | TIMES | SPREAD | CONTRAST).items():
-            kind = forms.IntegerField if name in WHOLE else forms.FloatField
-            self.fields[name] = kind(
-                label=slider.label,
-                initial=slider.initial,
-                min_value=LEAST.get(name, 0),
-                help_text=slider.help_text,
-            )
+            self.fields[name] = _number_field(name, slider)
 
     @classmethod
     def from_query(cls, query: Any) -> "PlanForm":
@@ -110,7 +122,7 @@ class PlanForm(forms.Form):
             batches=found["batches"],
         )
 
-    def wanted(self) -> dict[str, float]:
+    def wanted(self) -> Wanted:
         """The budget, or the width as the plan takes it."""
         if self.cleaned_data["aim"] == WIDTH:
             return {"width": self.cleaned_data["width"] / 100}
@@ -148,7 +160,7 @@ class PilotForm(forms.Form):
             "batch__task__slug",
             "batch__training_set__shots",
         ).annotate(n=Count("pk"))
-        self.fields["pilot"].choices = [
+        self._pilot.choices = [
             (
                 f"{slug}/{task}/{shots or 0}",
                 _("%(title)s: %(task)s, %(shots)s shots (%(count)s people)")
@@ -159,7 +171,13 @@ class PilotForm(forms.Form):
         ]
 
     def has_any(self) -> bool:
-        return bool(self.fields["pilot"].choices)
+        return bool(self._pilot.choices)
+
+    @property
+    def _pilot(self) -> forms.ChoiceField:
+        field = self.fields["pilot"]
+        assert isinstance(field, forms.ChoiceField)
+        return field
 
     def read(self) -> Pilot:
         slug, task, shots = self.cleaned_data["pilot"].split("/")
@@ -174,27 +192,30 @@ def values_of(pilot: Pilot) -> dict[str, str]:
     return {name: f"{value:.4g}" for name, value in told.items()}
 
 
+class TaskField(forms.ModelChoiceField[Task]):
+    def label_from_instance(self, obj: Task) -> str:
+        return f"{obj.benchmark}: {obj}"
+
+
 class DraftForm(forms.Form):
     """The study that a plan makes; the design comes along in fields that the result holds."""
 
-    task = forms.ModelChoiceField(label=_("Task"), queryset=Task.objects.none())
+    task = TaskField(
+        label=_("Task"),
+        queryset=Task.objects.select_related("benchmark").order_by("benchmark__name", "slug"),
+    )
     title = forms.CharField(label=_("Title"), max_length=200)
     slug = forms.SlugField(
         label=_("Short name"), max_length=80, help_text=_("Used in commands and addresses.")
     )
-    channel = forms.ModelChoiceField(label=_("Channel"), queryset=Channel.objects.none())
+    channel = forms.ModelChoiceField(
+        label=_("Channel"), queryset=Channel.objects.filter(is_simulated=False)
+    )
     shots = forms.IntegerField(min_value=0)
     batches = forms.IntegerField(min_value=1)
     annotators = forms.IntegerField(min_value=1)
     items = forms.IntegerField(min_value=1)
     rate = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        tasks = Task.objects.select_related("benchmark").order_by("benchmark__name", "slug")
-        self.fields["task"].queryset = tasks
-        self.fields["task"].label_from_instance = lambda task: f"{task.benchmark}: {task}"
-        self.fields["channel"].queryset = Channel.objects.filter(is_simulated=False)
 
     def asked(self) -> list[forms.BoundField]:
         """What the researcher says; the rest is the plan's."""

@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
@@ -27,7 +28,7 @@ MOST_CHECKED = 10_000
 
 @for_researchers
 @require_safe
-def plan(request: HttpRequest) -> HttpResponse:
+def plan(request: ResearcherRequest) -> HttpResponse:
     """The whole page, or for a moved slider only its result."""
     if "pilot" in request.GET:
         return _with_pilot(request)
@@ -51,7 +52,7 @@ def plan_document(request: HttpRequest) -> HttpResponse:
 
 @for_researchers
 @require_POST
-def draft_plan(request: HttpRequest) -> HttpResponse:
+def draft_plan(request: ResearcherRequest) -> HttpResponse:
     if not request.user.has_perm("annotation.add_study"):
         raise PermissionDenied
     draft = DraftForm(request.POST)
@@ -115,7 +116,7 @@ def _is_small(plan: Plan) -> bool:
 def _with_pilot(request: HttpRequest) -> HttpResponse:
     """Back to the page, with the pilot's values in the fields."""
     pilots = PilotForm(request.GET)
-    given = {name: value for name, value in request.GET.items() if name != "pilot"}
+    given = {name: str(value) for name, value in request.GET.items() if name != "pilot"}
     if pilots.is_valid():
         try:
             pilot = pilots.read()
@@ -128,7 +129,7 @@ def _with_pilot(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(f"{reverse('scoring:plan')}?{urlencode(given)}")
 
 
-def _drafted_study(request: HttpRequest, form: DraftForm) -> Study:
+def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
     found = form.cleaned_data
     draft = Draft(
         task=found["task"],

@@ -7,7 +7,7 @@ from scoring.report.facts import Facts
 from scoring.report.section import Section, paragraph
 from scoring.report.words import between, capital, counted, listed, money, percent
 
-OUTCOMES = {
+OUTCOMES: dict[str, str] = {
     Outcome.COMPLETED: "completed the work",
     Outcome.SCREENED_OUT: "were screened out at the end of the training",
     Outcome.WITHDRAWN: "withdrew",
@@ -59,12 +59,15 @@ def exclusions(facts: Facts) -> Section:
 
 def _moved(facts: Facts) -> Iterator[str]:
     most = facts.results.moved_most
-    if most and most.with_excluded:
+    if most is None or most.with_excluded is None:
+        return
+    without, with_them = most.row.mean, most.with_excluded.mean
+    if without is not None and with_them is not None:
         yield (
             f"The exclusions moved the mean of no cell by more than "
-            f"{abs(most.row.mean - most.with_excluded.mean):.1f} points ({most.row.task}, "
-            f"{most.row.shots} shots: {most.row.mean:.1f} without the excluded, "
-            f"{most.with_excluded.mean:.1f} with them)."
+            f"{abs(without - with_them):.1f} points ({most.row.task}, "
+            f"{most.row.shots} shots: {without:.1f} without the excluded, "
+            f"{with_them:.1f} with them)."
         )
 
 

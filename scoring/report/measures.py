@@ -149,8 +149,8 @@ def _cell_line(cell: CellFacts, *, has_guard: bool) -> tuple[str, ...]:
 
 
 def tests_table(found: Results) -> Table:
-    heads = ("Task", "Shots", "Against", "Difference", "95 % interval", "p", "p, Holm")
-    heads += ("n", "r", "m", "Left out")
+    heads: tuple[str, ...] = ("Task", "Shots", "Against", "Difference", "95 % interval")
+    heads += ("p", "p, Holm", "n", "r", "m", "Left out")
     return Table(
         caption="Differences in points of S1, people less system, and more shots less fewer, for "
         "new items, over m item clusters that both sides answered; left out are items that one "

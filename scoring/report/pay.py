@@ -30,23 +30,25 @@ class Pay:
 
 
 def pay(people: Sequence[Assignment]) -> Pay:
-    ended = [each for each in people if each.outcome and each.amount is not None]
-    done = [each for each in ended if each.outcome == Outcome.COMPLETED]
-    timed = [(each, _hours(each)) for each in done]
-    rates = [float(each.amount) / hours for each, hours in timed if hours > 0]
-    paid_ms = sum(each.paid_ms for each in done)
+    # Each with what it was due.
+    ended = [(each, each.amount) for each in people if each.outcome and each.amount is not None]
+    done = [(each, amount) for each, amount in ended if each.outcome == Outcome.COMPLETED]
+    due = [amount for _, amount in done]
+    timed = [(amount, _hours(each)) for each, amount in done]
+    rates = [float(amount) / hours for amount, hours in timed if hours > 0]
+    paid_ms = sum(each.paid_ms for each, _ in done)
     return Pay(
-        total=sum((each.amount for each in ended), Decimal(0)),
-        paid_hours=sum(each.paid_ms for each in ended) / HOUR_MS,
-        amount=median(each.amount for each in done) if done else None,
+        total=sum((amount for _, amount in ended), Decimal(0)),
+        paid_hours=sum(each.paid_ms for each, _ in ended) / HOUR_MS,
+        amount=median(due) if due else None,
         minutes=median(60 * hours for _, hours in timed) if timed else None,
         hourly=median(rates) if rates else None,
         lowest_hourly=min(rates, default=None),
-        hourly_paid=float(sum(e.amount for e in done)) * HOUR_MS / paid_ms if paid_ms else None,
+        hourly_paid=float(sum(due)) * HOUR_MS / paid_ms if paid_ms else None,
         unpaid={
             outcome: count
             for outcome in Outcome.values
-            if (count := sum(e.outcome == outcome and not e.amount for e in ended))
+            if (count := sum(each.outcome == outcome and not amount for each, amount in ended))
         },
     )
 

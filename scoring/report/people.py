@@ -93,7 +93,7 @@ def taking_part(study: Study, people: Sequence[Assignment]) -> TakingPart:
 
 def training(people: Sequence[Assignment]) -> Training:
     finished = [each for each in people if each.training_score is not None]
-    scores = [each.training_score for each in finished]
+    scores = [each.training_score for each in people if each.training_score is not None]
     out = [each for each in finished if each.outcome == Outcome.SCREENED_OUT]
     return Training(
         finished=len(finished),

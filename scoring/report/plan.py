@@ -7,7 +7,7 @@ from scoring.report.facts import Facts
 from scoring.report.section import Section, paragraph
 from scoring.report.words import capital, counted, day, listed, percent
 
-KINDS = {
+KINDS: dict[str, str] = {
     Kind.CHOICE: "one label is chosen",
     Kind.SPANS: "pieces of the text are selected, or none",
     Kind.CANDIDATE: "one of the marked entities is chosen",

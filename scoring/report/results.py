@@ -3,6 +3,7 @@ figure comes from the code of the comparison."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from statistics import median
 
 from annotation.models import Judgement, Study
@@ -50,8 +51,8 @@ class Results:
     @property
     def moved_most(self) -> CellFacts | None:
         """The cell whose mean the exclusions moved most."""
-        moved = [each for each in self.cells if each.with_excluded and _moved(each) is not None]
-        return max(moved, key=_moved, default=None)
+        moved = [(by, cell) for cell in self.cells if (by := _moved(cell)) is not None]
+        return max(moved, key=itemgetter(0))[1] if moved else None
 
     @property
     def is_exploratory(self) -> bool:

@@ -7,11 +7,12 @@ piece that is sent again does no harm, so a client repeats what was not answered
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import mixins, status
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException, NotAuthenticated, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -54,14 +55,14 @@ class Conflict(APIException):
 
 
 class RunViewSet(
-    mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, GenericViewSet
+    mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, GenericViewSet[Run]
 ):
     serializer_class = RunSerializer
     queryset = Run.objects.none()
     lookup_value_regex = r"\d+"
 
     def get_queryset(self) -> QuerySet[Run]:
-        runs = Run.objects.visible_to(self.request.user)
+        runs = Run.objects.visible_to(_user(self.request))
         asked = self.request.query_params
         for name, column in FILTERS.items():
             if self.action == "list" and asked.get(name):
@@ -126,7 +127,7 @@ class RunViewSet(
         try:
             finish_run(run, report={**Counts().as_plain(), "notes": []})
         except StoredAlready as error:
-            is_visible = Run.objects.visible_to(request.user).filter(pk=error.run.pk).exists()
+            is_visible = Run.objects.visible_to(_user(request)).filter(pk=error.run.pk).exists()
             raise Conflict(
                 str(error) if is_visible else "These predictions are stored already."
             ) from error
@@ -154,6 +155,12 @@ FILTERS = {
 }
 
 
+def _user(request: Request) -> User:
+    if not isinstance(request.user, User):
+        raise NotAuthenticated
+    return request.user
+
+
 def _opened(fields: RunFields, request: Request) -> Run:
     try:
         task = find_task(choose_benchmark(fields.benchmark), fields.task)
@@ -161,7 +168,7 @@ def _opened(fields: RunFields, request: Request) -> Run:
             test_set=find_test_set(task, fields.episode),
             fields=fields,
             source_format="API",
-            owner=request.user,
+            owner=_user(request),
         )
     except BadInput as error:
         sentence = str(error)

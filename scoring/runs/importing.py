@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 
 from annotation.models import Benchmark, ItemSet
 from annotation.models.errors import BadInput
@@ -71,7 +71,7 @@ def import_predictions(
     path: Path,
     benchmark: Benchmark,
     options: ReadOptions,
-    owner: AbstractBaseUser | None = None,
+    owner: User | None = None,
 ) -> RunsReport:
     """Every run of one file. Raises BadInput if the file as a whole cannot be used, or if
     nothing in it belongs to the benchmark."""
@@ -94,7 +94,7 @@ class _Importer:
         path: Path,
         benchmark: Benchmark,
         options: ReadOptions,
-        owner: AbstractBaseUser | None,
+        owner: User | None,
     ) -> None:
         self._reader = reader
         self._path = path

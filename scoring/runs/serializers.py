@@ -17,7 +17,7 @@ MOST_IN_PIECE = 5_000
 @extend_schema_field(
     {"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string", "enum": ["all"]}]}
 )
-class ShotsField(serializers.Field):
+class ShotsField(serializers.Field[Any, object, int | str, Run]):
     """A number, or "all" for fully supervised."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -37,7 +37,7 @@ class ShotsField(serializers.Field):
 @extend_schema_field(
     {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}
 )
-class AnswerField(serializers.Field):
+class AnswerField(serializers.Field[tuple[str, ...], object, list[str], tuple[str, ...]]):
     """A list of strings, or one string."""
 
     def to_representation(self, value: tuple[str, ...]) -> list[str]:
@@ -62,7 +62,7 @@ class AnswerField(serializers.Field):
         "it is being uploaded.",
     }
 )
-class StandingField(serializers.Field):
+class StandingField(serializers.Field[Run, None, str | None, Run]):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"source": "*", "read_only": True, **kwargs})
 
@@ -70,7 +70,7 @@ class StandingField(serializers.Field):
         return value.standing
 
 
-class RunSerializer(serializers.ModelSerializer):
+class RunSerializer(serializers.ModelSerializer[Run]):
     benchmark = serializers.SlugField(source="task.benchmark.name", read_only=True)
     task = serializers.SlugField(source="task.slug", read_only=True)
     test_set = serializers.SlugField(source="test_set.name", read_only=True)
@@ -112,7 +112,7 @@ class RunSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class NewRunSerializer(serializers.Serializer):
+class NewRunSerializer(serializers.Serializer[Any]):
     """What a run is; the predictions follow in pieces."""
 
     benchmark = serializers.SlugField(required=False, help_text="Needed where there are several.")
@@ -138,16 +138,18 @@ class NewRunSerializer(serializers.Serializer):
             raise serializers.ValidationError(str(error)) from error
 
 
-class PredictionSerializer(serializers.Serializer):
+class PredictionSerializer(serializers.Serializer[Any]):
     id = serializers.CharField(help_text="The id of the test example; numbers count as strings.")
     prediction = AnswerField()
 
 
-class PieceSerializer(serializers.Serializer):
-    predictions = PredictionSerializer(many=True, allow_empty=False, max_length=MOST_IN_PIECE)
+class PieceSerializer(serializers.Serializer[Any]):
+    predictions = serializers.ListSerializer[Any](
+        child=PredictionSerializer(), allow_empty=False, max_length=MOST_IN_PIECE
+    )
 
 
-class PieceAnswerSerializer(serializers.Serializer):
+class PieceAnswerSerializer(serializers.Serializer[Any]):
     """What became of a piece, and how far the run is."""
 
     stored = serializers.IntegerField()
@@ -156,7 +158,7 @@ class PieceAnswerSerializer(serializers.Serializer):
     items = serializers.IntegerField(help_text="Items of the test set.")
 
 
-class RunScoreSerializer(serializers.Serializer):
+class RunScoreSerializer(serializers.Serializer[Any]):
     references = serializers.CharField()
     gold_version = serializers.IntegerField()
     scorer_version = serializers.IntegerField()
@@ -167,5 +169,5 @@ class RunScoreSerializer(serializers.Serializer):
     is_partial = serializers.BooleanField()
 
 
-class RefusalSerializer(serializers.Serializer):
+class RefusalSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotation.benchmarks.formats.lines import is_text
@@ -83,7 +83,7 @@ def open_run(
     fields: RunFields,
     source_format: str,
     source_name: str = "",
-    owner: AbstractBaseUser | None = None,
+    owner: User | None = None,
 ) -> Run:
     """A run that takes predictions. Raises BadInput where something needed is not said."""
     check_complete(fields)

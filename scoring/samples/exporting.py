@@ -26,12 +26,12 @@ def evaluations(
     for study in scope.studies:
         kinds = [False, True] if choices.simulated else [False]
         for cell in (each for kind in kinds for each in reader.people(study, simulated=kind)):
-            for member, vector in zip(cell.members, cell.vectors, strict=True):
+            for member, vector in zip(cell.annotators, cell.vectors, strict=True):
                 made = _of_person(cell, member, vector, asked(member.batch.test_set))
                 yield from _with_samples(replace(made, organization=organization))
     for task in scope.tasks:
         for cell in reader.systems(task):
-            for run, vector in zip(cell.members, cell.vectors, strict=True):
+            for run, vector in zip(cell.runs, cell.vectors, strict=True):
                 made = _of_run(cell, run, vector, asked(run.test_set))
                 yield from _with_samples(replace(made, organization=organization))
 

@@ -16,7 +16,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -69,7 +68,7 @@ class Browser:
         ) as response:
             text = await response.text()
             assert response.status == 200, f"{path}: {response.status}"
-        self.token = TOKEN.search(text)[1]  # type: ignore[index]
+        self.token = TOKEN.search(text)[1]
 
     async def submit(self) -> bool:
         form = {"csrfmiddlewaretoken": self.token, "step": str(self.step), "option": "0"}
@@ -261,4 +260,4 @@ def run(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -135,4 +135,4 @@ def tell(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,6 +10,7 @@ import random
 import sys
 import time
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from scoring.core.sample_size import (
 )
 from scoring.episodes.grids import points_within
 
-SMALL = {"accuracy": 0.7, "episodes": 30, "examples": 100}
+SMALL: dict[str, Any] = {"accuracy": 0.7, "episodes": 30, "examples": 100}
 LOOP_REPLICATES, LOOP_RESAMPLES = 20, 200
 
 

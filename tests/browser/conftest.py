@@ -1,6 +1,7 @@
 """What the browser tests share: a person at work on a live server, and a researcher."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -21,7 +22,7 @@ expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dict[str, object]:
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     # Without it a screenshot fails now and then on machines without a graphics card.
     arguments = [*browser_type_launch_args["args"], "--disable-gpu"]
     return {**browser_type_launch_args, "args": arguments}
@@ -45,12 +46,12 @@ def researcher(page: Page, live_server: LiveServer) -> Page:
 
 
 @pytest.fixture
-def somebody(browser: Browser, live_server: LiveServer) -> Comes:
+def somebody(browser: Browser, live_server: LiveServer) -> Iterator[Comes]:
     """Makes a person with a browser of the given kind; each has cookies of their own."""
     contexts = []
 
-    def come(size: tuple[int, int] = LAPTOP, *, touch: bool = False, **options: object) -> Person:
-        viewport = {"width": size[0], "height": size[1]}
+    def come(size: tuple[int, int] = LAPTOP, *, touch: bool = False, **options: Any) -> Person:
+        viewport: Any = {"width": size[0], "height": size[1]}
         context = browser.new_context(
             viewport=viewport, has_touch=touch, is_mobile=touch, **options
         )

@@ -3,8 +3,8 @@
 Not a test: it draws what the tests drive. It runs under pytest for the live server's sake."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -72,7 +72,7 @@ DESCRIPTIONS = {
 }
 
 
-def batch_of(kind: str, training: Text, *more: Text, **fields: object) -> Batch:
+def batch_of(kind: str, training: Text, *more: Text, **fields: Any) -> Batch:
     description = DESCRIPTIONS[Kind(kind)]
     return running_batch_of(
         kind, training=[training], tests=[training, *more], study=STUDY, description=description,
@@ -127,8 +127,8 @@ def album(size: tuple[int, int], scheme: str) -> Album:
 
 
 @pytest.fixture
-def people(somebody: Comes, size: tuple[int, int], scheme: str) -> Iterator[Comes]:
-    def come(**options: object) -> Person:
+def people(somebody: Comes, size: tuple[int, int], scheme: str) -> Comes:
+    def come(**options: Any) -> Person:
         return somebody(size, touch=size == PHONE, color_scheme=scheme, **options)
 
     return come
@@ -226,7 +226,8 @@ def test_from_right_to_left(people: Comes, album: Album) -> None:
 def test_without_javascript(people: Comes, album: Album) -> None:
     person = people().start(batch_of(Kind.SPANS, PLACES))
     album_of_plain = people(java_script_enabled=False)
-    album_of_plain.page.context.add_cookies(person.page.context.cookies())
+    cookies: Any = person.page.context.cookies()
+    album_of_plain.page.context.add_cookies(cookies)
     album_of_plain.open("/work/")
     small = Image.open(io.BytesIO(_picture(album_of_plain))).convert("RGB").quantize(COLOURS)
     small.save(album.folder / "without-javascript.png", optimize=True)

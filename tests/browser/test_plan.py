@@ -1,7 +1,9 @@
 """The planner in a browser: a moved slider plans anew, and the plan becomes a study."""
 
+from typing import Any
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Study
@@ -59,9 +61,10 @@ def test_makes_the_study_that_stands_there_now(
     assert (batch.wanted, batch.test_set.items.count()) == (5, 142)
 
 
-def test_works_without_scripts(browser: object, live_server: LiveServer, planner: Page) -> None:
+def test_works_without_scripts(browser: Browser, live_server: LiveServer, planner: Page) -> None:
     context = browser.new_context(java_script_enabled=False)
-    context.add_cookies(planner.context.cookies())
+    cookies: Any = planner.context.cookies()
+    context.add_cookies(cookies)
     page = context.new_page()
     page.goto(f"{live_server.url}/plan/")
     expect(page.locator("[data-slides=budget]")).to_be_hidden()

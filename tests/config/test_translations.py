@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from gettext import GNUTranslations
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils.translation.template import templatize
@@ -141,7 +141,7 @@ def _marked_in_code(folder: Path) -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
                 continue
-            strings = [a.value for a in node.args if isinstance(a, ast.Constant)]
+            strings = [str(a.value) for a in node.args if isinstance(a, ast.Constant)]
             if strings and re.fullmatch(r"_|n?p?gettext(_lazy)?", node.func.id):
                 yield _key(node.func.id, strings)
 
@@ -170,7 +170,7 @@ def german() -> Client:
     return Client(headers={"accept-language": "de-AT,de;q=0.9,en;q=0.5"})
 
 
-def shown(response: HttpResponse) -> str:
+def shown(response: Any) -> str:
     page = response.content.decode()
     assert '<html lang="de" dir="ltr">' in page
     return page
@@ -182,7 +182,7 @@ def entered(client: Client, batch: Batch) -> str:
 
 
 def submitted(client: Client, assignment: Assignment) -> str:
-    raw = make.right_answer(assignment)
+    raw: Any = make.right_answer(assignment)
     spans = str([list(span) for span in raw.spans or []])
     answer = {"option": "" if raw.option is None else raw.option, "spans": spans}
     data = {"step": assignment.step, "none": "1" if raw.none else "", **answer}

@@ -98,8 +98,8 @@ def derive_kind(rows: Sequence[ReadExample]) -> str:
     """What kind of answers the rows have, from their entities and their gold."""
     if any(row.candidates for row in rows):
         return Kind.CANDIDATE
-    labels = [_label_of(row) for row in rows]
-    if None in labels or len(set(labels)) > MOST_LABELS:
+    labels = [label for row in rows if (label := _label_of(row)) is not None]
+    if len(labels) < len(rows) or len(set(labels)) > MOST_LABELS:
         return Kind.SPANS
     named = sum(_names(row.context, label) for row, label in zip(rows, labels, strict=True))
     return Kind.SPANS if 2 * named > len(rows) else Kind.CHOICE

@@ -88,10 +88,10 @@ def _read_candidates(record: Record, context: Sequence[str]) -> tuple[tuple[int,
 
 
 def _read_entity(record: Record, entity: object, text: str) -> tuple[int, int, int]:
-    ends = [entity.get("start"), entity.get("end")] if isinstance(entity, dict) else [None]
-    if not all(type(end) is int for end in ends):
+    ends = entity if isinstance(entity, dict) else {}
+    start, last = ends.get("start"), ends.get("end")
+    if type(start) is not int or type(last) is not int:
         record.refuse("each of the “entities” must be an object with the numbers start and end.")
-    start, last = ends
     if not 0 <= start <= last < len(text):
         record.refuse(
             f"the entity from {start} to {last} does not lie in the context "

@@ -75,7 +75,8 @@ class ReadTask:
 
     @property
     def kind(self) -> str:
-        return self.own.get("kind") or self.defaults["kind"]
+        kind: str = self.own.get("kind") or self.defaults["kind"]
+        return kind
 
     def examples(self) -> dict[str, ReadExample]:
         """Every example once, by its identity; the first row that names it counts."""

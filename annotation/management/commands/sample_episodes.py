@@ -127,10 +127,10 @@ def _source_task(named: str | None) -> Task | None:
 
 def _data(source: Task | None, options: dict[str, Any]) -> LabelledData:
     path: Path | None = options["path"]
-    if (source is None) == (path is None):
-        raise BadInput("Give either a file or --from-task.")
-    if source is not None:
+    if source is not None and path is None:
         return labelled_task(source)
+    if source is not None or path is None:
+        raise BadInput("Give either a file or --from-task.")
     if not options["benchmark"]:
         raise BadInput("Name the benchmark that the task is added to, by --benchmark.")
     try:

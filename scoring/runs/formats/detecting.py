@@ -89,7 +89,9 @@ def _candidates(path: Path) -> Iterator[Path]:
 
 def _reader_for(path: Path) -> Any | None:
     try:
-        return next((reader for reader in (reported, *READERS) if reader.fits(path)), None)
+        if reported.fits(path):
+            return reported
+        return next((reader for reader in READERS if reader.fits(path)), None)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
 

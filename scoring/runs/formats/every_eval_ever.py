@@ -96,7 +96,7 @@ def _prediction(where: str, row: Mapping[str, Any]) -> ReadPrediction:
 
 
 def _answer_text(row: Mapping[str, Any]) -> str:
-    extracted = [
+    extracted: list[str] = [
         each["extracted_value"]
         for each in row.get("answer_attribution") or []
         if isinstance(each, dict)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from django.db.models import Field
+
 from annotation.benchmarks.formats.lines import is_text
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run
@@ -66,8 +68,9 @@ def as_shots(value: object) -> int | str:
 def as_number(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value[:12])
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_number and 0 <= value <= LARGEST else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= LARGEST else None
 
 
 def _check(name: str, value: Any) -> Any:
@@ -100,7 +103,8 @@ def _as_text(name: str, value: object) -> str:
 
 
 def _longest(name: str) -> int | None:
-    return 80 if name in ("benchmark", "task") else Run._meta.get_field(name).max_length
+    field = None if name in ("benchmark", "task") else Run._meta.get_field(name)
+    return field.max_length if isinstance(field, Field) else 80
 
 
 def _as_protocol(value: object) -> tuple[str, ...]:

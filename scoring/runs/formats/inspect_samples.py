@@ -71,7 +71,7 @@ def _prediction(
 
 def _scored_answer(sample: Mapping[str, Any], where: str, wanted: str) -> str | None:
     """What a scorer took for the answer, such as the letters of a multiple choice."""
-    answers = {
+    answers: dict[str, str] = {
         name: score["answer"]
         for name, score in (sample.get("scores") or {}).items()
         if isinstance(score, dict) and isinstance(score.get("answer"), str)
@@ -115,11 +115,12 @@ def _input_texts(given: object) -> Iterator[str]:
             continue
         content = message.get("content")
         parts = content if isinstance(content, list) else [{"text": content}]
-        yield "\n".join(part["text"] for part in parts if _has_text(part))
+        yield "\n".join(text for part in parts if (text := _text_of(part)) is not None)
 
 
-def _has_text(part: object) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("text"), str)
+def _text_of(part: object) -> str | None:
+    text = part.get("text") if isinstance(part, dict) else None
+    return text if isinstance(text, str) else None
 
 
 def _metadata_texts(metadata: object) -> Iterator[str]:

@@ -106,7 +106,7 @@ def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     arguments = row.get("arguments")
     if not isinstance(arguments, dict):
         return []
-    found = []
+    found: list[tuple[str, str]] = []
     while isinstance(request := arguments.get(f"gen_args_{len(found)}"), dict):
         found.append((str(request.get("arg_0", "")), str(request.get("arg_1", ""))))
     return found
@@ -146,6 +146,7 @@ def _likeliest(
 
 def _log_likelihood(response: object) -> float:
     try:
+        # What cannot be indexed is refused like anything else that is no figure.
         return float(response[0])  # type: ignore[index]
     except (TypeError, ValueError, IndexError, KeyError) as error:
         raise BadInput("a choice has no log-likelihood") from error

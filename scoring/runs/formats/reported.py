@@ -83,15 +83,16 @@ def _score(where: str, given: object, benchmark: str) -> ReadScore:
 
 
 def _one_of(given: Mapping[str, Any], name: str, values: list[str]) -> str:
-    if given.get(name) not in values:
-        raise BadInput(f"“{name}” must be one of {', '.join(values)}, not {given.get(name)!r}")
-    return given[name]
+    value: object = given.get(name)
+    if not isinstance(value, str) or value not in values:
+        raise BadInput(f"“{name}” must be one of {', '.join(values)}, not {value!r}")
+    return value
 
 
 def _percent(given: Mapping[str, Any], name: str) -> float:
     value = given.get(name)
-    is_figure = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    if not is_figure or not 0 <= value <= 100:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is None or not is_number or not isfinite(value) or not 0 <= value <= 100:
         raise BadInput(f"“{name}” must be a figure in percent, from 0 to 100, not {value!r}")
     return float(value)
 

@@ -1,6 +1,7 @@
+from typing import Any
+
 import pytest
 from django.contrib.messages import get_messages
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -37,7 +38,7 @@ def form_of(study: Study, task: Task, **changes: object) -> dict[str, object]:
     return data | changes
 
 
-def messages_of(response: HttpResponse) -> str:
+def messages_of(response: Any) -> str:
     return " ".join(str(message) for message in get_messages(response.wsgi_request))
 
 

@@ -3,10 +3,12 @@ import json
 import zipfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 from django.contrib.messages import get_messages
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import Model
 from django.test import Client, override_settings
 from django.urls import reverse
 
@@ -36,7 +38,7 @@ def upload(data: bytes) -> SimpleUploadedFile:
     return SimpleUploadedFile("clues.zip", data, content_type="application/zip")
 
 
-def address(row: object, page: str = "change") -> str:
+def address(row: Model, page: str = "change") -> str:
     return reverse(f"admin:annotation_{type(row).__name__.lower()}_{page}", args=[row.pk])
 
 
@@ -93,7 +95,7 @@ def test_refuses_a_file_that_is_too_large(admin_client: Client) -> None:
 
 
 def test_shows_the_audit_of_a_task(admin_client: Client) -> None:
-    finding = {
+    finding: dict[str, Any] = {
         "code": "gold_not_in_context",
         "severity": "warning",
         "message": "Gold spans that nobody can select: 2.",

@@ -1,6 +1,7 @@
+from typing import Any
+
 import pytest
 from django.contrib.messages import get_messages
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -23,7 +24,7 @@ def address(example: Example, page: str = "correct") -> str:
     return reverse(f"admin:annotation_example_{page}", args=[example.pk])
 
 
-def correct(client: Client, example: Example, gold: str) -> HttpResponse:
+def correct(client: Client, example: Example, gold: str) -> Any:
     return client.post(address(example), {"gold": gold, "reason": "A name was missing."})
 
 
@@ -31,7 +32,7 @@ def texts(example: Example) -> list[list[str]]:
     return example.golds.latest("version__number").alternative_texts()
 
 
-def messages_of(response: HttpResponse) -> str:
+def messages_of(response: Any) -> str:
     return " ".join(str(message) for message in get_messages(response.wsgi_request))
 
 

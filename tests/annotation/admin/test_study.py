@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 from django.contrib.admin import site
 from django.contrib.messages import get_messages
-from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -51,7 +50,7 @@ def address(study: Study, page: str = "change") -> str:
     return reverse(f"admin:annotation_study_{page}", args=[study.pk])
 
 
-def messages_of(response: HttpResponse) -> str:
+def messages_of(response: Any) -> str:
     return " ".join(str(message) for message in get_messages(response.wsgi_request))
 
 

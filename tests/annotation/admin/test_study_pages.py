@@ -5,7 +5,6 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.messages import get_messages
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -45,7 +44,7 @@ def address(study: Study, page: str) -> str:
     return reverse(f"admin:annotation_study_{page}", args=[study.pk])
 
 
-def messages_of(response: HttpResponse) -> str:
+def messages_of(response: Any) -> str:
     return " ".join(str(message) for message in get_messages(response.wsgi_request))
 
 

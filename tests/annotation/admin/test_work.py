@@ -1,7 +1,9 @@
+from typing import Any
+
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.messages import get_messages
-from django.http import HttpResponse
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -24,12 +26,12 @@ def assignment(batch: Batch) -> Assignment:
     return make.worked_through(batch, who=make.annotator("prolific", "PERSON-7"))
 
 
-def address(row: object, page: str = "change") -> str:
+def address(row: Model, page: str = "change") -> str:
     model = type(row).__name__.lower()
     return reverse(f"admin:annotation_{model}_{page}", args=[row.pk])
 
 
-def messages_of(response: HttpResponse) -> str:
+def messages_of(response: Any) -> str:
     return " ".join(str(message) for message in get_messages(response.wsgi_request))
 
 

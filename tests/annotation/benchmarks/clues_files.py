@@ -1,7 +1,7 @@
 """Writes small benchmarks in CLUES layout."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def write_rows(file: Path, rows: Iterable[object]) -> Path:
 def write_task(
     folder: Path,
     test: Sequence[Row] = (),
-    shots: dict[tuple[int, int], Sequence[Row]] | None = None,
+    shots: Mapping[tuple[int, int], Sequence[Row]] | None = None,
     **task_file: Any,
 ) -> Path:
     """A task's folder: two test rows and one shot set of two rows unless told otherwise."""

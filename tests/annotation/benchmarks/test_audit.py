@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 def audited(
     tmp_path: Path,
     test: Sequence[Row] = (),
-    shots: dict[tuple[int, int], Sequence[Row]] | None = None,
+    shots: Mapping[tuple[int, int], Sequence[Row]] | None = None,
     **task_file: Any,
 ) -> dict[str, Finding]:
     """The findings of one task of these files, by code."""

@@ -120,7 +120,8 @@ def test_rejects_a_correction_without_a_reason(author: User, reason: str) -> Non
 def test_rejects_a_correction_that_changes_nothing(author: User) -> None:
     task = make.task()
     same = gold_texts(task, "id:test 0", 1)
-    for corrections in ({"id:test 0": same}, {}):
+    same_or_nothing: list[dict[int | str, Any]] = [{"id:test 0": same}, {}]
+    for corrections in same_or_nothing:
         with pytest.raises(BadInput, match="nothing to correct"):
             correct_gold(task, corrections, author=author, reason="Misread.")
 

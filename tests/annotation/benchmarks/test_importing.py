@@ -6,8 +6,10 @@ from time import sleep
 from typing import Any
 
 import pytest
+from django.db.models import Model
 
 from annotation.benchmarks import importing
+from annotation.benchmarks.audit import audit_task
 from annotation.benchmarks.chains import chains, unchained
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.findings import Finding
@@ -27,12 +29,12 @@ from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
-TABLES = (Benchmark, Task, Example, GoldVersion, Gold, ItemSet, Item)
+TABLES: tuple[type[Model], ...] = (Benchmark, Task, Example, GoldVersion, Gold, ItemSet, Item)
 
 
 def state() -> list[list[dict[str, Any]]]:
     """Everything that an import may write."""
-    return [list(model.objects.order_by("pk").values()) for model in TABLES]
+    return [list(model._default_manager.order_by("pk").values()) for model in TABLES]
 
 
 def started_on(task: Task) -> None:
@@ -276,7 +278,7 @@ class TestStartedStudy:
         [("title", "Films"), ("language", "de"), ("direction", "rtl"), ("max_spans", 3)],
     )
     def test_refuses_another_field_that_annotators_meet(
-        self, folder: Path, reviews: Task, field: str, value: object
+        self, folder: Path, reviews: Task, field: str, value: Any
     ) -> None:
         started_on(reviews)
         write_task(folder / "Reviews", **{field: value})
@@ -439,7 +441,7 @@ def test_lets_no_study_start_on_what_it_is_about_to_replace(
     batch = make.batch(make.study(reviews.benchmark), reviews)
     write_rows(folder / "Reviews/x_test.jsonl", [choice_row(101, context="!"), choice_row(102)])
     starting = Event()
-    audit = importing.audit_task
+    audit = audit_task
 
     def audit_while_the_study_starts(*arguments: Any) -> list[Finding]:
         starting.set()

@@ -1,10 +1,12 @@
+from typing import Any
+
 import pytest
 
 from annotation.benchmarks.formats.labelled import Columns, LabelledData, read_labelled
 from annotation.models.errors import BadInput
 
 
-def read(text: str, file: str = "texts.csv", **columns: object) -> LabelledData:
+def read(text: str, file: str = "texts.csv", **columns: Any) -> LabelledData:
     return read_labelled(text.encode(), file, Columns(**columns))
 
 

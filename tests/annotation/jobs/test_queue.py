@@ -125,8 +125,13 @@ class TestCancelling:
 
 class TestOnce:
     def test_runs_a_job_once_however_often_it_is_woken(self, runner: list) -> None:
-        runs = []
-        runner.append(lambda job, progress: runs.append(job.pk) or {})
+        runs: list[int] = []
+
+        def note(job: Job, progress: object) -> dict[str, Any]:
+            runs.append(job.pk)
+            return {}
+
+        runner.append(note)
         job = queued()
         for _ in range(3):
             run_job(job.pk)

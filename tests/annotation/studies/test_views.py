@@ -1,5 +1,6 @@
 import csv
 import json
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -71,7 +72,7 @@ def test_names_nobody_by_their_external_id(researcher: Client, batch: Batch) -> 
 def test_downloads_judgements(researcher: Client, batch: Batch) -> None:
     make.worked_through(batch)
     url = reverse("annotation:export_judgements", args=[batch.study.slug, "jsonl"])
-    response = researcher.get(url)
+    response: Any = researcher.get(url)
     lines = b"".join(response.streaming_content).decode().splitlines()
     assert [json.loads(line)["step"] for line in lines] == [0, 1]
     assert f'filename="{batch.study.slug}-judgements.jsonl"' in response["Content-Disposition"]
@@ -85,7 +86,8 @@ def test_knows_no_other_format(researcher: Client, batch: Batch) -> None:
 def test_downloads_links_that_let_people_in(researcher: Client, batch: Batch) -> None:
     invite(batch.study, ["ann"])
     url = reverse("annotation:invitation_links", args=[batch.study.slug])
-    text = b"".join(researcher.get(url).streaming_content).decode()
+    response: Any = researcher.get(url)
+    text = b"".join(response.streaming_content).decode()
     (row,) = csv.DictReader(text.splitlines())
     assert row["id"] == "ann"
     path = row["link"].removeprefix("http://testserver")
@@ -120,7 +122,7 @@ PAGES = [
 
 
 def address(batch: Batch, name: str) -> str:
-    arguments = {
+    arguments: dict[str, list[Any]] = {
         "watch": [batch.study.slug],
         "export_judgements": [batch.study.slug, "csv"],
         "invitation_links": [batch.study.slug],

@@ -1,6 +1,7 @@
 """The database itself refuses to change or delete a judgement."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -14,7 +15,7 @@ from tests import make
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-def _sql(statement: str, *parameters: object) -> None:
+def _sql(statement: str, *parameters: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
 
@@ -69,7 +70,7 @@ def test_notices_and_restores_triggers_that_a_migration_dropped() -> None:
     assert [error.id for error in judgements_are_final(databases=["default"])] == [
         "annotation.E001"
     ] * 2
-    restore_triggers(sender=None, using="default")  # type: ignore[arg-type]
+    restore_triggers(sender=None, using="default")
     assert missing_triggers(connection) == []
 
 

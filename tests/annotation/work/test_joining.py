@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -17,7 +18,7 @@ from tests.together import at_once
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-def _running_study(tasks: int = 2, wanted: int = 2, **fields: object) -> Study:
+def _running_study(tasks: int = 2, wanted: int = 2, **fields: Any) -> Study:
     bench = make.benchmark()
     study = make.study(bench, **fields)
     for _ in range(tasks):

@@ -5,6 +5,7 @@ response differs in a byte (tokens and times apart), something leaked.
 """
 
 import re
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -43,7 +44,7 @@ def play(batch: Batch, steps: int, htmx: bool) -> tuple[list[bytes], list[int]]:
     client = Client(headers={"HX-Request": "true"} if htmx else {})
     seen: list[bytes] = []
 
-    def keep(response: object) -> None:
+    def keep(response: Any) -> None:
         head = "\n".join(f"{k}: {v}" for k, v in sorted(response.headers.items()))
         cookies = response.cookies.output()
         body = re.sub(r"Content-Length: \d+\n?", "", head).encode() + cookies.encode()

@@ -1,6 +1,7 @@
 """The annotator's pages, as a browser without an account meets them."""
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -28,13 +29,13 @@ def start(client: Client) -> None:
     client.post("/work/begin/")
 
 
-def submit(client: Client, step: int, htmx: bool = False, **data: object) -> object:
+def submit(client: Client, step: int, htmx: bool = False, **data: Any) -> Any:
     headers = {"HX-Request": "true"} if htmx else {}
     return client.post("/work/submit/", {"step": step, **data}, headers=headers)
 
 
-def right_form(assignment: Assignment) -> dict[str, object]:
-    raw = make.right_answer(assignment)
+def right_form(assignment: Assignment) -> dict[str, Any]:
+    raw: Any = make.right_answer(assignment)
     if raw.option is not None:
         return {"option": raw.option}
     return {"spans": str([list(span) for span in raw.spans or []]), "none": "1" if raw.none else ""}

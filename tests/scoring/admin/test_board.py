@@ -1,6 +1,7 @@
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.http import HttpResponse
 from django.test import Client
 
 from annotation.models import Task
@@ -19,7 +20,7 @@ def run() -> Run:
     return measured.run(make.task(), owner=User.objects.create_user("submitter"))
 
 
-def act(client: Client, action: str, *runs: Run) -> HttpResponse:
+def act(client: Client, action: str, *runs: Run) -> Any:
     chosen = {"action": action, "_selected_action": [run.pk for run in runs]}
     return client.post(RUNS, chosen, follow=True)
 
@@ -106,7 +107,7 @@ def test_lists_decisions_about_studies_and_not_those_about_runs(
 
 
 def test_reads_no_more_rows_for_more_runs(
-    admin_client: Client, run: Run, django_assert_max_num_queries: object
+    admin_client: Client, run: Run, django_assert_max_num_queries: Any
 ) -> None:
     task: Task = run.task
     for split in range(2, 12):

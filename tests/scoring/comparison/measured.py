@@ -1,8 +1,9 @@
 """Measured things for tests: studies that people worked through, runs, published figures."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from annotation.models import Assignment, Batch, Benchmark, Kind, Study, Task
+from annotation.models import Assignment, Batch, Benchmark, Example, Kind, Study, Task
 from annotation.studies.lifecycle import start_study
 from scoring.comparison.analysing import analyse
 from scoring.comparison.cache import find_kept, keep
@@ -60,13 +61,19 @@ def run(
     missing: int = 0,
     answers: Mapping[int, list[str]] | None = None,
     complete: bool = True,
-    **fields: object,
+    **fields: Any,
 ) -> Run:
     """A run that answers its first items wrong and leaves out its last ones; or gives the
     answers that are told, by example."""
     test_set = fields.pop("test_set", None) or task.item_sets.get(name="test")
     owner = fields.pop("owner", None)
-    about = {"system": "BERT-Base", "method": "FT", "shots": 3, "split": 1, **fields}
+    about: dict[str, Any] = {
+        "system": "BERT-Base",
+        "method": "FT",
+        "shots": 3,
+        "split": 1,
+        **fields,
+    }
     made = open_run(test_set=test_set, fields=RunFields(**about), source_format="test", owner=owner)
     examples = [item.example for item in test_set.items.select_related("example")]
     if answers is None:
@@ -80,11 +87,11 @@ def run(
     return made
 
 
-def gold(example: object) -> list[str]:
+def gold(example: Example) -> list[str]:
     return example.golds.earliest("version__number").alternative_texts()[0]
 
 
-def reported(benchmark: Benchmark, task: str, **fields: object) -> ReportedScore:
+def reported(benchmark: Benchmark, task: str, **fields: Any) -> ReportedScore:
     return ReportedScore.objects.create(
         benchmark=benchmark,
         task=task,

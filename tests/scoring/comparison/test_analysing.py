@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +20,11 @@ def quiet(done: int, total: int, message: str) -> None:
     pass
 
 
-def scope_of(batch: object) -> Scope:
+def scope_of(batch: Batch) -> Scope:
     return Scope(batch.study.benchmark, batch.study)
 
 
-def computed(batch: object, **choices: object) -> dict:
+def computed(batch: Batch, **choices: Any) -> dict:
     return analyse(scope_of(batch), Choices(**choices), quiet)
 
 

@@ -164,8 +164,8 @@ def test_has_no_figure_before_the_analysis(admin_client: Client, batch: Batch) -
 
 
 def test_names_every_exported_column_once() -> None:
-    empty = {"cells": [], "tests": [], "changes": [], "curves": [], "aggregates": [],
-             "excluded": []}  # fmt: skip
+    parts = ("cells", "tests", "changes", "curves", "aggregates", "excluded")
+    empty: dict[str, list] = {part: [] for part in parts}
     for sheet in (make_sheet(empty) for make_sheet in SHEETS.values()):
         keys = [column.key for column in sheet.columns]
         assert len(keys) == len(set(keys))

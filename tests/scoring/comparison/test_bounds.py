@@ -1,5 +1,7 @@
 """The floors and the ceiling that a table's figures are read against."""
 
+from collections.abc import Iterable
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -31,7 +33,7 @@ def _tested(task: Task) -> list:
     return [item.example for item in task.item_sets.get(name="test").items.order_by("position")]
 
 
-def _empty(found: list[Bound]) -> float:
+def _empty(found: Iterable[Bound]) -> float:
     return next(bound.score for bound in found if bound.rule == "empty")
 
 

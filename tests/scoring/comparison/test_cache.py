@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ def fingerprint_of(batch: Batch) -> str:
     return inputs_fingerprint(scope_of(batch), CellReader(NO_CHOICE))
 
 
-def found(batch: Batch, part: Part, **choices: object) -> Comparison:
+def found(batch: Batch, part: Part, **choices: Any) -> Comparison:
     return find_kept(scope_of(batch), part, Choices(**choices))
 
 

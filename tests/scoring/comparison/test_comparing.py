@@ -1,11 +1,12 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 import pytest
 
 from annotation.jobs.queue import run_job
-from annotation.models import Batch, Exclusion, Gold, GoldVersion, Kind
+from annotation.models import Assignment, Batch, Exclusion, Gold, GoldVersion, Kind, Study
 from annotation.work.places import open_places
 from scoring.comparison import tasks
 from scoring.comparison.cells import CellReader, Choices
@@ -33,7 +34,7 @@ def scope_of(batch: Batch) -> Scope:
     return Scope(batch.study.benchmark, batch.study)
 
 
-def compared(study: object, **choices: object) -> ComparisonTable:
+def compared(study: Study, **choices: Any) -> ComparisonTable:
     return compare(Scope(study.benchmark, study), Choices(**choices))
 
 
@@ -385,6 +386,6 @@ def test_refuses_an_unknown_policy() -> None:
         Choices(references="both")
 
 
-def _answers(assignment: object) -> list[tuple]:
+def _answers(assignment: Assignment) -> list[tuple]:
     judgements = assignment.judgements.of_test().select_related("example").order_by("example_id")
     return [(judgement.example, judgement.answer) for judgement in judgements]

@@ -2,6 +2,7 @@ import ast
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ answers = st.none() | st.lists(st.sampled_from("abc"), max_size=3)
 units = st.lists(st.lists(answers, max_size=4), max_size=6)
 
 
-def krippendorff_alpha(items: list, **distance: object) -> float:
+def krippendorff_alpha(items: list, **distance: Any) -> float:
     return alpha_interval(items, resamples=1, **distance).value
 
 

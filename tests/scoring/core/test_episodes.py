@@ -53,7 +53,7 @@ def test_samples_flex_episodes() -> None:
 def uniform(values: list[int], least: int, most: int) -> bool:
     counts = Counter(values)
     assert counts.keys() == set(range(least, most + 1))
-    return stats.chisquare([counts[k] for k in range(least, most + 1)]).pvalue > 0.001
+    return float(stats.chisquare([counts[k] for k in range(least, most + 1)]).pvalue) > 0.001
 
 
 def test_draws_ways_uniformly(episodes: list[Episode]) -> None:

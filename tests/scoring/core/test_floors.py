@@ -1,6 +1,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from scoring.core import floors
 from scoring.core.s1 import score_many
 
-Figures = Callable[..., object]
+Figures = Callable[..., Any]
 DEMO = Path(__file__).parents[3] / "annotation/simulation/demo/benchmark"
 
 
@@ -44,7 +45,7 @@ def percent(predictions: list, golds: list, references: str) -> float:
     return 100 * score_many(predictions, range(len(golds)), golds, references=references).mean()
 
 
-def near(value: float) -> object:
+def near(value: float) -> Any:
     return pytest.approx(value, abs=1e-6)
 
 
@@ -91,7 +92,7 @@ def test_meets_the_figures_of_squadv2(clues: Path, published: Figures, reference
     task = Task(clues / "SQuAD-v2/squad-v2_test.jsonl")
     golds = task.references()
     plausible = [[text(a) for a in row.get("plausible_answers", [])[:1]] for row in task.rows]
-    figures = {
+    figures: dict[str, list[Any]] = {
         "all_empty": [()] * len(golds),
         "gold_as_prediction": task.answers,
         "first_reference_only": [answer[:1] for answer in task.answers],
@@ -190,9 +191,9 @@ class TestDemonstration:
 
 
 def test_ceiling_is_never_passed_by_any_answer_of_the_form() -> None:
-    golds = [[["a", "b", "c"], ["d"]], [["x", "y"]], [[]]]
+    golds: list[list[list[str]]] = [[["a", "b", "c"], ["d"]], [["x", "y"]], [[]]]
     offered = [["a", "d", "z"], ["x"], ["q"]]
-    singles = [[[s] for s in strings] + [[]] for strings in offered]
+    singles: list[list[list[str]]] = [[[s] for s in strings] + [[]] for strings in offered]
     for references in ("set", "any"):
         best = [
             max(score_many(choices, [item] * len(choices), golds, references=references))

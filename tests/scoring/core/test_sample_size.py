@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ PLAN = {
 FIGURES = ("coverage", "coverage_se", "width", "width_se", "bias")
 
 
-def plan(**changes: object) -> tuple[PeopleDesign, ...]:
+def plan(**changes: Any) -> tuple[PeopleDesign, ...]:
     return plan_people(**{**PLAN, **changes})
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 from django.db import connection
+from django.utils import timezone
 
 from annotation.jobs import queue, tasks
 from annotation.models import Job, JobState
@@ -112,7 +113,7 @@ def test_takes_up_a_part_again_that_a_killed_worker_left() -> None:
     grid = distribute_grid(POINTS, RULES, parts=2)
     first, second = jobs_of(grid)
     Job.objects.filter(pk=first.pk).update(state=JobState.RUNNING, attempt=1)
-    queue.sweep(at=queue.timezone.now())
+    queue.sweep(at=timezone.now())
     for job in (first, second):
         queue.run_job(job.pk)
     assert same(collect_grid(grid, POINTS), simulate_grid(POINTS, RULES))

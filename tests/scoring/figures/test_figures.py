@@ -1,7 +1,9 @@
 import re
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -35,10 +37,11 @@ def test_draws_a_panel_for_each_task_with_people_and_systems() -> None:
     figure = shots_figure(ROWS)
     assert [panel.get_title() for panel in figure.axes] == ["mnli, any", "sst2, any"]
     [line] = [line for line in figure.axes[1].lines if line.get_label() == "BERT <b>, FT"]
-    assert line.get_xydata().tolist() == [[10, 50], [30, 60]]
+    assert np.asarray(line.get_xydata()).tolist() == [[10, 50], [30, 60]]
 
 
 def test_draws_the_interval_of_people() -> None:
+    bars: Any
     [bars] = shots_figure(ROWS).axes[1].containers
     ends = [segment[:, 1].tolist() for segment in bars.lines[2][0].get_segments()]
     assert ends == [[75, 86], [80, 90]]
@@ -46,8 +49,9 @@ def test_draws_the_interval_of_people() -> None:
 
 def test_draws_the_interval_of_a_system_that_has_one_beside_that_of_people() -> None:
     rows = [HUMAN, replace(RUN, ci_low=40.0, ci_high=60.0), replace(RUN, shots=30)]
+    thin: Any
     [thin] = [bars for bars in shots_figure(rows).axes[0].collections if len(bars.get_paths()) == 1
-              and bars.get_linewidth() < 1]  # fmt: skip
+              and np.less(bars.get_linewidth(), 1).all()]  # fmt: skip
     [[(left, low), (right, high)]] = [path.vertices.tolist() for path in thin.get_paths()]
     assert (low, high) == (40, 60)
     assert left == right < 10

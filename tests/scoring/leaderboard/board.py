@@ -1,6 +1,7 @@
 """Leaderboards for tests: systems with all the runs that CLUES asks for."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from annotation.models import Benchmark, Task
 from scoring.leaderboard.board import Board, place_all
@@ -15,7 +16,7 @@ def system(
     *,
     wrong: Mapping[int, int] | None = None,
     without: Collection[tuple[int, int]] = (),
-    **fields: object,
+    **fields: Any,
 ) -> list[Run]:
     """A run on every split at every number of shots, but those left out; `wrong` answers by
     split."""
@@ -30,7 +31,7 @@ def system(
 
 
 def published(
-    benchmark: Benchmark, task: str, means: Mapping[int | None, float], **fields: object
+    benchmark: Benchmark, task: str, means: Mapping[int | None, float], **fields: Any
 ) -> list[ReportedScore]:
     """Figures by shots; None is fully supervised."""
     return [
@@ -44,7 +45,7 @@ def order(board: Board) -> list[tuple[str, int | None]]:
     return [(line.place.entry.name, line.place.rank) for line in board.over_tasks]
 
 
-def place_on(benchmark: Benchmark, task: str, name: str, **chosen: object) -> Place:
+def place_on(benchmark: Benchmark, task: str, name: str, **chosen: Any) -> Place:
     [board] = [each for each in place_all(benchmark, **chosen).by_task if each.task == task]
     [place] = [place for place in board.places if place.entry.name == name]
     return place

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -36,7 +38,7 @@ def benchmark() -> Benchmark:
     return make.task().benchmark
 
 
-def stored(benchmark: Benchmark, owner: User | None, **fields: object) -> Run:
+def stored(benchmark: Benchmark, owner: User | None, **fields: Any) -> Run:
     return measured.run(benchmark.tasks.get(), owner=owner, **fields)
 
 

@@ -1,6 +1,7 @@
 import json
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,6 +148,6 @@ def test_rests_on_the_formula_where_scores_cannot_vary_so_much() -> None:
         ({"width": 0.001}, "ask for a wider one"),
     ],
 )
-def test_refuses_what_cannot_be_planned(wanted: dict[str, float], sentence: str) -> None:
+def test_refuses_what_cannot_be_planned(wanted: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         make_plan(Assumptions(), **wanted)

@@ -93,7 +93,7 @@ def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
     batch = measured.cell([3, 4, 5])
     chosen = f"{batch.study.slug}/{batch.task.slug}/3"
     assert chosen in page(admin_client)
-    response = admin_client.get(PLAN, {"pilot": chosen, "budget": 99}, follow=True)
+    response = admin_client.get(PLAN, {"pilot": chosen, "budget": "99"}, follow=True)
     html = response.content.decode()
     assert f"These values are from 3 annotators of the study {batch.study}" in html
     assert re.search(r'name="max_items"[^>]* value="6"', html)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from annotation.models import Benchmark, Kind
 from scoring.models import Run
@@ -24,7 +25,7 @@ def toy_benchmark(name: str = "toy") -> Benchmark:
 
 
 def imported(
-    path: Path, into: Benchmark, *, run: Mapping[str, object] | None = None, **options: object
+    path: Path, into: Benchmark, *, run: Mapping[str, Any] | None = None, **options: Any
 ) -> RunsReport:
     [(reader, found)] = find_sources(path).found
     return import_predictions(

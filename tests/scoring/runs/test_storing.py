@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -27,7 +28,7 @@ def names_test_set() -> ItemSet:
     return make.task(kind="spans", slug="names").item_sets.get(name="test")
 
 
-def opened(of: ItemSet, **fields: object) -> Run:
+def opened(of: ItemSet, **fields: Any) -> Run:
     return open_run(test_set=of, fields=RunFields(**{**WHO, **fields}), source_format="test")
 
 
@@ -35,13 +36,13 @@ def examples(of: ItemSet) -> list[Example]:
     return [item.example for item in of.items.select_related("example")]
 
 
-def filled(of: ItemSet, answer: tuple[str, ...] = ("Anna",), **fields: object) -> Run:
+def filled(of: ItemSet, answer: tuple[str, ...] = ("Anna",), **fields: Any) -> Run:
     run = opened(of, **fields)
     add_predictions(run, {example.pk: answer for example in examples(of)})
     return run
 
 
-def completed(of: ItemSet, answer: tuple[str, ...] = ("Anna",), **fields: object) -> Run:
+def completed(of: ItemSet, answer: tuple[str, ...] = ("Anna",), **fields: Any) -> Run:
     run = filled(of, answer, **fields)
     finish_run(run, report={})
     return run
@@ -130,7 +131,7 @@ def test_stores_the_same_content_once() -> None:
     "fields",
     [{"split": 2}, {"split": None}, {"shots": "all"}, {"method": "PT"}, {"parameters": "110M"}],
 )
-def test_keeps_runs_of_another_identity_apart(fields: dict[str, object]) -> None:
+def test_keeps_runs_of_another_identity_apart(fields: dict[str, Any]) -> None:
     tests = names_test_set()
     assert completed(tests).checksum != completed(tests, **fields).checksum
 

@@ -1,5 +1,6 @@
 import json
 from io import BytesIO
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -20,7 +21,7 @@ def batch() -> Batch:
 
 
 def packed(client: Client, address: str) -> ZipFile:
-    response = client.get(address)
+    response: Any = client.get(address)
     assert response.status_code == 200
     return ZipFile(BytesIO(b"".join(response.streaming_content)))
 

@@ -159,7 +159,7 @@ def test_tells_what_the_figures_rest_on(name: str) -> None:
     document = FORMATS[name].write(table)
     if name == "xlsx":
         cells = load_workbook(BytesIO(document))["columns"].iter_rows(values_only=True)
-        document = "".join(meaning for _, meaning in cells).encode()
+        document = "".join(str(meaning) for _, meaning in cells).encode()
     assert f"Inputs 0123456789ab, seed {TABLE.choices.seed}, scorer version" in document.decode()
 
 

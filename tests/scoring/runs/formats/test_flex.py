@@ -1,4 +1,5 @@
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def episode(examples: list[Example], number: int) -> None:
     made.save()
 
 
-def written(tmp_path: Path, predictions: dict[str, object]) -> Path:
+def written(tmp_path: Path, predictions: Mapping[str, object]) -> Path:
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps(predictions))
     return path

@@ -1,0 +1,15 @@
+"""A request as the views get it: with what the middleware added on the way."""
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
+
+
+class HtmxRequest(HttpRequest):
+    htmx: HtmxDetails
+
+
+class ResearcherRequest(HtmxRequest):
+    """On a page that nobody sees without signing in."""
+
+    user: User
