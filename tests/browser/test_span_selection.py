@@ -788,7 +788,8 @@ def test_cuts_and_snaps_the_published_texts_as_the_server_does(
 def test_cuts_and_snaps_our_own_texts_as_the_server_does(page: Page, open_in: Opened) -> None:
     open_in(page)
     for folder in ("Newsroom", "Reading"):
-        [file] = (settings.BASE_DIR / "annotation/simulation/demo/benchmark" / folder).glob("*_test.jsonl")
+        demo = settings.BASE_DIR / "annotation/simulation/demo/benchmark"
+        [file] = (demo / folder).glob("*_test.jsonl")
         cuts_and_snaps_alike(page, file)
 
 
