@@ -23,7 +23,7 @@ from scoring.comparison.cache import (
 )
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.floors import Bound, bounds
-from scoring.comparison.rows import Row, annotator_rows, as_plain, cell_row
+from scoring.comparison.rows import Row, annotator_rows, cell_row
 from scoring.comparison.scope import Scope, inputs_fingerprint, unscored_answers
 from scoring.comparison.to_json import plain
 from scoring.core.s1 import SCORER_VERSION
@@ -70,13 +70,6 @@ class ComparisonTable:
             f"scorer version {SCORER_VERSION}, interval for {self.estimand}, "
             f"references {self.references or 'as each task says'}."
         )
-
-    def as_plain(self) -> dict[str, Any]:
-        return {
-            "benchmark": self.benchmark,
-            "references": self.references,
-            "rows": [as_plain(row) for row in self.rows],
-        }
 
 
 def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:

@@ -17,7 +17,7 @@ from scoring.comparison.comparing import (
     order_table,
     stop_table,
 )
-from scoring.comparison.grid import FEW, people_grid
+from scoring.comparison.paper_tables import FEW, people_table
 from scoring.comparison.rows import Row
 from scoring.comparison.scope import Scope
 from scoring.core.intervals import cell_interval, guard_band
@@ -163,7 +163,8 @@ def test_calls_a_cell_of_few_splits_exploratory_however_many_people_share_them()
     few = measured.study_with_splits(splits=2, people=3)[0].study
     [cell] = of_kind(compared(few), "human")
     assert (cell.n, cell.units, cell.is_exploratory) == (6, 2, True)
-    assert people_grid([cell]).lines[0].cells[0].marks == FEW
+    [line] = people_table([cell]).read
+    assert line.cells[1].cell.marks == FEW
     many = measured.cell([3, 4, 6, 5, 7]).study
     [cell] = of_kind(compared(many), "human")
     assert (cell.n, cell.units, cell.is_exploratory) == (5, 5, False)
