@@ -1,7 +1,9 @@
 """One row of a comparison, and the figures in it: scores in percent, unrounded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isnan
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,7 @@ class Row:
     references: str | None = None
     gold_version: int | None = None
     coverage: float | None = None
+    median_item_s: float | None = None
     parameters: str = ""
     source: str = ""
     # Beside the interval of a small group, on the plain scale: not wider at each of its ends.
@@ -165,6 +168,15 @@ COLUMNS = (
         "Share of the items that have an answer, in [0, 1]; the mean is over these alone.",
         digits=3,
     ),
+    Column(
+        "median_item_s",
+        _("Median time"),
+        "Of people (human, annotator, simulated), the median over their test answers of the "
+        "seconds from showing the item to storing the answer, by the server's clock and without "
+        "the cap that pay has: a cap would hide slow items, and a median bears a long pause.",
+        unit=_("s an item"),
+        digits=1,
+    ),
 )
 KEYS = tuple(column.key for column in COLUMNS)
 
@@ -175,7 +187,8 @@ def as_plain(row: Row) -> dict[str, Any]:
 
 def cell_row(cell: Cell, choices: Choices) -> Row:
     """The figures of one cell: several people or runs on the same task."""
-    row = _described(cell)
+    seconds = [each for member in cell.item_seconds for each in member]
+    row = replace(_described(cell), median_item_s=_median(seconds))
     if not cell.answered.any():
         return replace(row, n=len(cell.members))
     if cell.is_of_episodes:
@@ -221,14 +234,21 @@ def annotator_rows(cell: Cell) -> list[Row]:
             system=member.annotator.pseudonym,
             split=member.batch.split,
             single=True,
+            median_item_s=_median(seconds),
             **_over_items(vector),
         )
-        for member, vector in zip(cell.members, cell.vectors, strict=True)
+        for member, vector, seconds in zip(
+            cell.members, cell.vectors, cell.item_seconds, strict=True
+        )
     ]
 
 
 def percent(score: float) -> float | None:
     return None if isnan(score) else 100 * float(score)
+
+
+def _median(seconds: Sequence[float]) -> float | None:
+    return median(seconds) if seconds else None
 
 
 def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:

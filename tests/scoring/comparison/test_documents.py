@@ -32,6 +32,7 @@ CELL = Row(
     references="any",
     gold_version=1,
     coverage=1.0,
+    median_item_s=9.5,
 )
 PERSON = Row(
     kind="annotator",
@@ -40,6 +41,7 @@ PERSON = Row(
     task="sst2",
     shots=10,
     split=1,
+    median_item_s=12.34,
     mean=80.0,
     sd=40.1,
     n=210,
@@ -91,7 +93,7 @@ def test_writes_json_with_exactly_the_agreed_keys() -> None:
 def test_names_the_agreed_columns_in_their_order() -> None:
     names = (
         "kind study system method task shots split mean sd n m ci_low ci_high ci_method estimand "
-        "references gold_version coverage"
+        "references gold_version coverage median_item_s"
     )
     assert " ".join(KEYS) == names
 
@@ -133,6 +135,26 @@ def test_says_of_every_interval_what_it_is() -> None:
         "Guard band": "[61.0, 90.0]",
     }
     assert all("satterthwaite-logit" in written(name).decode() for name in ("latex", "markdown"))
+
+
+def test_has_the_time_of_people_in_every_format() -> None:
+    rows = json.loads(written("json"))["rows"]
+    assert [row["median_item_s"] for row in rows] == [9.5, 12.34, None, None]
+    assert [row["median_item_s"] for row in csv.DictReader(StringIO(written("csv").decode()))] == [
+        "9.5",
+        "12.34",
+        "",
+        "",
+    ]
+    latex, markdown = (written(name).decode() for name in ("latex", "markdown"))
+    assert "Items & References & Median time, s an item" in latex
+    assert r"210 & any & 12.3 \\" in latex
+    assert "| Items | References | Median time, s an item |" in markdown
+    assert "| 210 | any | 12.3 |" in markdown
+    book = load_workbook(BytesIO(written("xlsx")))
+    assert book["comparison"].cell(3, KEYS.index("median_item_s") + 1).value == 12.34
+    meanings = dict(book["columns"].iter_rows(min_row=2, values_only=True))
+    assert "by the server's clock" in meanings["median_item_s"]
 
 
 def test_explains_every_column_in_the_workbook() -> None:
