@@ -25,6 +25,7 @@ from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.floors import Bound, bounds
 from scoring.comparison.rows import Row, annotator_rows, cell_row
 from scoring.comparison.scope import Scope, inputs_fingerprint, unscored_answers
+from scoring.comparison.stored import StoredTable
 from scoring.comparison.to_json import plain
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part, ReportedScore, shots_label
@@ -139,7 +140,7 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
         for bound in bounds(task, reader.policy(task), reader.gold_version(task))
     ]
     together = [consensus_row(cell) for cell in people if cell.answered.sum() > 1]
-    return plain({"rows": rows, "consensus": together, "bounds": found})
+    return plain(StoredTable(tuple(rows), tuple(together), tuple(found)))
 
 
 def _compute_now(scope: Scope, choices: Choices, kept: Comparison, fingerprint: str) -> None:
