@@ -1,7 +1,7 @@
 """Analysing: everything about a comparison that takes longer than a page may."""
 
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from annotation.models import Study
 from scoring.comparison.agreement import accord
@@ -11,8 +11,9 @@ from scoring.comparison.comparing import compare
 from scoring.comparison.curves import curves
 from scoring.comparison.differences import against_systems, between_shots
 from scoring.comparison.over_tasks import aggregates
-from scoring.comparison.rows import cell_row
+from scoring.comparison.rows import Row, cell_row
 from scoring.comparison.scope import Scope
+from scoring.comparison.stored import AnalysedCell, Analysis, Sides
 from scoring.comparison.to_json import plain
 from scoring.comparison.uncertainty import uncertainty
 
@@ -34,7 +35,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     changes = between_shots(people, seed=choices.seed)
     progress(len(people) + 1, steps, "learning curves")
     learned = [
-        {**asdict(curve), "simulated": simulated}
+        curve
         for study in studies
         for simulated in ([False, True] if choices.simulated else [False])
         for curve in curves(study, reader, simulated=simulated)
@@ -43,14 +44,14 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     rows = compare(scope, choices).rows
     every_task = list(dict.fromkeys(row.task for row in rows))
     return plain(
-        {
-            "cells": cells,
-            "tests": tests,
-            "changes": changes,
-            "curves": learned,
-            "aggregates": aggregates(rows, every_task),
-            "excluded": _side_by_side(studies, choices),
-        }
+        Analysis(
+            cells=tuple(cells),
+            tests=tuple(tests),
+            changes=tuple(changes),
+            curves=tuple(learned),
+            aggregates=tuple(aggregates(rows, every_task)),
+            excluded=tuple(_side_by_side(studies, choices)),
+        )
     )
 
 
@@ -65,29 +66,35 @@ def _people(studies: list[Study], reader: CellReader) -> list[Cell]:
     ]
 
 
-def _about(cell: Cell, choices: Choices) -> dict[str, Any]:
-    return {
-        "study": cell.study.slug if cell.study else None,
-        "simulated": cell.simulated,
-        "task": cell.task.slug,
-        "shots": cell.shots,
-        "references": cell.references,
-        "gold_version": cell.gold_version,
-        "uncertainty": uncertainty(cell, seed=choices.seed),
-        "accord": accord(cell, seed=choices.seed) if len(cell.scores) > 1 else None,
-    }
+def _about(cell: Cell, choices: Choices) -> AnalysedCell:
+    return AnalysedCell(
+        study=cell.study.slug if cell.study else None,
+        simulated=cell.simulated,
+        task=cell.task.slug,
+        shots=cell.shots,
+        references=cell.references,
+        gold_version=cell.gold_version,
+        uncertainty=uncertainty(cell, seed=choices.seed),
+        accord=accord(cell, seed=choices.seed) if len(cell.scores) > 1 else None,
+    )
 
 
-def _side_by_side(studies: list[Study], choices: Choices) -> list[dict[str, Any]]:
+def _side_by_side(studies: list[Study], choices: Choices) -> list[Sides]:
     """Each cell without and with its excluded annotators, where there are any."""
-    found: dict[tuple[str, str, int | str], dict[str, Any]] = {}
-    for name, with_excluded in (("without", False), ("with", True)):
+    rows: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for side, with_excluded in (("without", False), ("with", True)):
         reader = CellReader(replace(choices, with_excluded=with_excluded, simulated=False))
         for cell in _people(studies, reader):
-            place = (cell.study.slug if cell.study else "", cell.task.slug, cell.shots)
-            found.setdefault(place, {})[name] = asdict(cell_row(cell, reader.choices))
+            row = cell_row(cell, reader.choices)
+            rows.setdefault((row.study or "", row.task, str(row.shots)), {})[side] = row
     return [
-        {"study": study, "simulated": False, "task": task, "shots": shots, **sides}
-        for (study, task, shots), sides in sorted(found.items(), key=lambda each: each[0][:2])
-        if sides.get("without", {}).get("n") != sides.get("with", {}).get("n")
+        _sides(sides)
+        for _, sides in sorted(rows.items(), key=lambda place: place[0][:2])
+        if "without" not in sides or sides["without"].n != sides["with"].n
     ]
+
+
+def _sides(sides: dict[str, Row]) -> Sides:
+    row = sides["with"]
+    where = {"study": row.study, "simulated": False, "task": row.task, "shots": row.shots}
+    return cast(Sides, {**where, **sides})

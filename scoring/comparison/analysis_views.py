@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import translation
 from django.views.decorators.http import require_POST, require_safe
 
+from scoring.comparison.analysis_tables import analysis_tables, provenance_table
 from scoring.comparison.cache import find_kept, is_stale, order, stop, was_given_up
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.requests import (
@@ -16,9 +17,8 @@ from scoring.comparison.requests import (
     render_or_poll,
 )
 from scoring.comparison.scope import Scope, inputs_fingerprint
-from scoring.comparison.sheets import analysis_sheets, provenance_sheet
 from scoring.models import Comparison, Part
-from scoring.tables.documents import SHEET_FORMATS
+from scoring.tables.documents import FORMATS, chosen
 
 
 @for_researchers
@@ -32,8 +32,8 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     stale = is_stale(kept, fingerprint)
     if stale and not was_given_up(kept, fingerprint):
         kept = order(found, Part.ANALYSIS, choices, fingerprint=fingerprint, author=request.user)
-    sheets = analysis_sheets(kept.result) if kept.result else []
-    said_already = ["study"] if found.study else []
+    tables = analysis_tables(kept.result) if kept.result else []
+    said_already = {"study"} if found.study else set()
     context = {
         "scope": scope,
         "name": name,
@@ -44,8 +44,8 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "kept": kept,
         "stale": stale,
         "waiting": stale and kept.job is not None and not kept.job.is_over,
-        "sheets": [sheet.on_page(said_already) for sheet in sheets],
-        "formats": list(SHEET_FORMATS),
+        "tables": [table.without(said_already).without_empty_texts() for table in tables],
+        "formats": list(FORMATS),
     }
     return render_or_poll(request, "scoring/comparison/analysis.html", context)
 
@@ -69,7 +69,7 @@ def stop_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 @for_researchers
 @require_safe
 def analysis_export(
-    request: HttpRequest, scope: str, name: str, sheet: str, form: str
+    request: HttpRequest, scope: str, name: str, table: str, form: str
 ) -> HttpResponse:
     """One table of the kept analysis, or all of them, with what it rests on. The name of the
     file says when it is stale: a CSV file has room for one table alone."""
@@ -77,16 +77,15 @@ def analysis_export(
     kept = kept_analysis(compared, choices)
     stale = is_stale(kept, inputs_fingerprint(compared, CellReader(choices)))
     with translation.override("en"):  # as all documents
-        sheets = analysis_sheets(kept.result) if kept.result else []
-        rests_on = provenance_sheet(_rests_on(kept, stale=stale))
-    wanted = sheets if sheet == "all" else [each for each in sheets if each.name == sheet]
-    found = SHEET_FORMATS.get(form)
-    if found is None or not wanted or (len(wanted) > 1 and not found.several):
+        tables = chosen(analysis_tables(kept.result) if kept.result else [], table, form)
+        rests_on = provenance_table(_rests_on(kept, stale=stale))
+    if not tables:
         raise Http404
-    if found.several:
-        wanted = [*wanted, rests_on]
-    file = f"analysis-{sheet}-{name}{'-stale' if stale else ''}.{found.extension}"
-    return download(found.write(wanted), found.content_type, file)
+    writer = FORMATS[form]
+    if writer.several:
+        tables = [*tables, rests_on]
+    file = f"analysis-{table}-{name}{'-stale' if stale else ''}.{writer.extension}"
+    return download(writer.write(tables), writer.content_type, file)
 
 
 def _rests_on(kept: Comparison, *, stale: bool) -> dict[str, Any]:

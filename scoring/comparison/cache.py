@@ -1,6 +1,8 @@
-"""Keeping: what was computed of a comparison stays, with the fingerprint of its inputs, its
-parameters, its seed and its scorer version. When one of them changes it is stale: it is shown as
-such and computed again.
+"""Keeping: what was computed of a comparison stays, with the fingerprint of its inputs. When they
+change it is stale: it is shown as such and computed again.
+
+What a program with other fields, formulas or scores has kept is not looked at: its key is another
+one, and it goes when the figures are kept anew.
 """
 
 from collections.abc import Callable
@@ -14,14 +16,17 @@ from django.utils import timezone
 from annotation.benchmarks.formats.content import checksum
 from annotation.jobs import queue
 from annotation.models import Job, JobState
+from annotation.models.errors import Refusal
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.scope import Scope, inputs_fingerprint
+from scoring.comparison.stored import STORED, shape
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part
 
 JOBS = {Part.TABLE: "compute_comparison", Part.ANALYSIS: "analyse_comparison"}
-# Goes up when a part holds other figures: what was kept before is not looked at again.
-VERSIONS = {Part.TABLE: 1, Part.ANALYSIS: 4}
+# Goes up by hand when a formula changes. Other fields, and another scorer version, make another
+# key by themselves.
+FIGURES_VERSIONS = {Part.TABLE: 1, Part.ANALYSIS: 4}
 
 Result = dict[str, Any]
 Progress = Callable[[int, int, str], None]
@@ -36,7 +41,7 @@ def find_kept(scope: Scope, part: Part, choices: Choices) -> Comparison:
 
 
 def is_stale(kept: Comparison, fingerprint: str) -> bool:
-    return kept.fingerprint != fingerprint or kept.scorer_version != SCORER_VERSION
+    return kept.fingerprint != fingerprint
 
 
 def keep(scope: Scope, part: Part, choices: Choices, result: Result, fingerprint: str) -> None:
@@ -51,6 +56,7 @@ def keep(scope: Scope, part: Part, choices: Choices, result: Result, fingerprint
             "computed_at": timezone.now(),
         },
     )
+    _forget_former(scope, part)
 
 
 def order(
@@ -84,7 +90,10 @@ def stop(kept: Comparison) -> None:
 def compute_ordered(comparison_id: int, compute: Compute, *, progress: Progress) -> Result:
     """Compute what was ordered, and keep it. The same inputs give the same figures, so a second
     run does no harm."""
-    kept = Comparison.objects.select_related("study__benchmark", "benchmark").get(pk=comparison_id)
+    rows = Comparison.objects.select_related("study__benchmark", "benchmark")
+    kept = rows.filter(pk=comparison_id).first()
+    if kept is None or kept.parameters_key != _key(Part(kept.part), kept.parameters):
+        raise Refusal("Another version of the program ordered this: look at the page again.")
     scope = Scope(kept.study.benchmark if kept.study else kept.benchmark, kept.study)
     shots = tuple(kept.parameters["shots"])
     choices = Choices(**{**kept.parameters, "shots": shots})
@@ -96,8 +105,26 @@ def compute_ordered(comparison_id: int, compute: Compute, *, progress: Progress)
 
 
 def _place(scope: Scope, part: Part, choices: Choices) -> dict[str, Any]:
-    key = checksum([asdict(choices), VERSIONS[part]])
+    key = _key(part, asdict(choices))
     return {**scope.columns, "part": part, "parameters_key": key}
+
+
+def _key(part: Part, parameters: dict[str, Any]) -> str:
+    shapes = shape(Choices), shape(STORED[part])
+    # Databases keep the keys of a JSON object in orders of their own.
+    chosen = sorted(parameters.items())
+    return checksum([chosen, shapes, SCORER_VERSION, FIGURES_VERSIONS[part]])
+
+
+def _forget_former(scope: Scope, part: Part) -> None:
+    """Take away what stands under a key that this program would not give it."""
+    kept = Comparison.objects.filter(**scope.columns, part=part)
+    former = [
+        pk
+        for pk, key, parameters in kept.values_list("pk", "parameters_key", "parameters")
+        if key != _key(part, parameters)
+    ]
+    Comparison.objects.filter(pk__in=former).delete()
 
 
 def _parameters(choices: Choices) -> dict[str, Any]:

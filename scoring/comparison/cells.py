@@ -14,6 +14,7 @@ from annotation.models import Assignment, Batch, GoldVersion, ItemSet, Reference
 from scoring.comparison.matrices import (
     Floats,
     assignment_scores,
+    judged_seconds,
     run_scores,
     side_by_side,
 )
@@ -133,6 +134,14 @@ class Cell:
         if len(set(self.splits)) in (1, len(self.splits)):
             return self.scores
         return cluster_scores(self.scores.T, self.splits).T
+
+    @cached_property
+    def item_seconds(self) -> list[list[float]]:
+        """How long each member took for each test item; nothing of systems."""
+        if self.study is None:
+            return [[] for _ in self.members]
+        seconds = judged_seconds([member.pk for member in self.members])
+        return [seconds[member.pk] for member in self.members]
 
     @property
     def is_of_episodes(self) -> bool:

@@ -23,8 +23,9 @@ from scoring.comparison.cache import (
 )
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.floors import Bound, bounds
-from scoring.comparison.rows import Row, annotator_rows, as_plain, cell_row
+from scoring.comparison.rows import Row, annotator_rows, cell_row
 from scoring.comparison.scope import Scope, inputs_fingerprint, unscored_answers
+from scoring.comparison.stored import StoredTable
 from scoring.comparison.to_json import plain
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part, ReportedScore, shots_label
@@ -70,13 +71,6 @@ class ComparisonTable:
             f"scorer version {SCORER_VERSION}, interval for {self.estimand}, "
             f"references {self.references or 'as each task says'}."
         )
-
-    def as_plain(self) -> dict[str, Any]:
-        return {
-            "benchmark": self.benchmark,
-            "references": self.references,
-            "rows": [as_plain(row) for row in self.rows],
-        }
 
 
 def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
@@ -146,7 +140,7 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
         for bound in bounds(task, reader.policy(task), reader.gold_version(task))
     ]
     together = [consensus_row(cell) for cell in people if cell.answered.sum() > 1]
-    return plain({"rows": rows, "consensus": together, "bounds": found})
+    return plain(StoredTable(tuple(rows), tuple(together), tuple(found)))
 
 
 def _compute_now(scope: Scope, choices: Choices, kept: Comparison, fingerprint: str) -> None:

@@ -31,6 +31,7 @@ class Curve:
     out would show learning where there is selection."""
 
     study: str
+    simulated: bool
     task: str
     shots: int | str
     references: str
@@ -54,16 +55,22 @@ def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list
         shots = shots_of_batch(assignment.batch)
         if shots and reader.choices.wants(shots):
             cells.setdefault((assignment.batch.task.slug, shots), []).append(assignment)
-    return [_curve(study, those, reader) for _, those in sorted(cells.items(), key=cell_order)]
+    return [
+        _curve(study, those, reader, simulated=simulated)
+        for _, those in sorted(cells.items(), key=cell_order)
+    ]
 
 
-def _curve(study: Study, members: list[Assignment], reader: CellReader) -> Curve:
+def _curve(
+    study: Study, members: list[Assignment], reader: CellReader, *, simulated: bool
+) -> Curve:
     batch = members[0].batch
     rows = _scored_judgements(members, reader)
     positions = {position for _, _, position, _ in rows}
     found = learning_curve(*zip(*rows, strict=True), block=max(1, round(len(positions) / POINTS)))
     return Curve(
         study=study.slug,
+        simulated=simulated,
         task=batch.task.slug,
         shots=shots_of_batch(batch),
         references=reader.policy(batch.task),

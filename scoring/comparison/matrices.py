@@ -145,6 +145,15 @@ def judged_answers(owners: Collection[int], example: int | None = None) -> Mappi
     return _by_owner(owners, rows.values_list("assignment_id", "example_id", ANSWER))
 
 
+def judged_seconds(owners: Collection[int]) -> dict[int, list[float]]:
+    """By assignment, how long each test answer took, by the server's clock."""
+    seconds: dict[int, list[float]] = {pk: [] for pk in owners}
+    rows = Judgement.objects.of_test().filter(assignment_id__in=owners).order_by()
+    for owner, shown, submitted in rows.values_list("assignment_id", "shown_at", "submitted_at"):
+        seconds[owner].append((submitted - shown).total_seconds())
+    return seconds
+
+
 def predicted_answers(owners: Collection[int], example: int | None = None) -> Mapping[int, Answers]:
     """Answers by run; of all examples or of one."""
     rows = Prediction.objects.filter(run_id__in=owners)

@@ -1,10 +1,13 @@
 """One row of a comparison, and the figures in it: scores in percent, unrounded."""
 
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import isnan
+from statistics import median
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext_lazy as _
 
 from scoring.comparison.cells import Cell, Choices, Vector
 from scoring.core.episodes import episode_score
@@ -15,13 +18,13 @@ from scoring.core.intervals import (
     guard_band,
 )
 from scoring.core.splits import SplitInterval, split_interval
+from scoring.tables.table import Column
 
 PEOPLE = "Human"
 SIMULATED = "Simulated annotators"
 CONSENSUS = "Consensus"
 SIMULATED_CONSENSUS = "Consensus, simulated"
 EPISODE_BOOTSTRAP = "episode-bootstrap"
-NOT_EXPORTED = {"exported": False}
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Row:
     """The exported columns, in their order, None where a thing does not apply; then what
     the tables say beside them."""
 
-    kind: str  # human, annotator, run, reported or simulated
+    kind: str
     study: str | None = None
     system: str | None = None
     method: str | None = None
@@ -47,14 +50,15 @@ class Row:
     references: str | None = None
     gold_version: int | None = None
     coverage: float | None = None
-    parameters: str = field(default="", metadata=NOT_EXPORTED)
-    source: str = field(default="", metadata=NOT_EXPORTED)
+    median_item_s: float | None = None
+    parameters: str = ""
+    source: str = ""
     # Beside the interval of a small group, on the plain scale: not wider at each of its ends.
-    guard_low: float | None = field(default=None, metadata=NOT_EXPORTED)
-    guard_high: float | None = field(default=None, metadata=NOT_EXPORTED)
-    single: bool = field(default=False, metadata=NOT_EXPORTED)  # one person, not a cell
+    guard_low: float | None = None
+    guard_high: float | None = None
+    single: bool = False  # one person, not a cell
     # What the interval is over: annotators, or splits where several annotators share one.
-    units: int | None = field(default=None, metadata=NOT_EXPORTED)
+    units: int | None = None
 
     @property
     def is_exploratory(self) -> bool:
@@ -63,16 +67,128 @@ class Row:
         return units is not None and 1 < units < EXPLORATORY_BELOW
 
 
-COLUMNS = tuple(each.name for each in fields(Row) if each.metadata.get("exported", True))
+# The headings are those of the table of annotators. What has a unit of its own also stands
+# beneath the score of people.
+COLUMNS = (
+    Column(
+        "kind",
+        _("Kind"),
+        "human: a cell of a study (task × shots); annotator: one person in it; run: a system "
+        "over its splits; reported: a figure known only as published; simulated: a cell of "
+        "simulated annotators, or one of them by pseudonym; consensus (on a sheet of its own): "
+        "what more than half of a cell's annotators chose, scored like one answer.",
+        is_number=False,
+    ),
+    Column(
+        "study",
+        _("Study"),
+        "The study's slug; empty for runs and published figures.",
+        is_number=False,
+    ),
+    Column(
+        "system",
+        _("Annotator"),
+        "The system's name; of an annotator the pseudonym; of people Human.",
+        is_number=False,
+        is_name=True,
+    ),
+    Column(
+        "method",
+        _("Method"),
+        "FT, PT, ICL or another way of adapting a system; empty for people.",
+        is_number=False,
+    ),
+    Column("task", _("Task"), "The task's slug.", is_number=False),
+    Column(
+        "shots",
+        _("Shots"),
+        "Number of training examples; 0 is zero-shot, all is fully supervised; few: episodes "
+        "that have any.",
+    ),
+    Column(
+        "split",
+        _("Split"),
+        "The training split of one annotator; empty for a figure over splits.",
+    ),
+    Column(
+        "mean",
+        _("Mean S1, %"),
+        "Mean S1 in percent, every item alike; of a cell the mean over its annotators.",
+        digits=1,
+    ),
+    Column(
+        "sd",
+        _("SD over items"),
+        "Sample SD (ddof 1) in percent points: over annotators (human), over splits (run), over "
+        "items (annotator); as published (reported). Of episodes the SD (ddof 0) over them.",
+        digits=1,
+    ),
+    Column(
+        "n",
+        _("Items"),
+        "Annotators (human), splits (run), items with an answer (annotator), as published "
+        "(reported).",
+    ),
+    Column(
+        "m",
+        "m",
+        "Item clusters behind the interval: items that share a context count as one. Of "
+        "episodes their number.",
+    ),
+    Column("ci_low", _("95 % low"), "Lower limit of the 95 % interval, in percent.", digits=1),
+    Column("ci_high", _("95 % high"), "Upper limit of the 95 % interval, in percent.", digits=1),
+    Column(
+        "ci_method",
+        _("Method"),
+        "How the interval was computed; with several annotators in a split it is over splits.",
+        is_number=False,
+    ),
+    Column(
+        "estimand",
+        _("Interval for"),
+        "new_items: how other people would do on other items like these; these_items: on exactly "
+        "this test set.",
+        is_number=False,
+    ),
+    Column(
+        "references",
+        _("References"),
+        "How several reference answers count: set (their union), any (the best one), unknown (a "
+        "published figure that does not say).",
+        is_number=False,
+    ),
+    Column(
+        "gold_version",
+        _("Gold version"),
+        "The version of the task's reference answers that was scored against.",
+    ),
+    Column(
+        "coverage",
+        _("Coverage"),
+        "Share of the items that have an answer, in [0, 1]; the mean is over these alone.",
+        digits=3,
+    ),
+    Column(
+        "median_item_s",
+        _("Median time"),
+        "Of people (human, annotator, simulated), the median over their test answers of the "
+        "seconds from showing the item to storing the answer, by the server's clock and without "
+        "the cap that pay has: a cap would hide slow items, and a median bears a long pause.",
+        unit=_("s an item"),
+        digits=1,
+    ),
+)
+KEYS = tuple(column.key for column in COLUMNS)
 
 
 def as_plain(row: Row) -> dict[str, Any]:
-    return {column: getattr(row, column) for column in COLUMNS}
+    return {key: getattr(row, key) for key in KEYS}
 
 
 def cell_row(cell: Cell, choices: Choices) -> Row:
     """The figures of one cell: several people or runs on the same task."""
-    row = _described(cell)
+    seconds = [each for member in cell.item_seconds for each in member]
+    row = replace(_described(cell), median_item_s=_median(seconds))
     if not cell.answered.any():
         return replace(row, n=len(cell.members))
     if cell.is_of_episodes:
@@ -118,14 +234,21 @@ def annotator_rows(cell: Cell) -> list[Row]:
             system=member.annotator.pseudonym,
             split=member.batch.split,
             single=True,
+            median_item_s=_median(seconds),
             **_over_items(vector),
         )
-        for member, vector in zip(cell.members, cell.vectors, strict=True)
+        for member, vector, seconds in zip(
+            cell.members, cell.vectors, cell.item_seconds, strict=True
+        )
     ]
 
 
 def percent(score: float) -> float | None:
     return None if isnan(score) else 100 * float(score)
+
+
+def _median(seconds: Sequence[float]) -> float | None:
+    return median(seconds) if seconds else None
 
 
 def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:

@@ -11,7 +11,7 @@ urlpatterns = [
     path("analysis/order/", analysis_views.order_analysis, name="order_analysis"),
     path("analysis/stop/", analysis_views.stop_analysis, name="stop_analysis"),
     path(
-        "analysis/export/<slug:sheet>/<slug:form>/",
+        "analysis/export/<slug:table>/<slug:form>/",
         analysis_views.analysis_export,
         name="analysis_export",
     ),

@@ -3,12 +3,13 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import GoldVersion
-from scoring.comparison import interval_lines
 from scoring.comparison.comparing import ComparisonTable, compare, glance, order_table, stop_table
-from scoring.comparison.grid import people_grid, system_grids
+from scoring.comparison.documents import FORMATS
+from scoring.comparison.paper_tables import people_table, system_tables
 from scoring.comparison.requests import (
     asked,
     back_to,
@@ -16,9 +17,9 @@ from scoring.comparison.requests import (
     for_researchers,
     render_or_poll,
 )
+from scoring.comparison.row_tables import annotator_table, interval_table
 from scoring.comparison.scope import Scope
 from scoring.models import shots_order
-from scoring.tables.documents import FORMATS
 
 
 @for_researchers
@@ -37,7 +38,7 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
         "stale": seen.is_stale,
         "waiting": seen.is_waiting,
         "versions_offered": _versions_offered(found),
-        **(_shown(seen.table) if seen.table else {}),
+        **(_shown(request, seen.table, found) if seen.table else {}),
     }
     return render_or_poll(request, "scoring/comparison/comparison.html", context)
 
@@ -66,19 +67,29 @@ def comparison_export(request: HttpRequest, scope: str, name: str, form: str) ->
     return download(document, writer.content_type, f"comparison-{name}.{writer.extension}")
 
 
-def _shown(table: ComparisonTable) -> dict[str, Any]:
+def _shown(request: HttpRequest, table: ComparisonTable, scope: Scope) -> dict[str, Any]:
+    links = _item_links(request, table, scope)
+    annotators = annotator_table(table.rows)
     return {
-        "table": table,
-        "people": people_grid(table.figures),
-        "systems": system_grids(table.figures, table.bounds),
-        "interval_heads": interval_lines.HEADS,
-        "intervals": interval_lines.interval_lines(table.rows),
-        "annotators": [row for row in table.rows if row.single],
+        "comparison": table,
+        "people": people_table(table.figures, links),
+        "systems": system_tables(table.figures, table.bounds, links),
+        "intervals": interval_table(table.rows),
+        "annotators": annotators.without({"study"}) if scope.study else annotators,
         "formats": list(FORMATS),
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
-        # Published figures may stand for tasks whose items are not here.
-        "item_tasks": {row.task for row in table.rows if row.kind != "reported"},
     }
+
+
+def _item_links(request: HttpRequest, table: ComparisonTable, scope: Scope) -> dict[str, str]:
+    """By task. Published figures may stand for tasks whose items are not here."""
+    page = reverse("scoring:items", args=["study" if scope.study else "benchmark", scope.name])
+    links = {}
+    for task in {row.task for row in table.rows if row.kind != "reported"}:
+        chosen = request.GET.copy()
+        chosen["task"] = task
+        links[task] = f"{page}?{chosen.urlencode()}"
+    return links
 
 
 def _versions_offered(scope: Scope) -> list[int]:

@@ -1,17 +1,26 @@
 """The board of episodes as tables: in FLEX's form, its figures one a row, every episode's
 result, and the tests between its lines. Scores in percent."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.comparison.sheets import Column, Plain, Sheet
 from scoring.core.episodes import EpisodeScore
 from scoring.episodes.board import EpisodeBoard, EpisodeEntry, EpisodeTest, place_name
 from scoring.episodes.scores import HUMAN, SIMULATED, Who
 from scoring.models import ProtocolTag
+from scoring.tables.table import (
+    Cell,
+    Column,
+    Group,
+    Line,
+    Table,
+    Text,
+    Value,
+    lines_of,
+    p_column,
+    rounded,
+)
 
 PEOPLE = {HUMAN: "Human", SIMULATED: "Simulated annotators"}
 WHO = (
@@ -24,118 +33,94 @@ LIMITS = (
     Column("ci_low", _("95 % low"), digits=1),
     Column("ci_high", _("95 % high"), digits=1),
 )
+# Without and with training examples, and over both.
+OVERALL = {"overall-0": "0", "overall-few": "few", "overall": _("both")}
 
 
 def name_of(who: Who) -> str:
     return f"{PEOPLE[who.kind]}, {who.name}" if who.kind in PEOPLE else who.name
 
 
-@dataclass(frozen=True)
-class Head:
-    """A data set over its columns."""
-
-    title: str
-    columns: tuple[str, ...]
-
-    @property
-    def span(self) -> int:
-        return len(self.columns)
-
-
-@dataclass(frozen=True)
-class EpisodeCell:
-    mean: str
-    interval: str = ""
-    # How many of the episodes, where some are missing.
-    part: str = ""
-
-
-@dataclass(frozen=True)
-class EpisodeLine:
-    name: str
-    method: str
-    protocol: str
-    style: str
-    is_running: bool
-    cells: tuple[EpisodeCell | None, ...]
-
-
-@dataclass(frozen=True)
-class EpisodeLines:
+def board_table(board: EpisodeBoard) -> Table:
     """The board as a page shows it."""
-
-    heads: tuple[Head, ...]
-    rows: tuple[EpisodeLine, ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.rows)
-
-
-def board_lines(board: EpisodeBoard) -> EpisodeLines:
-    shots = {
-        task: tuple("few" if few else "0" for each, few in board.places if each == task)
-        for task in board.tasks
-    }
-    overall = Head(str(_("Overall")), ("0", "few", str(_("both"))))
-    return EpisodeLines(
-        heads=(overall, *(Head(task, columns) for task, columns in shots.items())),
-        rows=tuple(_line(board, entry) for entry in board.entries),
-    )
-
-
-def _line(board: EpisodeBoard, entry: EpisodeEntry) -> EpisodeLine:
-    over = entry.overall
-    return EpisodeLine(
-        name=name_of(entry.who),
-        method=entry.who.method,
-        protocol=", ".join(str(ProtocolTag(tag).label) for tag in entry.protocol),
-        style="people" if entry.who.kind in PEOPLE else "system",
-        is_running=entry.is_running,
-        cells=(
+    overall = Group(str(_("Overall")))
+    return Table(
+        "episodes-board",
+        _("Board"),
+        "",
+        (
+            Column("who", _("Who"), is_number=False, is_name=True),
+            *(_score(key, heading, overall) for key, heading in OVERALL.items()),
             *(
-                None if mean is None else EpisodeCell(f"{100 * mean:.1f}")
-                for mean in (over.zero, over.few, over.both)
+                _score(place_name((task, few)), "few" if few else "0", Group(task))
+                for task, few in board.places
             ),
-            *(_cell(entry.figures.get(place), of) for place, of in board.places.items()),
         ),
+        tuple(_line(board, entry) for entry in board.entries),
     )
 
 
-def _cell(figure: EpisodeScore | None, of: int) -> EpisodeCell | None:
-    if figure is None:
-        return None
-    part = _("%(count)s of %(of)s episodes") % {"count": figure.episodes, "of": of}
-    return EpisodeCell(
-        mean=f"{100 * figure.mean:.1f}",
-        # One episode says nothing of others.
-        interval=f"{100 * figure.low:.1f}–{100 * figure.high:.1f}" if figure.episodes > 1 else "",
-        part=part if figure.episodes < of else "",
+def _score(key: str, heading: Text, group: Group) -> Column:
+    return Column(key, heading, digits=1, is_strong=True, group=group)
+
+
+def _line(board: EpisodeBoard, entry: EpisodeEntry) -> Line:
+    running = _("(not finished)") if entry.is_running else ""
+    protocol = ", ".join(str(ProtocolTag(tag).label) for tag in entry.protocol)
+    who = Cell(
+        name_of(entry.who),
+        aside=" ".join(filter(None, [entry.who.method, str(running)])),
+        note=protocol,
     )
+    figures = {
+        place_name(place): _cell(entry.figures[place], of)
+        for place, of in board.places.items()
+        if place in entry.figures
+    }
+    style = "people" if entry.who.kind in PEOPLE else "system"
+    return Line({"who": who, **_overall(entry), **figures}, kind=style)
 
 
-def episode_sheets(board: EpisodeBoard, tests: Sequence[EpisodeTest]) -> list[Sheet]:
+def _overall(entry: EpisodeEntry) -> dict[str, Value]:
+    means = (entry.overall.zero, entry.overall.few, entry.overall.both)
+    return {
+        key: None if mean is None else 100 * mean for key, mean in zip(OVERALL, means, strict=True)
+    }
+
+
+def _cell(figure: EpisodeScore, of: int) -> Cell:
+    beneath = []
+    # One episode says nothing of others.
+    if figure.episodes > 1:
+        beneath.append(f"[{rounded(100 * figure.low)}–{rounded(100 * figure.high)}]")
+    if figure.episodes < of:
+        part = _("%(count)s of %(of)s episodes") % {"count": figure.episodes, "of": of}
+        beneath.append(str(part))
+    return Cell(100 * figure.mean, beneath=tuple(beneath))
+
+
+def episode_tables(board: EpisodeBoard, tests: Sequence[EpisodeTest]) -> list[Table]:
     return [_wide(board), _long(board), _episodes(board), _tests(tests)]
 
 
-def _wide(board: EpisodeBoard) -> Sheet:
+def _wide(board: EpisodeBoard) -> Table:
     names = [place_name(place) for place in board.places]
     keys = [name + end for name in names for end in ("", "_ci_lower", "_ci_upper")]
-    overall = ("overall-0", "overall-few", "overall")
-    return Sheet(
+    return Table(
         name="board",
         title=_("Board"),
         note=_("Mean accuracy over episodes; how far below and above it the interval reaches."),
         columns=(
             *WHO,
             Column("protocol", _("Protocol"), is_number=False),
-            *(Column(key, key, digits=1) for key in (*keys, *overall)),
+            *(Column(key, key, digits=1) for key in (*keys, *OVERALL)),
         ),
-        rows=tuple(_wide_row(board, entry) for entry in board.entries),
+        lines=lines_of(_wide_row(board, entry) for entry in board.entries),
     )
 
 
-def _wide_row(board: EpisodeBoard, entry: EpisodeEntry) -> Plain:
-    row: dict[str, Any] = {**_who(entry.who), "protocol": ", ".join(entry.protocol)}
+def _wide_row(board: EpisodeBoard, entry: EpisodeEntry) -> Mapping[str, Value]:
+    row: dict[str, Value] = {**_who(entry.who), "protocol": ", ".join(entry.protocol)}
     for place in board.places:
         figure = entry.figures.get(place)
         if figure is not None:
@@ -145,12 +130,10 @@ def _wide_row(board: EpisodeBoard, entry: EpisodeEntry) -> Plain:
             if figure.episodes > 1:
                 row[name + "_ci_lower"] = 100 * (figure.mean - figure.low)
                 row[name + "_ci_upper"] = 100 * (figure.high - figure.mean)
-    over = entry.overall
-    means = {"overall-0": over.zero, "overall-few": over.few, "overall": over.both}
-    return {**row, **{name: None if mean is None else 100 * mean for name, mean in means.items()}}
+    return {**row, **_overall(entry)}
 
 
-def _long(board: EpisodeBoard) -> Sheet:
+def _long(board: EpisodeBoard) -> Table:
     rows = [
         {
             **_who(entry.who),
@@ -166,7 +149,7 @@ def _long(board: EpisodeBoard) -> Sheet:
         for entry in board.entries
         for place, figure in entry.figures.items()
     ]
-    return Sheet(
+    return Table(
         name="figures",
         title=_("Figures"),
         note=_("The SD over episodes (ddof 0), and a percentile bootstrap of 1,000 resamples."),
@@ -180,11 +163,11 @@ def _long(board: EpisodeBoard) -> Sheet:
             Column("episodes", _("Episodes")),
             Column("of", _("of")),
         ),
-        rows=tuple(rows),
+        lines=lines_of(rows),
     )
 
 
-def _episodes(board: EpisodeBoard) -> Sheet:
+def _episodes(board: EpisodeBoard) -> Table:
     rows = [
         {
             **_who(entry.who),
@@ -199,7 +182,7 @@ def _episodes(board: EpisodeBoard) -> Sheet:
         for entry in board.entries
         for result in entry.results
     ]
-    return Sheet(
+    return Table(
         name="episodes",
         title=_("Episodes"),
         note=_("The result of every episode: the mean over n annotators or runs."),
@@ -213,12 +196,12 @@ def _episodes(board: EpisodeBoard) -> Sheet:
             Column("n", "n"),
             Column("items", _("Questions")),
         ),
-        rows=tuple(rows),
-        folded=True,
+        lines=lines_of(rows),
+        is_folded=True,
     )
 
 
-def _tests(tests: Sequence[EpisodeTest]) -> Sheet:
+def _tests(tests: Sequence[EpisodeTest]) -> Table:
     rows = [
         {
             "first": name_of(test.first),
@@ -236,7 +219,7 @@ def _tests(tests: Sequence[EpisodeTest]) -> Sheet:
         }
         for test in tests
     ]
-    return Sheet(
+    return Table(
         name="tests",
         title=_("Tests on the same episodes"),
         note=_(
@@ -253,13 +236,13 @@ def _tests(tests: Sequence[EpisodeTest]) -> Sheet:
             Column("sd_ddof0", _("SD (ddof 0)"), digits=1),
             *LIMITS,
             Column("episodes", _("Episodes")),
-            Column("p", _("p, sign flips")),
-            Column("p_holm", _("p, Holm")),
+            p_column("p", _("p, sign flips")),
+            p_column("p_holm", _("p, Holm")),
         ),
-        rows=tuple(rows),
-        folded=True,
+        lines=lines_of(rows),
+        is_folded=True,
     )
 
 
-def _who(who: Who) -> Plain:
+def _who(who: Who) -> Mapping[str, Value]:
     return {"who": name_of(who), "method": who.method, "study": who.study}

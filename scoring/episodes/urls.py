@@ -4,5 +4,5 @@ from scoring.episodes.views import episodes, episodes_export
 
 urlpatterns = [
     path("", episodes, name="episodes"),
-    path("export/<slug:sheet>/<slug:form>/", episodes_export, name="episodes_export"),
+    path("export/<slug:table>/<slug:form>/", episodes_export, name="episodes_export"),
 ]

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 from annotation.models import Benchmark
 from scoring.comparison.requests import download
 from scoring.episodes.board import EpisodeBoard, episode_board, paired_tests
-from scoring.episodes.tables import board_lines, episode_sheets
+from scoring.episodes.tables import board_table, episode_tables
 from scoring.models import Leaderboard, ProtocolTag
-from scoring.tables.documents import SHEET_FORMATS
+from scoring.tables.documents import FORMATS, chosen
 
 
 @login_not_required
@@ -24,29 +24,27 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
     board = _board(request, name)
     context = {
         "name": name,
-        "board": board,
-        "lines": board_lines(board),
+        "board": board_table(board),
         "protocol": request.GET.get("protocol", ""),
         "protocols": ProtocolTag.choices,
-        "sheets": episode_sheets(board, paired_tests(board)),
-        "formats": list(SHEET_FORMATS),
+        "tables": episode_tables(board, paired_tests(board)),
+        "formats": list(FORMATS),
     }
     return render(request, "scoring/episodes/episodes.html", context)
 
 
 @login_not_required
 @require_safe
-def episodes_export(request: HttpRequest, name: str, sheet: str, form: str) -> HttpResponse:
+def episodes_export(request: HttpRequest, name: str, table: str, form: str) -> HttpResponse:
     if not _may_read(request, name):
         return redirect_to_login(request.get_full_path())
-    found = SHEET_FORMATS.get(form)
     with translation.override("en"):  # as all documents
         board = _board(request, name)
-        sheets = episode_sheets(board, paired_tests(board))
-        wanted = [each for each in sheets if sheet in (each.name, "all")]
-    if found is None or not wanted or (len(wanted) > 1 and not found.several):
+        tables = chosen(episode_tables(board, paired_tests(board)), table, form)
+    if not tables:
         raise Http404
-    return download(found.write(wanted), found.content_type, f"{sheet}-{name}.{found.extension}")
+    writer = FORMATS[form]
+    return download(writer.write(tables), writer.content_type, f"{table}-{name}.{writer.extension}")
 
 
 def _may_read(request: HttpRequest, name: str) -> bool:

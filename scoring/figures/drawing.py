@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 
 from annotation.benchmarks.floors import ALMOST_ALL
 from scoring.comparison.floors import CEILING, Bound, no_skill
-from scoring.comparison.grid import UNKNOWN, is_people, task_order
 from scoring.comparison.items import ItemFigures
+from scoring.comparison.paper_tables import UNKNOWN, is_people, task_order
 from scoring.comparison.policies import first_policies, policies_of, policy_of
 from scoring.comparison.rows import Row
 from scoring.models import References

@@ -10,7 +10,7 @@ from annotation.models import Benchmark, ItemSet, Role, Study, Task
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.comparing import reported_rows
 from scoring.comparison.floors import CEILING, NOT_ALLOWED, Bound, bounds, no_skill
-from scoring.comparison.grid import task_order
+from scoring.comparison.paper_tables import task_order
 from scoring.comparison.policies import first_policies, policy_of
 from scoring.comparison.rows import PEOPLE as HUMAN
 from scoring.comparison.rows import Row, cell_row

@@ -1,136 +1,179 @@
 """A leaderboard as tables: as they are read on its page, and as they are exported."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from scoring.comparison.grid import FEW, NOTES, ONE, PARTIAL, UNKNOWN, rounded
+from scoring.comparison.paper_tables import FEW, NOTES, ONE, PARTIAL, UNKNOWN
 from scoring.comparison.rows import Row
-from scoring.comparison.sheets import Column, Plain, Sheet
 from scoring.leaderboard.board import Board, TaskBoard
-from scoring.leaderboard.rules import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, OverTasks, Place
+from scoring.leaderboard.rules import (
+    FLOOR,
+    PEOPLE,
+    SHOTS,
+    SORTED_BY,
+    SYSTEM,
+    Entry,
+    OverTasks,
+    Place,
+)
 from scoring.models import FULLY_SUPERVISED, ProtocolTag
+from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value, lines_of
 
+# The last one only where anybody says it.
+ABOUT = (
+    Column("labelled", gettext_lazy("External labelled"), is_number=False),
+    Column("unlabelled", gettext_lazy("External unlabelled"), is_number=False),
+    Column("protocol", gettext_lazy("Protocol"), is_number=False),
+)
 STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}
+MOST_CITED = 160
 
 
-@dataclass(frozen=True)
-class BoardCell:
-    text: str
-    sd: str = ""
-    interval: str = ""
-    size: str = ""
-    marks: str = ""
-
-
-@dataclass(frozen=True)
-class BoardLine:
-    place: Place
-    cells: tuple[BoardCell | None, ...]
-    # Further figures, behind the columns about the system.
-    others: tuple[BoardCell | None, ...] = ()
-    source: str = ""
-    note: str = ""
-
-    @property
-    def style(self) -> str:
-        return STYLES[self.place.entry.kind]
-
-    @property
-    def protocol(self) -> str:
-        return ", ".join(str(ProtocolTag(tag).label) for tag in self.place.entry.protocol)
-
-
-@dataclass(frozen=True)
-class BoardTable:
-    """Heads name the columns of figures; the first one is the column that orders."""
-
-    title: str
-    policy: str
-    heads: tuple[str, ...]
-    other_heads: tuple[str, ...]
-    lines: tuple[BoardLine, ...]
-
-    @property
-    def ranked(self) -> list[BoardLine]:
-        return [line for line in self.lines if not line.place.is_unranked]
-
-    @property
-    def unranked(self) -> list[BoardLine]:
-        return [line for line in self.lines if line.place.is_unranked]
-
-    @property
-    def has_protocols(self) -> bool:
-        return any(line.protocol for line in self.lines)
-
-    @property
-    def notes(self) -> dict[str, str]:
-        used = {mark for line in self.lines for cell in line.cells if cell for mark in cell.marks}
-        return {mark: note for mark, note in NOTES.items() if mark in used}
-
-
-def tables(board: Board) -> list[BoardTable]:
-    """The table over tasks where there are several, then one for each task."""
+def board_tables(board: Board) -> list[Table]:
+    """As the page shows them: the table over tasks where there are several, then one for each."""
     first = [_over_tasks(board)] if len(board.chosen) > 1 else []
     return [*first, *map(_on_task, board.by_task)]
 
 
-def _over_tasks(board: Board) -> BoardTable:
+def _over_tasks(board: Board) -> Table:
     others = [shots for shots in reversed(SHOTS) if shots != SORTED_BY]
-    heads = (
-        _average(SORTED_BY),
-        _("SD of the average: √(Σ SD²) / %(tasks)s") % {"tasks": len(board.chosen)},
-        _("√(Σ SD²), as the CLUES board prints"),
-        *(f"{task}, {_shots(SORTED_BY)}" for task in board.chosen),
+    count = {"tasks": len(board.chosen)}
+    scores = {
+        "average": _average(SORTED_BY),
+        "sd": _("SD of the average: √(Σ SD²) / %(tasks)s") % count,
+        "clues_sd": _("√(Σ SD²), as the CLUES board prints"),
+        **{task: f"{task}, {_shots(SORTED_BY)}" for task in board.chosen},
+    }
+    return _table(
+        _("Average over %(count)s tasks") % {"count": len(board.chosen)},
+        "",
+        scores,
+        [(line.place, _cells_over_tasks(line, board)) for line in board.over_tasks],
+        further={str(shots): _average(shots) for shots in others},
     )
-    lines = tuple(_line_over_tasks(line, board, others) for line in board.over_tasks)
-    title = _("Average over %(count)s tasks") % {"count": len(board.chosen)}
-    return BoardTable(title, "", heads, tuple(map(_average, others)), lines)
 
 
-def _line_over_tasks(line: OverTasks, board: Board, others: Sequence[int]) -> BoardLine:
-    entry, found = line.place.entry, line.averages
+def _cells_over_tasks(line: OverTasks, board: Board) -> dict[str, Cell]:
+    entry, averages = line.place.entry, line.averages
     rows = [entry.row(task) for task in board.chosen]
-    best = found.get(SORTED_BY)
-    averages = (
-        BoardCell(rounded(best.mean), marks=_marks_of_all(rows)) if best else None,
-        BoardCell(rounded(best.sd)) if best and best.sd is not None else None,
-        BoardCell(rounded(best.clues_sd)) if best and best.clues_sd is not None else None,
-    )
-    return BoardLine(
-        line.place,
-        (*averages, *map(_cell, rows)),
-        others=tuple(
-            BoardCell(rounded(found[shots].mean)) if shots in found else None for shots in others
-        ),
-        source=_sources(row for row in entry.rows.values() if row.task in board.chosen),
-    )
+    cells = {str(shots): Cell(average.mean) for shots, average in averages.items()}
+    if best := averages.get(SORTED_BY):
+        cells |= {
+            "average": Cell(best.mean, marks=_marks_of_all(rows)),
+            "sd": Cell(best.sd),
+            "clues_sd": Cell(best.clues_sd),
+        }
+    every = [row for row in entry.rows.values() if row.task in board.chosen]
+    return {
+        **cells,
+        **{row.task: _cell(row) for row in rows if row and row.mean is not None},
+        "who": _who(line.place, published=_sources(every)),
+    }
 
 
-def _on_task(board: TaskBoard) -> BoardTable:
+def _on_task(board: TaskBoard) -> Table:
     # The column that orders, then down to the fewest; fully supervised is no few-shot figure.
     shots = [str(each) for each in (SORTED_BY, *reversed(SHOTS), FULLY_SUPERVISED)]
     shots = [each for each in dict.fromkeys(shots) if each in board.shots]
-    lines = tuple(_line_on_task(place, board.task, shots) for place in board.places)
-    return BoardTable(board.task, board.references, tuple(map(_shots, shots)), (), lines)
-
-
-def _line_on_task(place: Place, task: str, shots: Sequence[str]) -> BoardLine:
-    rows = [place.entry.row(task, each) for each in shots]
-    sources = _sources(rows)
-    # Of no skill, the source is the rule that its answers follow.
-    is_floor = place.entry.kind == FLOOR
-    return BoardLine(
-        place,
-        tuple(_cell(row, in_full=True) for row in rows),
-        source="" if is_floor else sources,
-        note=sources if is_floor else "",
+    return _table(
+        board.task,
+        _("references: %(policy)s") % {"policy": board.references} if board.references else "",
+        {each: _shots(each) for each in shots},
+        [(place, _cells_on_task(place, board.task, shots)) for place in board.places],
     )
 
 
-def _sources(rows: Iterable[Row | None]) -> str:
-    return "; ".join(dict.fromkeys(row.source for row in rows if row and row.source))
+def _cells_on_task(place: Place, task: str, shots: Sequence[str]) -> dict[str, Cell]:
+    rows = {each: row for each in shots if (row := place.entry.row(task, each))}
+    sources = _sources(rows.values())
+    # Of no skill, the source is the rule that its answers follow.
+    is_floor = place.entry.kind == FLOOR
+    who = _who(place, rule=sources) if is_floor else _who(place, published=sources)
+    known = {each: row for each, row in rows.items() if row.mean is not None}
+    return {**{each: _cell(row, in_full=True) for each, row in known.items()}, "who": who}
+
+
+def _table(
+    title: str,
+    note: str,
+    scores: Mapping[str, str],
+    lines: Sequence[tuple[Place, dict[str, Cell]]],
+    *,
+    further: Mapping[str, str] | None = None,
+) -> Table:
+    """The first score orders; further ones stand behind what is told about the system."""
+    about = ABOUT if any(place.entry.protocol for place, _ in lines) else ABOUT[:-1]
+    first, *others = (Column(key, heading, digits=1) for key, heading in scores.items())
+    return Table(
+        "board",
+        title,
+        note,
+        (
+            Column("who", _("Who"), is_number=False, is_name=True),
+            replace(first, is_strong=True, sort="descending"),
+            *others,
+            *about,
+            *(Column(key, heading, digits=1) for key, heading in (further or {}).items()),
+        ),
+        tuple(_ranked_first(lines)),
+        marks=NOTES,
+    )
+
+
+def _ranked_first(lines: Sequence[tuple[Place, dict[str, Cell]]]) -> Iterable[Line]:
+    ranked = [line for line in lines if not line[0].is_unranked]
+    unranked = [line for line in lines if line[0].is_unranked]
+    if not ranked:
+        yield Line({"who": _("Nobody stands here yet.")}, kind=SECTION)
+    yield from (_line(*line) for line in ranked)
+    if unranked:
+        yield Line({"who": _("Not ranked")}, kind=SECTION)
+    yield from (_line(*line) for line in unranked)
+
+
+def _line(place: Place, cells: Mapping[str, Cell]) -> Line:
+    entry = place.entry
+    return Line(
+        {
+            **cells,
+            "labelled": _told(entry, entry.uses_labelled),
+            "unlabelled": _told(entry, entry.uses_unlabelled),
+            "protocol": ", ".join(str(ProtocolTag(tag).label) for tag in entry.protocol),
+        },
+        kind=STYLES[entry.kind],
+    )
+
+
+def _told(entry: Entry, uses: bool | None) -> Value:
+    """Of systems alone."""
+    return (_("not told") if uses is None else uses) if entry.kind == SYSTEM else ""
+
+
+def _who(place: Place, *, published: str = "", rule: str = "") -> Cell:
+    entry = place.entry
+    size = f"({entry.parameters})" if entry.parameters else ""
+    beneath = (
+        _("published: %(source)s") % {"source": published} if entry.source else "",
+        Truncator(entry.citation).chars(MOST_CITED),
+        _("still running: only researchers see this line") if entry.is_running else "",
+        rule,
+        *place.gaps,
+    )
+    return Cell(
+        entry.name,
+        aside=" ".join(filter(None, [entry.method, size])),
+        beneath=tuple(filter(None, beneath)),
+        rank=place.rank,
+        href=entry.url,
+    )
+
+
+def _sources(rows: Iterable[Row]) -> str:
+    return "; ".join(dict.fromkeys(row.source for row in rows if row.source))
 
 
 def _average(shots: int) -> str:
@@ -143,16 +186,15 @@ def _shots(shots: int | str) -> str:
     return _("%(shots)s shots") % {"shots": shots}
 
 
-def _cell(row: Row | None, *, in_full: bool = False) -> BoardCell | None:
-    if row is None or row.mean is None:
-        return None
-    has_interval = in_full and row.ci_low is not None
-    return BoardCell(
-        text=rounded(row.mean),
-        sd=rounded(row.sd),
-        interval=f"[{rounded(row.ci_low)}, {rounded(row.ci_high)}]" if has_interval else "",
-        size=f"n = {row.n}" if in_full and row.kind == "human" else "",
+def _cell(row: Row, *, in_full: bool = False) -> Cell:
+    has_size = in_full and row.kind == "human"
+    return Cell(
+        row.mean,
+        sd=row.sd,
+        low=row.ci_low if in_full else None,
+        high=row.ci_high if in_full else None,
         marks="".join(_marks(row)),
+        beneath=(f"n = {row.n}",) if has_size else (),
     )
 
 
@@ -192,11 +234,11 @@ _ABOUT = tuple(
 )
 
 
-def board_sheets(board: Board) -> list[Sheet]:
-    return [_averages_sheet(board), _figures_sheet(board)]
+def exported_tables(board: Board) -> list[Table]:
+    return [_averages(board), _figures(board)]
 
 
-def _averages_sheet(board: Board) -> Sheet:
+def _averages(board: Board) -> Table:
     columns = (
         Column("shots", "Shots"),
         Column("rank", "Rank"),
@@ -213,26 +255,26 @@ def _averages_sheet(board: Board) -> Sheet:
             **_about(line.place),
             # The rank is by one number of shots, and stands with it alone.
             "rank": line.place.rank if shots == SORTED_BY else None,
-            "mean": found.mean if found else None,
-            "sd": found.sd if found else None,
-            "clues_root_sum_sd": found.clues_sd if found else None,
+            "mean": average.mean if average else None,
+            "sd": average.sd if average else None,
+            "clues_root_sum_sd": average.clues_sd if average else None,
             "tasks": " ".join(board.chosen),
-            "references": " ".join(found.references) if found else None,
+            "references": " ".join(average.references) if average else None,
         }
         for shots in reversed(SHOTS)
         for line in board.over_tasks
-        for found in [line.averages.get(shots)]
-        if found or shots == SORTED_BY
+        for average in [line.averages.get(shots)]
+        if average or shots == SORTED_BY
     ]
     note = (
         "Mean of the task means of whoever has all of these tasks; ranked by the mean at "
         f"{SORTED_BY} shots. The SD of the average is the root of the summed squared SDs, divided "
         "by the number of tasks; the board of CLUES prints the root itself."
     )
-    return Sheet("averages", "Average over tasks", note, columns, tuple(rows))
+    return Table("averages", "Average over tasks", note, columns, lines_of(rows))
 
 
-def _figures_sheet(board: Board) -> Sheet:
+def _figures(board: Board) -> Table:
     figures = ("mean", "sd", "n", "m", "ci_low", "ci_high")
     columns = (
         Column("task", "Task", is_number=False),
@@ -245,26 +287,26 @@ def _figures_sheet(board: Board) -> Sheet:
         Column("coverage", "Coverage", digits=3),
     )
     rows = [
-        {"task": each.task, **_about(place), **_figures(row)}
-        for each in board.by_task
-        for place in each.places
-        for shots in each.shots
-        for row in [place.entry.row(each.task, shots)]
+        {"task": on_task.task, **_about(place), **_figures_of(row)}
+        for on_task in board.by_task
+        for place in on_task.places
+        for shots in on_task.shots
+        for row in [place.entry.row(on_task.task, shots)]
         if row
     ]
     note = (
         f"S1 in percent; ranked on each task by the mean at {SORTED_BY} shots. The SD of people is "
         "over annotators, that of systems over runs; a published figure is as published."
     )
-    return Sheet("figures", "Figures by task and shots", note, columns, tuple(rows))
+    return Table("figures", "Figures by task and shots", note, columns, lines_of(rows))
 
 
-def _figures(row: Row) -> Plain:
+def _figures_of(row: Row) -> dict[str, Value]:
     names = ("shots", "mean", "sd", "n", "m", "ci_low", "ci_high", "ci_method", "estimand")
     return {name: getattr(row, name) for name in (*names, "references", "gold_version", "coverage")}
 
 
-def _about(place: Place) -> Mapping[str, object]:
+def _about(place: Place) -> dict[str, Value]:
     entry = place.entry
     return {
         "rank": place.rank,

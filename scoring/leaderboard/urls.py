@@ -5,7 +5,7 @@ from scoring.leaderboard import views
 urlpatterns = [
     path("", views.leaderboard, name="leaderboard"),
     path(
-        "export/<slug:sheet>/<slug:form>/",
+        "export/<slug:table>/<slug:form>/",
         views.leaderboard_export,
         name="leaderboard_export",
     ),

@@ -12,9 +12,9 @@ from scoring.comparison.requests import download
 from scoring.leaderboard.approving import waiting_runs
 from scoring.leaderboard.board import Board, place_all
 from scoring.leaderboard.rules import SORTED_BY
-from scoring.leaderboard.tables import board_sheets, tables
+from scoring.leaderboard.tables import board_tables, exported_tables
 from scoring.models import Leaderboard
-from scoring.tables.documents import SHEET_FORMATS
+from scoring.tables.documents import FORMATS, chosen
 
 
 @login_not_required
@@ -28,33 +28,31 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "board": board,
-        "tables": tables(board),
+        "tables": board_tables(board),
         "references": request.GET.get("references", ""),
         "sorted_by": SORTED_BY,
         "for_researchers": for_researchers,
         "is_public": Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists(),
         "waiting": waiting_runs(benchmark).count() if for_researchers else 0,
-        "sheets": board_sheets(board),
-        "formats": list(SHEET_FORMATS),
+        "exported": exported_tables(board),
+        "formats": list(FORMATS),
     }
     return render(request, "scoring/leaderboard/leaderboard.html", context)
 
 
 @login_not_required
 @require_safe
-def leaderboard_export(request: HttpRequest, name: str, sheet: str, form: str) -> HttpResponse:
+def leaderboard_export(request: HttpRequest, name: str, table: str, form: str) -> HttpResponse:
     benchmark = _readable(request, name)
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
     with translation.override("en"):  # as all documents
-        sheets = board_sheets(_board(request, benchmark))
-    wanted = sheets if sheet == "all" else [each for each in sheets if each.name == sheet]
-    found = SHEET_FORMATS.get(form)
-    if found is None or not wanted or (len(wanted) > 1 and not found.several):
+        tables = chosen(exported_tables(_board(request, benchmark)), table, form)
+    if not tables:
         raise Http404
-    return download(
-        found.write(wanted), found.content_type, f"leaderboard-{sheet}-{name}.{found.extension}"
-    )
+    writer = FORMATS[form]
+    file = f"leaderboard-{table}-{name}.{writer.extension}"
+    return download(writer.write(tables), writer.content_type, file)
 
 
 def _readable(request: HttpRequest, name: str) -> Benchmark | None:

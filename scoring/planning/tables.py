@@ -1,45 +1,42 @@
 """A plan as a table and as a document: the two designs that stand out, and the frontier."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-from scoring.core.sample_size import PeopleDesign
+from django.utils.translation import gettext_lazy as _
+
 from scoring.planning.designs import Plan, PlannedDesign
+from scoring.tables.table import Column, Line, Table
 
 MOST_ROWS = 24
-DASH = "–"
+COLUMNS = (
+    Column("design", _("Design"), is_number=False, is_name=True),
+    Column("annotators", _("Annotators")),
+    Column("items", _("Items")),
+    Column("people", _("People")),
+    Column("cost", _("Cost"), digits=2),
+    Column("width", _("Width"), digits=1),
+    Column("se", "SE", digits=2),
+    Column("coverage", _("Coverage"), digits=3),
+    Column("power", _("Power"), digits=2),
+    Column("detectable", _("Shown 4 of 5 times"), digits=1),
+)
+# Of a difference that the study should show.
+OF_CONTRAST = {"power", "detectable"}
 
 
-@dataclass(frozen=True)
-class PlanRow:
-    name: str
-    planned: PlannedDesign
+def plan_table(plan: Plan) -> Table:
+    singled_out = {_("recommended"): plan.recommended, _("three annotators"): plan.three}
+    lines = (
+        *(_line(str(name), planned) for name, planned in singled_out.items() if planned),
+        *(_line("", planned) for planned in thinned(plan)),
+    )
+    table = Table("designs", _("Designs"), "", COLUMNS, lines)
+    return table if plan.contrast else table.without(OF_CONTRAST)
 
-    @property
-    def design(self) -> PeopleDesign:
-        return self.planned.design
 
-    @property
-    def width(self) -> str:
-        return f"{100 * self.design.width:.1f}"
-
-    @property
-    def se(self) -> str:
-        return f"{100 * self.design.se:.2f}"
-
-    @property
-    def coverage(self) -> str:
-        known = self.design.coverage == self.design.coverage
-        return f"{self.design.coverage:.3f}" if known else DASH
-
-    @property
-    def power(self) -> str:
-        return DASH if self.planned.power is None else f"{self.planned.power:.2f}"
-
-    @property
-    def detectable(self) -> str:
-        found = self.planned.detectable
-        return DASH if found is None else f"{100 * found:.1f}"
+def _line(name: str, planned: PlannedDesign) -> Line:
+    return Line({"design": name, **_plain(planned)}, kind="people" if name else "")
 
 
 def thinned(plan: Plan) -> list[PlannedDesign]:
@@ -56,16 +53,14 @@ def plan_as_plain(plan: Plan) -> dict[str, Any]:
         "min_coverage": plan.min_coverage,
         "assumptions": asdict(plan.assumptions),
         "contrast": asdict(plan.contrast) if plan.contrast else None,
-        "recommended": _plain(plan.recommended),
-        "three_annotators": _plain(plan.three),
-        "frontier": [_plain(each) for each in plan.frontier],
+        "recommended": _plain(plan.recommended) if plan.recommended else None,
+        "three_annotators": _plain(plan.three) if plan.three else None,
+        "frontier": [_plain(planned) for planned in plan.frontier],
         "notes": list(plan.notes),
     }
 
 
-def _plain(planned: PlannedDesign | None) -> dict[str, Any] | None:
-    if planned is None:
-        return None
+def _plain(planned: PlannedDesign) -> dict[str, Any]:
     design = planned.design
     known = design.coverage == design.coverage
     return {

@@ -20,7 +20,8 @@ from scoring.figures.drawing import inline_svg
 from scoring.planning.designs import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.figure import plan_figure
 from scoring.planning.forms import DraftForm, PilotForm, PlanForm, values_of
-from scoring.planning.tables import PlanRow, plan_as_plain, thinned
+from scoring.planning.tables import plan_as_plain, plan_table
+from scoring.tables.table import rounded
 
 # Answers of one cell: a larger one takes longer to simulate than a page may.
 MOST_CHECKED = 10_000
@@ -83,22 +84,16 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
             planned = _planned(form, min_coverage=LEAST_COVERAGE)
     except Refusal as refusal:
         return {**found, "problem": str(refusal)}
+    best = planned.recommended.design if planned.recommended else None
     return {
         **found,
         "plan": planned,
-        "best": PlanRow("", planned.recommended) if planned.recommended else None,
-        "rows": _rows(planned),
+        "best": best,
+        "best_width": rounded(100 * best.width) if best else "",
+        "table": plan_table(planned),
         "too_large": checked and not can_be_checked,
         "figure": inline_svg(plan_figure(planned), _("Width of the interval by annotators")),
     }
-
-
-def _rows(plan: Plan) -> list[PlanRow]:
-    singled_out = {_("recommended"): plan.recommended, _("three annotators"): plan.three}
-    return [
-        *(PlanRow(name, planned) for name, planned in singled_out.items() if planned),
-        *(PlanRow("", planned) for planned in thinned(plan)),
-    ]
 
 
 def _planned(form: PlanForm, *, min_coverage: float | None) -> Plan:

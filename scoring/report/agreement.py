@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from math import isnan, nan
 
 from scoring.comparison.agreement import Accord
-from scoring.comparison.grid import rounded
 from scoring.core.agreement import Agreement
 from scoring.report.facts import Facts
+from scoring.report.measures import INTERVAL
 from scoring.report.results import CellFacts
-from scoring.report.section import Section, Table, paragraph
+from scoring.report.section import Section, paragraph
 from scoring.report.words import capital, listed
+from scoring.tables.table import Column, Table, Value, lines_of, rounded
 
 
 @dataclass(frozen=True)
@@ -114,27 +115,40 @@ def _place(cell: CellFacts) -> str:
     return f"{cell.row.task}, {cell.row.shots} shots"
 
 
+# In the table with their intervals.
+WITH_INTERVAL = {"masi": _masi, "pairwise": _pairwise, "empty": _empty}
+
+
 def _table(told: Sequence[CellFacts]) -> Table:
-    interval = "95 % interval"
     return Table(
-        caption="Agreement: alpha with MASI, mean S1 of pairs of annotators in percent, alpha of "
-        "empty against non-empty answers, and the S1 of the consensus in percent.",
-        heads=(
-            *("Task", "Shots", "n"),
-            *("Alpha, MASI", interval, "S1 of pairs", interval, "Alpha, empty", interval),
-            "Consensus",
+        "agreement",
+        "Agreement: alpha with MASI, mean S1 of pairs of annotators in percent, alpha of empty "
+        "against non-empty answers, and the S1 of the consensus in percent.",
+        "",
+        (
+            Column("task", "Task", is_number=False, is_name=True),
+            Column("shots", "Shots"),
+            Column("n", "n"),
+            Column("masi", "Alpha, MASI"),
+            Column("masi_limits", INTERVAL),
+            Column("pairwise", "S1 of pairs"),
+            Column("pairwise_limits", INTERVAL),
+            Column("empty", "Alpha, empty"),
+            Column("empty_limits", INTERVAL),
+            Column("consensus", "Consensus"),
         ),
-        names=1,
-        lines=tuple(map(_line, told)),
+        lines_of(map(_record, told)),
+        is_short=True,
     )
 
 
-def _line(cell: CellFacts) -> tuple[str, ...]:
-    with_interval = (_masi(cell), _pairwise(cell), _empty(cell))
-    return (
-        cell.row.task,
-        str(cell.row.shots),
-        str(cell.row.n),
-        *(text for figure in with_interval for text in (figure.text, figure.limits)),
-        _consensus(cell).text,
-    )
+def _record(cell: CellFacts) -> dict[str, Value]:
+    figures = {key: figure(cell) for key, figure in WITH_INTERVAL.items()}
+    return {
+        "task": cell.row.task,
+        "shots": cell.row.shots,
+        "n": cell.row.n,
+        **{key: figure.text for key, figure in figures.items()},
+        **{f"{key}_limits": figure.limits for key, figure in figures.items()},
+        "consensus": _consensus(cell).text,
+    }

@@ -6,12 +6,13 @@ from itertools import groupby
 from textwrap import fill
 
 from annotation.models import Study
-from scoring.comparison.sheets import Column, Sheet
 from scoring.report.facts import gather
 from scoring.report.methods import methods
-from scoring.report.section import Section, Table
+from scoring.report.section import Section
 from scoring.report.sheet import REFERENCE, Source, Topic, sheet
-from scoring.tables.latex import escaped
+from scoring.tables.latex import escaped, latex_table
+from scoring.tables.table import Column, Table, lines_of
+from scoring.tables.text import as_text as text_table
 
 WIDTH = 88
 PARTS = ("methods", "sheet")
@@ -69,11 +70,11 @@ def as_latex(found: Report, parts: Sequence[str] = PARTS) -> str:
     return "\n\n".join(written) + "\n"
 
 
-def topics_sheet(found: Report) -> Sheet:
+def topics_table(found: Report) -> Table:
     """The reporting sheet as a table."""
     names = ("group", "topic", "question", "source", "answer")
     columns = tuple(Column(name, name.capitalize(), is_number=False) for name in names)
-    rows = tuple(
+    lines = lines_of(
         {
             "group": topic.group,
             "topic": topic.name,
@@ -84,7 +85,7 @@ def topics_sheet(found: Report) -> Sheet:
         for topic in found.topics
     )
     note = f"Topics, in other words, from {REFERENCE}"
-    return Sheet("sheet", f"Reporting sheet: {found.study.title}", note, columns, rows)
+    return Table("sheet", f"Reporting sheet: {found.study.title}", note, columns, lines)
 
 
 FORMATS: dict[str, Callable[[Report, Sequence[str]], str]] = {"text": as_text, "latex": as_latex}
@@ -98,21 +99,7 @@ def _text_of(section: Section) -> Iterable[str]:
     for paragraph in section.paragraphs:
         yield from (fill(paragraph, WIDTH), "")
     if section.table:
-        yield from (*_text_table(section.table), "")
-
-
-def _text_table(table: Table) -> Iterable[str]:
-    rows = [table.heads, *table.lines]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    yield from (fill(table.caption, WIDTH), "")
-    for number, row in enumerate(rows):
-        cells = [
-            text.ljust(width) if place < table.names else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
-        if number == 0:
-            yield "  ".join("-" * width for width in widths)
+        yield from (text_table(section.table, width=WIDTH), "")
 
 
 def _answer(topic: Topic) -> Iterable[str]:
@@ -128,32 +115,8 @@ def _mark(topic: Topic) -> str:
 def _latex_of(section: Section) -> str:
     parts = [rf"\subsection{{{escaped(section.title)}}}", *map(escaped, section.paragraphs)]
     if section.table:
-        parts.append(_latex_table(section.table))
+        parts.append(latex_table(section.table))
     return "\n\n".join(parts)
-
-
-def _latex_table(table: Table) -> str:
-    letters = "l" * table.names + "r" * (len(table.heads) - table.names)
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{escaped(table.caption)}}}",
-            r"\resizebox{\textwidth}{!}{%",
-            rf"\begin{{tabular}}{{{letters}}}",
-            r"\toprule",
-            _latex_line(table.heads),
-            r"\midrule",
-            *map(_latex_line, table.lines),
-            r"\bottomrule",
-            r"\end{tabular}}",
-            r"\end{table}",
-        ]
-    )
-
-
-def _latex_line(texts: Sequence[str]) -> str:
-    return " & ".join(map(escaped, texts)) + r" \\"
 
 
 def _latex_group(name: str, topics: Sequence[Topic]) -> str:

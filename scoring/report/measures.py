@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 
 from scoring.comparison.differences import Difference
-from scoring.comparison.grid import rounded
 from scoring.comparison.rows import EPISODE_BOOTSTRAP
+from scoring.comparison.to_json import known
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.models import Method
 from scoring.report.facts import Facts
 from scoring.report.results import CellFacts, Results
-from scoring.report.section import Section, Table, paragraph
-from scoring.report.words import counted, day, listed, p_value
+from scoring.report.section import Section, paragraph
+from scoring.report.words import counted, day, from_to, listed
+from scoring.tables.table import Column, Table, Value, lines_of, p_column
 
 # Other ways of adapting a system have no short name.
 SHORT_METHODS = (Method.FT, Method.PT, Method.ICL)
+INTERVAL = "95 % interval"
 INTERVALS = {
     "satterthwaite-logit": "a two-way model of annotators and items, whose variance is the mean "
     "squares' max(MSA + MSI – MSE, MSA, MSI)/(nm), with Satterthwaite's degrees of freedom kept "
@@ -122,62 +124,81 @@ def data(facts: Facts) -> Section:
 def results_table(found: Results) -> Table:
     has_guard = any(cell.row.guard_low is not None for cell in found.cells)
     guard = "; beside it, for fewer than five annotators, the band with n – 1 degrees of freedom"
-    return Table(
-        caption="Cells: mean S1 in percent, SD over n annotators, 95 % interval for new items over "
-        f"m item clusters{guard if has_guard else ''}, and what no skill earns.",
-        heads=("Task", "Shots", "n", "m", "Mean", "SD", "95 % interval")
-        + (("Guard band",) if has_guard else ())
-        + ("No skill",),
-        names=1,
-        lines=tuple(_cell_line(cell, has_guard=has_guard) for cell in found.cells),
+    table = Table(
+        "cells",
+        "Cells: mean S1 in percent, SD over n annotators, 95 % interval for new items over m item "
+        f"clusters{guard if has_guard else ''}, and what no skill earns.",
+        "",
+        (
+            Column("task", "Task", is_number=False, is_name=True),
+            Column("shots", "Shots"),
+            Column("n", "n"),
+            Column("m", "m"),
+            Column("mean", "Mean", digits=1),
+            Column("sd", "SD", digits=1),
+            Column("interval", INTERVAL),
+            Column("guard", "Guard band"),
+            Column("no_skill", "No skill", digits=1),
+        ),
+        lines_of(map(_cell_record, found.cells)),
+        is_short=True,
     )
+    return table if has_guard else table.without({"guard"})
 
 
-def _cell_line(cell: CellFacts, *, has_guard: bool) -> tuple[str, ...]:
+def _cell_record(cell: CellFacts) -> dict[str, Value]:
     row = cell.row
-    return (
-        row.task,
-        str(row.shots),
-        str(row.n),
-        "–" if row.m is None else str(row.m),
-        rounded(row.mean) or "–",
-        rounded(row.sd) or "–",
-        _limits(row.ci_low, row.ci_high),
-        *((_limits(row.guard_low, row.guard_high),) if has_guard else ()),
-        rounded(cell.no_skill) or "–",
-    )
+    return {
+        "task": row.task,
+        "shots": row.shots,
+        "n": row.n,
+        "m": row.m,
+        "mean": row.mean,
+        "sd": row.sd,
+        "interval": from_to(row.ci_low, row.ci_high),
+        "guard": from_to(row.guard_low, row.guard_high),
+        "no_skill": cell.no_skill,
+    }
 
 
 def tests_table(found: Results) -> Table:
-    heads: tuple[str, ...] = ("Task", "Shots", "Against", "Difference", "95 % interval")
-    heads += ("p", "p, Holm", "n", "r", "m", "Left out")
     return Table(
-        caption="Differences in points of S1, people less system, and more shots less fewer, for "
-        "new items, over m item clusters that both sides answered; left out are items that one "
-        "side did not answer. Of fewer than five annotators a test is exploratory.",
-        heads=heads,
-        names=3,
-        lines=tuple(map(_test_line, (*found.tests, *found.changes))),
+        "tests",
+        "Differences in points of S1, people less system, and more shots less fewer, for new "
+        "items, over m item clusters that both sides answered; left out are items that one side "
+        "did not answer. Of fewer than five annotators a test is exploratory.",
+        "",
+        (
+            Column("task", "Task", is_number=False, is_name=True),
+            Column("shots", "Shots", is_number=False),
+            Column("against", "Against", is_number=False),
+            Column("difference", "Difference", digits=1),
+            Column("interval", INTERVAL),
+            p_column("p", "p"),
+            p_column("p_holm", "p, Holm"),
+            Column("n", "n"),
+            Column("r", "r"),
+            Column("m", "m"),
+            Column("left_out", "Left out"),
+        ),
+        lines_of(map(_test_record, (*found.tests, *found.changes))),
+        is_short=True,
     )
 
 
-def _test_line(test: Difference) -> tuple[str, ...]:
+def _test_record(test: Difference) -> dict[str, Value]:
     method = test.method if test.method in SHORT_METHODS else ""
     against = f"{test.system} {method}" if test.method else f"{test.other_shots} shots"
-    return (
-        test.task,
-        str(test.shots),
-        against.strip(),
-        rounded(test.difference) or "–",
-        _limits(test.low, test.high),
-        p_value(test.p),
-        p_value(test.p_holm),
-        str(test.n),
-        str(test.r),
-        str(test.m),
-        str(test.left_out),
-    )
-
-
-def _limits(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{rounded(low)} to {rounded(high)}"
+    return {
+        "task": test.task,
+        "shots": test.shots,
+        "against": against.strip(),
+        "difference": test.difference,
+        "interval": from_to(test.low, test.high),
+        "p": known(test.p),
+        "p_holm": known(test.p_holm),
+        "n": test.n,
+        "r": test.r,
+        "m": test.m,
+        "left_out": test.left_out,
+    }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from statistics import median
 
-from annotation.models import Judgement, Study
+from annotation.models import Study
 from scoring.comparison.agreement import Accord, accord_of_plain
 from scoring.comparison.cache import find_kept, is_stale
 from scoring.comparison.cells import Cell, CellReader, Choices, shots_of_batch
@@ -143,11 +143,5 @@ def _moved(facts: CellFacts) -> float | None:
 
 
 def _seconds_an_item(cells: Sequence[Cell]) -> float | None:
-    assignments = [member.pk for cell in cells for member in cell.members]
-    times = (
-        Judgement.objects.of_test()
-        .filter(assignment__in=assignments)
-        .values_list("shown_at", "submitted_at")
-    )
-    seconds = [(submitted - shown).total_seconds() for shown, submitted in times]
+    seconds = [each for cell in cells for member in cell.item_seconds for each in member]
     return median(seconds) if seconds else None

@@ -3,15 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Table:
-    """Texts, ready to be set; the first columns name the row, the others are numbers."""
-
-    caption: str
-    heads: tuple[str, ...]
-    names: int
-    lines: tuple[tuple[str, ...], ...]
+from scoring.tables.table import Table
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Study
 from scoring.comparison.requests import download, for_researchers
-from scoring.report.documents import FORMATS, PARTS, Report, report, topics_sheet
+from scoring.report.documents import FORMATS, PARTS, Report, report, topics_table
 from scoring.report.sheet import REFERENCE, Source
-from scoring.tables.documents import SHEET_FORMATS
+from scoring.tables import documents
 
 DOCUMENTS = {"text": ("text/plain; charset=utf-8", "txt"), "latex": ("application/x-tex", "tex")}
 # The sheet is a table too; its LaTeX is the one of the report.
-TABLES = [form for form in SHEET_FORMATS if form not in DOCUMENTS]
+TABLES = [form for form in documents.FORMATS if form not in DOCUMENTS]
 
 
 @for_researchers
@@ -45,9 +45,9 @@ def report_export(request: HttpRequest, name: str, part: str, form: str) -> Http
         return download(document, content_type, f"{part}-{name}.{extension}")
     if part != "sheet" or form not in TABLES:
         raise Http404
-    found = SHEET_FORMATS[form]
-    document = found.write([topics_sheet(_report(name))])
-    return download(document, found.content_type, f"{part}-{name}.{found.extension}")
+    writer = documents.FORMATS[form]
+    document = writer.write([topics_table(_report(name))])
+    return download(document, writer.content_type, f"{part}-{name}.{writer.extension}")
 
 
 def _report(name: str) -> Report:

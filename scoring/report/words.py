@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from math import isnan
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -37,10 +36,8 @@ def percent(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else f"{value:.{digits}f} %"
 
 
-def p_value(p: float) -> str:
-    if isnan(p):
-        return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+def from_to(low: float | None, high: float | None) -> str | None:
+    return None if low is None or high is None else f"{low:.1f} to {high:.1f}"
 
 
 def capital(text: str) -> str:

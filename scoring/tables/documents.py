@@ -1,4 +1,4 @@
-"""A comparison or its analysis as a document: one writer for each format, by its name."""
+"""Tables as a document: a writer for each format, by its name."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,53 +6,64 @@ from typing import Generic, TypeVar
 
 from django.utils import translation
 
-from scoring.comparison.comparing import ComparisonTable
-from scoring.comparison.sheets import Sheet
-from scoring.tables.latex import as_latex, sheets_as_latex
-from scoring.tables.long import as_csv, as_json, sheet_as_csv, sheets_as_json
-from scoring.tables.markdown import as_markdown, sheets_as_markdown
-from scoring.tables.xlsx import as_xlsx, sheets_as_xlsx
+from scoring.tables.flat import as_csv, as_json
+from scoring.tables.latex import as_latex
+from scoring.tables.markdown import as_markdown
+from scoring.tables.table import Table
+from scoring.tables.xlsx import as_xlsx, meanings
 
+ALL = "all"
+TYPES = {
+    "csv": ("text/csv; charset=utf-8", "csv"),
+    "json": ("application/json", "json"),
+    "latex": ("application/x-tex; charset=utf-8", "tex"),
+    "markdown": ("text/markdown; charset=utf-8", "md"),
+    "xlsx": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+}
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Format(Generic[T]):
-    write: Callable[[T], bytes]
+    writer: Callable[[T], bytes | str]
     content_type: str
     extension: str
-    # Of an analysis: whether one document holds several tables.
-    several: bool = True
+    # Whether one document holds several tables.
+    several: bool
 
-
-def _in_english(write: Callable[[T], bytes | str]) -> Callable[[T], bytes]:
-    """A document goes into a paper, whatever language its page was read in."""
-
-    def written(content: T) -> bytes:
+    def write(self, content: T) -> bytes:
+        """A document goes into a paper, whatever language its page was read in."""
         with translation.override("en"):
-            document = write(content)
+            document = self.writer(content)
         return document.encode() if isinstance(document, str) else document
 
-    return written
+
+def formats(writers: dict[str, Callable[[T], bytes | str]]) -> dict[str, Format[T]]:
+    return {
+        name: Format(writer, *TYPES[name], several=name != "csv")
+        for name, writer in writers.items()
+    }
 
 
-CSV = ("text/csv; charset=utf-8", "csv")
-JSON = ("application/json", "json")
-LATEX = ("application/x-tex; charset=utf-8", "tex")
-MARKDOWN = ("text/markdown; charset=utf-8", "md")
-XLSX = ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx")
+def _csv(tables: Sequence[Table]) -> str:
+    [table] = tables
+    return as_csv(table)
 
-FORMATS: dict[str, Format[ComparisonTable]] = {
-    "csv": Format(_in_english(as_csv), *CSV),
-    "json": Format(_in_english(as_json), *JSON),
-    "latex": Format(_in_english(as_latex), *LATEX),
-    "markdown": Format(_in_english(as_markdown), *MARKDOWN),
-    "xlsx": Format(_in_english(as_xlsx), *XLSX),
-}
-SHEET_FORMATS: dict[str, Format[Sequence[Sheet]]] = {
-    "csv": Format(_in_english(sheet_as_csv), *CSV, several=False),
-    "json": Format(_in_english(sheets_as_json), *JSON),
-    "latex": Format(_in_english(sheets_as_latex), *LATEX),
-    "markdown": Format(_in_english(sheets_as_markdown), *MARKDOWN),
-    "xlsx": Format(_in_english(sheets_as_xlsx), *XLSX),
-}
+
+FORMATS: dict[str, Format[Sequence[Table]]] = formats(
+    {
+        "csv": _csv,
+        "json": as_json,
+        "latex": as_latex,
+        "markdown": as_markdown,
+        "xlsx": lambda tables: as_xlsx([*tables, meanings(tables)]),
+    }
+)
+
+
+def chosen(tables: Sequence[Table], name: str, form: str) -> list[Table]:
+    """The named table, or all of them; none where a document of the form cannot hold them."""
+    those = [table for table in tables if name in (table.name, ALL)]
+    if form not in FORMATS or (len(those) > 1 and not FORMATS[form].several):
+        return []
+    return those

@@ -1,12 +1,8 @@
-"""LaTeX with booktabs: the paper's tables, then every annotator as a long table."""
+"""LaTeX with booktabs: a short table in one piece, any other over as many pages as it takes."""
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
-from scoring.comparison.comparing import ComparisonTable
-from scoring.comparison.grid import Column, Grid, GridCell, people_grid, rounded, system_grids
-from scoring.comparison.interval_lines import HEADS, LETTERS, TITLE, interval_lines
-from scoring.comparison.sheets import Sheet
+from scoring.tables.table import ReadCell, Table
 
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
 SIGNS = {
@@ -35,122 +31,109 @@ SIGNS = {
 }
 
 
-def as_latex(table: ComparisonTable) -> str:
-    grids = [people_grid(table.figures), *system_grids(table.figures, table.bounds)]
-    parts = [NEEDS, f"% {table.provenance}", *(_table(grid, table) for grid in grids if grid.lines)]
-    if intervals := interval_lines(table.rows):
-        parts.append(_long_table(f"{TITLE}.", LETTERS, HEADS, intervals))
-    if annotators := [row for row in table.rows if row.single]:
-        head = ["Study", "Annotator", "Task", "Shots", "Split", "Mean", "SD", "Items"]
-        lines = [
-            [r.study, r.system, r.task, r.shots, r.split, rounded(r.mean), rounded(r.sd), r.n]
-            for r in annotators
-        ]
-        caption = "Annotators: mean and SD of S1 over the items, in percent."
-        parts.append(_long_table(caption, "lllrrrrr", head, lines))
+def as_latex(tables: Sequence[Table], *, comment: str = "") -> str:
+    parts = [NEEDS, *([f"% {comment}"] if comment else []), *map(latex_table, tables)]
     return "\n\n".join(parts) + "\n"
 
 
-def sheets_as_latex(sheets: Sequence[Sheet]) -> str:
-    parts = [NEEDS]
-    for sheet in sheets:
-        letters = "".join("r" if column.is_number else "l" for column in sheet.columns)
-        heads = [column.heading for column in sheet.columns]
-        lines = [[text for _, text in line] for line in sheet.lines]
-        parts.append(_long_table(f"{sheet.title}. {sheet.note}", letters, heads, lines))
-    return "\n\n".join(parts) + "\n"
+def latex_table(table: Table) -> str:
+    return _in_one_piece(table) if table.is_short else _over_pages(table)
 
 
 def escaped(value: object) -> str:
     """Text that LaTeX sets as it stands."""
-    text = "" if value is None else str(value)
-    return "".join(SIGNS.get(sign, sign) for sign in text)
+    return "".join(SIGNS.get(sign, sign) for sign in str(value))
 
 
-def _table(grid: Grid, table: ComparisonTable) -> str:
-    lines: list[str] = []
-    previous = grid.lines[0].kind
-    for line in grid.lines:
-        if line.kind != previous:
-            lines.append(r"\midrule")
-        elif lines:
-            lines.append(r"\addlinespace[2pt]")
-        previous = line.kind
-        name = f"{line.name} [{line.note}]" if line.note else line.name
-        lines.append(_line([escaped(name), escaped(line.method), *map(_cell, line.cells)]))
+def _in_one_piece(table: Table) -> str:
+    # A wide one goes over both columns of a page.
+    kind = "table*" if table.has_groups else "table"
     return "\n".join(
         [
-            r"\begin{table*}",
+            rf"\begin{{{kind}}}",
             r"\centering",
-            r"\caption{" + escaped(_caption(grid, table)) + "}",
+            rf"\caption{{{escaped(table.caption)}}}",
             r"\resizebox{\textwidth}{!}{%",
-            r"\begin{tabular}{ll" + "r" * len(grid.columns) + "}",
+            rf"\begin{{tabular}}{{{_letters(table)}}}",
             r"\toprule",
-            *_head(grid),
+            *_head(table),
             r"\midrule",
-            *lines,
+            *_body(table),
             r"\bottomrule",
             r"\end{tabular}}",
-            *(rf"\par\footnotesize {escaped(f'{m} {note}')}" for m, note in grid.notes.items()),
-            r"\end{table*}",
+            *_notes(table),
+            rf"\end{{{kind}}}",
         ]
     )
 
 
-def _head(grid: Grid) -> list[str]:
-    """The tasks, each over its numbers of shots."""
-    names = [_task(grid, column) for column in grid.columns]
-    if not grid.has_shots:
-        return [_line(["", "", *map(escaped, names)])]
-    tasks, rules, start = ["", ""], [], 3
-    for name, columns in groupby(names):
-        span = len(list(columns))
-        tasks.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(name)}}}")
-        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
-        start += span
-    shots = _line(["", "Shots", *(escaped(column.shots) for column in grid.columns)])
-    return [_line(tasks), " ".join(rules), shots]
-
-
-def _task(grid: Grid, column: Column) -> str:
-    policy = grid.policy_of(column)
-    return f"{column.task} ({policy})" if policy else column.task
-
-
-def _caption(grid: Grid, table: ComparisonTable) -> str:
-    interval = f" [95 % interval for {table.estimand}]" if grid.has_intervals else ""
-    policy = table.references or "of each task"
-    return f"{grid.title}: S1 in percent, mean (SD){interval}; reference policy {policy}."
-
-
-def _cell(cell: GridCell | None) -> str:
-    """Mean and SD, the interval beneath."""
-    if cell is None:
-        return ""
-    figure = escaped(f"{cell.mean} ({cell.sd})" if cell.sd else cell.mean) + escaped(cell.marks)
-    if not cell.interval:
-        return figure
-    stacked = rf"{figure} \\ {{}}{escaped(cell.interval)}"
-    return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{stacked}\end{{tabular}}"
-
-
-def _long_table(
-    caption: str, letters: str, head: Sequence[str], lines: Iterable[Sequence[object]]
-) -> str:
+def _over_pages(table: Table) -> str:
     return "\n".join(
         [
             r"{\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{longtable}}{{{letters}}}",
-            rf"\caption{{{escaped(caption)}}}\\",
+            rf"\begin{{longtable}}{{{_letters(table)}}}",
+            rf"\caption{{{escaped(table.caption)}}}\\",
             r"\toprule",
-            _line(map(escaped, head)),
+            *_head(table),
             r"\midrule",
             r"\endhead",
-            *(_line(map(escaped, line)) for line in lines),
+            *_body(table),
             r"\bottomrule",
             r"\end{longtable}}",
+            *_notes(table),
         ]
     )
+
+
+def _letters(table: Table) -> str:
+    return "".join("r" if column.is_number else "l" for column in table.spread_columns)
+
+
+def _notes(table: Table) -> list[str]:
+    return [rf"\par\footnotesize {escaped(f'{m} {note}')}" for m, note in table.notes.items()]
+
+
+def _head(table: Table) -> list[str]:
+    """Heads over several columns, and the columns' own where there are any."""
+    columns = table.spread_columns
+    headings = _line(escaped(column.full_heading) for column in columns)
+    if not table.has_groups:
+        return [headings]
+    if not table.has_two_heads:
+        names = (table.group_name(each.group) if each.group else each.heading for each in columns)
+        return [_line(map(escaped, names))]
+    # What documents spread stands before the groups.
+    place = 1 + len(columns) - len(table.columns)
+    texts, rules = [""] * (place - 1), []
+    for group, beneath in table.heads:
+        name, end = table.group_name(group) if group else "", place + len(beneath) - 1
+        texts.append(rf"\multicolumn{{{len(beneath)}}}{{c}}{{{escaped(name)}}}" if group else "")
+        if group:
+            rules.append(rf"\cmidrule(lr){{{place}-{end}}}")
+        place = end + 1
+    return [_line(texts), " ".join(rules), headings]
+
+
+def _body(table: Table) -> Iterable[str]:
+    """Short tables have room between their lines."""
+    previous: str | None = None
+    for kind, texts in table.spread_lines(_cell):
+        if previous is not None and kind != previous:
+            yield r"\midrule"
+        elif previous is not None and table.is_short and table.has_groups:
+            yield r"\addlinespace[2pt]"
+        previous = kind
+        yield _line(texts)
+
+
+def _cell(part: ReadCell) -> str:
+    """Mean and SD, the interval beneath."""
+    figure = escaped(part.figure if part.column.is_number else part.noted)
+    figure += escaped(part.cell.marks)
+    if not part.interval:
+        return figure
+    stacked = rf"{figure} \\ {{}}{escaped(part.interval)}"
+    return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{stacked}\end{{tabular}}"
 
 
 def _line(texts: Iterable[str]) -> str:

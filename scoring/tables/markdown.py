@@ -1,76 +1,42 @@
-"""Markdown: the paper's tables, then every annotator."""
+"""Markdown: each table beneath its title, its notes beneath it."""
 
 from collections.abc import Iterable, Sequence
 
-from scoring.comparison.comparing import ComparisonTable
-from scoring.comparison.grid import Grid, people_grid, rounded, system_grids
-from scoring.comparison.interval_lines import HEADS, TITLE, interval_lines
-from scoring.comparison.sheets import Sheet
+from scoring.tables.table import Column, ReadCell, Table
 
 
-def as_markdown(table: ComparisonTable) -> str:
-    parts = [f"# Comparison: {_safe(table.study or table.benchmark)}", _reading_line(table)]
-    for grid in [people_grid(table.figures), *system_grids(table.figures, table.bounds)]:
-        if grid.lines:
-            parts += [f"## {_safe(grid.title)}", _grid(grid)]
-            parts += [f"{mark} {note}" for mark, note in grid.notes.items()]
-    if intervals := interval_lines(table.rows):
-        parts += [f"## {TITLE}", _lines(HEADS, intervals)]
-    if annotators := [row for row in table.rows if row.single]:
-        head = ["Study", "Annotator", "Task", "Shots", "Split", "Mean", "SD over items", "Items"]
-        lines = [
-            [r.study, r.system, r.task, r.shots, r.split, rounded(r.mean), rounded(r.sd), r.n]
-            for r in annotators
-        ]
-        parts += ["## Annotators", _lines(head, lines)]
-    parts.append(table.provenance)
-    return "\n\n".join(parts) + "\n"
+def as_markdown(tables: Sequence[Table]) -> str:
+    return "\n\n".join(part for table in tables for part in _parts(table)) + "\n"
 
 
-def sheets_as_markdown(sheets: Sequence[Sheet]) -> str:
-    parts: list[str] = []
-    for sheet in sheets:
-        heads = [column.heading for column in sheet.columns]
-        lines = [[text for _, text in line] for line in sheet.lines]
-        parts += [f"## {_safe(sheet.title)}", _safe(sheet.note), _lines(heads, lines)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _reading_line(table: ComparisonTable) -> str:
-    policy = table.references or "each task's own"
-    return (
-        f"S1 in percent: mean (SD) [95 % interval]. Interval for {table.estimand}; "
-        f"reference policy: {policy}. Benchmark: {_safe(table.benchmark)}."
-    )
-
-
-def _grid(grid: Grid) -> str:
-    head = [
-        "",
-        "",
-        *(
-            " ".join(filter(None, [column.task, column.shots, grid.policy_of(column)]))
-            for column in grid.columns
-        ),
-    ]
-    lines = [
-        [
-            f"{line.name} [{line.note}]" if line.note else line.name,
-            line.method,
-            *(cell.text if cell else "" for cell in line.cells),
-        ]
-        for line in grid.lines
-    ]
-    return _lines(head, lines)
-
-
-def _lines(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    texts = [head, ["---"] * len(head), *lines]
-    return "\n".join(f"| {' | '.join(map(_safe, line))} |" for line in texts)
-
-
-def _safe(value: object) -> str:
-    text = "" if value is None else str(value)
+def escaped(value: object) -> str:
+    """Text that stays in its cell, as it stands."""
+    text = str(value)
     for sign in "\\|*_`<[":
         text = text.replace(sign, f"\\{sign}")
     return " ".join(text.split())
+
+
+def _parts(table: Table) -> Iterable[str]:
+    yield f"## {escaped(table.title)}"
+    if table.note:
+        yield escaped(table.note)
+    head = [_heading(table, column) for column in table.spread_columns]
+    lines = [texts for _, texts in table.spread_lines(_text)]
+    yield "\n".join(map(_line, [head, ["---"] * len(head), *lines]))
+    for mark, note in table.notes.items():
+        yield f"{mark} {note}"
+
+
+def _heading(table: Table, column: Column) -> str:
+    group = table.group_name(column.group) if column.group else ""
+    return escaped(" ".join(filter(None, [group, column.full_heading])))
+
+
+def _text(part: ReadCell) -> str:
+    figure = part.figure if part.column.is_number else part.noted
+    return escaped(" ".join(filter(None, [figure, part.interval])) + part.cell.marks)
+
+
+def _line(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(texts)} |"

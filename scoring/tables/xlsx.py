@@ -1,6 +1,6 @@
-"""A workbook: the rows with numbers as numbers, and a sheet that explains the columns.
+"""A workbook: a sheet for each table, with numbers as numbers, and what its columns mean.
 
-Bytes are deterministic: the same rows give the same file.
+Bytes are deterministic: the same tables give the same file.
 """
 
 import re
@@ -11,61 +11,40 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
 from openpyxl.styles import Alignment, Font
+from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
-from scoring.comparison.comparing import ComparisonTable
-from scoring.comparison.rows import COLUMNS, Row
-from scoring.comparison.sheets import Sheet
-from scoring.tables.columns import COLUMN_MEANINGS
+from scoring.tables.table import Column, Table, Value, lines_of
 
 PROPERTIES = "docProps/core.xml"
 TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+# In signs; longer texts are broken.
+LEAST_WIDTH, MOST_WIDTH = 8, 110
 
 
-def as_xlsx(table: ComparisonTable) -> bytes:
-    book = Workbook()
-    rows = book.active
-    rows.title = "comparison"
-    _fill(rows, _with_head(table.rows))
-    if table.consensus:
-        _fill(book.create_sheet("consensus"), _with_head(table.consensus))
-    meanings = [("column", "meaning"), *COLUMN_MEANINGS.items()]
-    _explain(book, "columns", [*meanings, ("(all figures)", table.provenance)])
-    return _saved(book)
-
-
-def _with_head(rows: Sequence[Row]) -> list[Sequence[object]]:
-    return [COLUMNS, *([getattr(row, name) for name in COLUMNS] for row in rows)]
-
-
-def sheets_as_xlsx(sheets: Sequence[Sheet]) -> bytes:
-    """Each table on a sheet of its own, then what the tables and their columns are."""
+def as_xlsx(tables: Sequence[Table]) -> bytes:
     book = Workbook()
     book.remove(book.active)
-    meanings = [("table or column", "meaning")]
-    for sheet in sheets:
-        keys = [column.key for column in sheet.columns]
-        lines = [[row.get(key) for key in keys] for row in sheet.rows]
-        _fill(book.create_sheet(sheet.name), [keys, *lines])
-        meanings.append((sheet.name, f"{sheet.title}. {sheet.note}"))
-        meanings += [(f"{sheet.name}: {each.key}", str(each.heading)) for each in sheet.columns]
-    _explain(book, "meanings", meanings)
-    return _saved(book)
-
-
-def _explain(book: Workbook, title: str, meanings: list) -> None:
-    sheet = book.create_sheet(title)
-    _fill(sheet, meanings)
-    sheet.column_dimensions["A"].width = 28
-    sheet.column_dimensions["B"].width = 110
-    for row in sheet.iter_rows():
-        row[1].alignment = Alignment(wrap_text=True, vertical="top")
-
-
-def _saved(book: Workbook) -> bytes:
+    for table in tables:
+        _fill(book.create_sheet(table.name), table)
     out = BytesIO()
     book.save(out)
     return _without_clock(out)
+
+
+def meanings(tables: Sequence[Table]) -> Table:
+    """What tables and their columns are, as a table."""
+    told: list[tuple[str, str]] = []
+    for table in tables:
+        told.append((table.name, table.caption))
+        told += [(f"{table.name}: {column.key}", meaning(column)) for column in table.columns]
+    columns = (Column("table or column", ""), Column("meaning", ""))
+    lines = lines_of({"table or column": key, "meaning": text} for key, text in told)
+    return Table("meanings", "", "", columns, lines)
+
+
+def meaning(column: Column) -> str:
+    return str(column.meaning) or column.full_heading
 
 
 def _without_clock(saved: BytesIO) -> bytes:
@@ -87,21 +66,26 @@ def _part(name: str) -> ZipInfo:
     return part
 
 
-def _fill(sheet: Worksheet, lines: list) -> None:
+def _fill(sheet: Worksheet, table: Table) -> None:
+    lines = [table.keys, *([*record.values()] for record in table.records)]
     for number, line in enumerate(lines, start=1):
         for place, value in enumerate(line, start=1):
             _put(sheet.cell(number, place), value)
     for cell in sheet[1]:
         cell.font = Font(bold=True)
     sheet.freeze_panes = "A2"
-    sheet.column_dimensions["A"].width = 14
-    sheet.column_dimensions["C"].width = 24
+    for place, values in enumerate(zip(*lines, strict=True), start=1):
+        longest = max(len(value) for value in values if isinstance(value, str))
+        width = min(max(longest + 2, LEAST_WIDTH), MOST_WIDTH)
+        sheet.column_dimensions[get_column_letter(place)].width = width
 
 
-def _put(cell: Cell, value: object) -> None:
-    if isinstance(value, str):
-        cell.value = ILLEGAL_CHARACTERS_RE.sub("�", value)
-        # A text that begins like a formula stays a text.
-        cell.data_type = "s"
-    else:
+def _put(cell: Cell, value: Value) -> None:
+    if not isinstance(value, str):
         cell.value = value
+        return
+    cell.value = ILLEGAL_CHARACTERS_RE.sub("�", value)
+    # A text that begins like a formula stays a text.
+    cell.data_type = "s"
+    if len(value) > MOST_WIDTH:
+        cell.alignment = Alignment(wrap_text=True, vertical="top")

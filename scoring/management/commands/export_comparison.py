@@ -6,15 +6,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import ReferencePolicy
 from scoring.comparison.analysing import analyse
+from scoring.comparison.analysis_tables import TABLES
 from scoring.comparison.cells import Choices
 from scoring.comparison.comparing import compare
+from scoring.comparison.documents import FORMATS
 from scoring.comparison.scope import Scope
-from scoring.comparison.sheets import SHEETS
 from scoring.comparison.to_json import plain
 from scoring.core.intervals import ESTIMANDS
 from scoring.management.arguments import find_scope
 from scoring.management.output import put_document
-from scoring.tables.documents import FORMATS, SHEET_FORMATS
+from scoring.tables import documents
 
 
 class Command(BaseCommand):
@@ -52,7 +53,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--table",
-            choices=["comparison", *SHEETS],
+            choices=["comparison", *TABLES],
             default="comparison",
             help="a table of the analysis in place of the comparison itself; computed anew",
         )
@@ -84,4 +85,4 @@ def _document(scope: Scope, choices: Choices, table: str, form: str) -> bytes:
     if table == "comparison":
         return FORMATS[form].write(compare(scope, choices))
     result = plain(analyse(scope, choices, progress=lambda *_: None))
-    return SHEET_FORMATS[form].write([SHEETS[table](result)])
+    return documents.FORMATS[form].write([TABLES[table](result)])

@@ -8,13 +8,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models.errors import BadInput
 from scoring.episodes.board import episode_board, paired_tests
-from scoring.episodes.tables import episode_sheets
+from scoring.episodes.tables import episode_tables
 from scoring.management.output import put_document
 from scoring.models import ProtocolTag
 from scoring.runs.importing import choose_benchmark
-from scoring.tables.documents import SHEET_FORMATS
+from scoring.tables.documents import ALL, FORMATS, chosen
 
-SHEETS = ("board", "figures", "episodes", "tests")
+TABLES = ("board", "figures", "episodes", "tests")
 
 
 class Command(BaseCommand):
@@ -26,8 +26,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--benchmark", default="", help="needed where there are several")
-        parser.add_argument("--sheet", choices=[*SHEETS, "all"], default="board")
-        parser.add_argument("--format", choices=list(SHEET_FORMATS), default="csv")
+        parser.add_argument("--sheet", choices=[*TABLES, ALL], default="board")
+        parser.add_argument("--format", choices=list(FORMATS), default="csv")
         parser.add_argument("--protocol", choices=ProtocolTag.values, default="")
         parser.add_argument(
             "--simulated", action="store_true", help="with lines of simulated annotators"
@@ -47,9 +47,8 @@ class Command(BaseCommand):
         )
         if not board.places:
             raise CommandError(f"The benchmark {benchmark.name} has no episodes.")
-        sheets = episode_sheets(board, paired_tests(board))
-        wanted = [each for each in sheets if options["sheet"] in (each.name, "all")]
-        form = SHEET_FORMATS[options["format"]]
-        if len(wanted) > 1 and not form.several:
+        tables = episode_tables(board, paired_tests(board))
+        wanted = chosen(tables, options["sheet"], options["format"])
+        if not wanted:
             raise CommandError("A CSV file holds one table: name it by --sheet.")
-        put_document(self, form.write(wanted), options["output"])
+        put_document(self, FORMATS[options["format"]].write(wanted), options["output"])

@@ -7,9 +7,9 @@ import pytest
 from annotation.models import Batch, Exclusion
 from annotation.work.places import open_places
 from scoring.comparison.analysing import analyse
+from scoring.comparison.analysis_tables import analysis_tables
 from scoring.comparison.cells import Choices
 from scoring.comparison.scope import Scope
-from scoring.comparison.sheets import analysis_sheets
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -129,20 +129,17 @@ def test_names_method_policy_and_gold_version_in_every_table_of_figures() -> Non
     batch = measured.cell([3, 4, 9])
     measured.run(batch.task, wrong=1)
     Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
-    sheets = {sheet.name: sheet for sheet in analysis_sheets(computed(batch))}
+    tables = {table.name: table for table in analysis_tables(computed(batch))}
     for name in ("tests", "uncertainty", "agreement", "curves", "annotator-curves", "excluded"):
-        keys = {column.key for column in sheets[name].columns}
-        assert {"references", "gold_version"} <= keys
-        assert {(row["references"], row["gold_version"]) for row in sheets[name].rows} == {
-            ("any", 1)
-        }
-    assert sheets["aggregates"].rows[0]["references"] == "any"
-    [cell] = sheets["uncertainty"].rows
+        records = tables[name].records
+        assert {(row["references"], row["gold_version"]) for row in records} == {("any", 1)}
+    assert tables["aggregates"].records[0]["references"] == "any"
+    [cell] = tables["uncertainty"].records
     assert (cell["new_items_method"], cell["these_items_method"]) == ("satterthwaite-logit", "t")
-    [both] = sheets["excluded"].rows
+    [both] = tables["excluded"].records
     assert (both["estimand"], both["with_m"]) == ("new_items", 6)
     assert both["with_ci_method"] == "satterthwaite-logit"
-    [agreement] = sheets["agreement"].rows
+    [agreement] = tables["agreement"].records
     assert (agreement["n"], agreement["items"]) == (2, 6)
 
 

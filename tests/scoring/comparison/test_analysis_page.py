@@ -10,7 +10,7 @@ from openpyxl import load_workbook
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job, JobState
 from scoring.comparison import tasks
-from scoring.comparison.sheets import SHEETS
+from scoring.comparison.analysis_tables import TABLES
 from scoring.models import Comparison, Part
 from tests import make
 from tests.scoring.comparison import measured
@@ -166,9 +166,8 @@ def test_has_no_figure_before_the_analysis(admin_client: Client, batch: Batch) -
 def test_names_every_exported_column_once() -> None:
     parts = ("cells", "tests", "changes", "curves", "aggregates", "excluded")
     empty: dict[str, list] = {part: [] for part in parts}
-    for sheet in (make_sheet(empty) for make_sheet in SHEETS.values()):
-        keys = [column.key for column in sheet.columns]
-        assert len(keys) == len(set(keys))
+    for table in (make_table(empty) for make_table in TABLES.values()):
+        assert len(table.keys) == len(set(table.keys))
 
 
 @pytest.mark.parametrize("rest", ["", "export/all/json/", "curves/svg/"])

@@ -1,8 +1,11 @@
+import json
 from collections.abc import Callable
+from dataclasses import make_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
+from django.test import Client
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import Cancelled, run_job, runs
@@ -14,13 +17,17 @@ from scoring.comparison.cache import (
     compute_ordered,
     find_kept,
     is_stale,
+    keep,
     order,
     stop,
     was_given_up,
 )
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.comparing import compare, compute_table
+from scoring.comparison.rows import Row
 from scoring.comparison.scope import Scope, inputs_fingerprint
+from scoring.comparison.stored import STORED, shape
+from scoring.comparison.uncertainty import Uncertainty
 from scoring.models import Comparison, Part, ReportedScore
 from tests import make
 from tests.scoring.comparison import measured
@@ -166,23 +173,106 @@ def test_is_stale_once_the_test_set_is_imported_anew(
     assert inputs_fingerprint(scope, CellReader(NO_CHOICE)) != first
 
 
-@parts
-def test_is_stale_under_another_scorer_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = measured.cell([3, 4])
-    run_job(ordered(batch, part).job.pk)
-    kept = found(batch, part)
-    monkeypatch.setattr("scoring.comparison.cache.SCORER_VERSION", 99)
-    assert is_stale(kept, kept.fingerprint)
+def _another_scorer_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoring.comparison.cache.SCORER_VERSION", 0)
 
 
-@parts
-def test_looks_at_no_figures_of_another_program_version(
-    part: Part, monkeypatch: pytest.MonkeyPatch
+def _another_figures_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoring.comparison.cache.FIGURES_VERSIONS", {part: 0})
+
+
+def _a_field_less(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    _other_fields(part, monkeypatch, [field for field in KINDS[part] if field[0] != LATEST[part]])
+
+
+def _a_field_more(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    _other_fields(part, monkeypatch, [*KINDS[part], ("long_gone", str)])
+
+
+def _other_fields(
+    part: Part, monkeypatch: pytest.MonkeyPatch, fields: list[tuple[str, object]]
 ) -> None:
-    batch = measured.cell([3, 4])
+    monkeypatch.setattr(
+        "scoring.comparison.cache.STORED",
+        {part: make_dataclass("Stored", [("rows", tuple[make_dataclass("Kept", fields), ...])])},
+    )
+
+
+# Of each part, the kind whose fields another version of the program had otherwise.
+KINDS = {
+    Part.TABLE: list(get_type_hints(Row).items()),
+    Part.ANALYSIS: list(get_type_hints(Uncertainty).items()),
+}
+LATEST = {Part.TABLE: "median_item_s", Part.ANALYSIS: "split_var"}
+OLDER = [_another_scorer_version, _another_figures_version, _a_field_less, _a_field_more]
+
+
+def as_older(part: Part, result: dict[str, Any]) -> dict[str, Any]:
+    """What a program kept that knew a field less and another one more."""
+    older = json.loads(json.dumps(result))
+    kinds = older["rows"] if part == Part.TABLE else [c["uncertainty"] for c in older["cells"]]
+    for kind in kinds:
+        del kind[LATEST[part]]
+        kind["long_gone"] = "x"
+    return older
+
+
+@parts
+@pytest.mark.parametrize("older", OLDER)
+def test_computes_anew_what_an_older_program_kept(
+    part: Part,
+    older: Callable[[Part, pytest.MonkeyPatch], None],
+    monkeypatch: pytest.MonkeyPatch,
+    admin_client: Client,
+) -> None:
+    batch = measured.cell([3, 4, 6])
+    address = f"/studies/{batch.study.slug}/comparison/"
+    page = address if part == Part.TABLE else f"{address}analysis/"
     run_job(ordered(batch, part).job.pk)
-    monkeypatch.setattr("scoring.comparison.cache.VERSIONS", {part: 99})
+    present = found(batch, part).result
+    Comparison.objects.filter(part=part).delete()
+    with monkeypatch.context() as patched:
+        older(part, patched)
+        keep(scope_of(batch), part, NO_CHOICE, as_older(part, present), fingerprint_of(batch))
+        assert "long_gone" in str(found(batch, part).result)
     assert found(batch, part).result == {}
+    assert admin_client.get(page).status_code == 200
+    if part == Part.ANALYSIS:
+        run_job(found(batch, part).job.pk)
+    assert found(batch, part).result == present
+    assert admin_client.get(page).status_code == 200
+    # What the older program kept has gone.
+    assert Comparison.objects.filter(part=part).count() == 1
+    if part == Part.TABLE:
+        document = json.loads(admin_client.get(f"{address}export/json/").content)
+        assert all(row["median_item_s"] is not None for row in document["rows"])
+
+
+@parts
+def test_keeps_what_other_choices_computed(part: Part) -> None:
+    batch = measured.cell([3, 4])
+    for references in (None, "set", "any"):
+        choices = Choices(references=references)
+        result = COMPUTES[part](scope_of(batch), choices, quiet)
+        keep(scope_of(batch), part, choices, result, fingerprint_of(batch))
+    assert Comparison.objects.filter(part=part).count() == 3
+
+
+@parts
+def test_refuses_an_order_of_another_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = measured.cell([3, 4])
+    kept = ordered(batch, part)
+    monkeypatch.setattr("scoring.comparison.cache.FIGURES_VERSIONS", {part: 99})
+    run_job(kept.job.pk)
+    kept.job.refresh_from_db()
+    assert kept.job.state == JobState.FAILED
+    assert "look at the page again" in kept.job.message
+
+
+def test_follows_every_field_that_is_stored() -> None:
+    told = str([shape(kind) for kind in STORED.values()])
+    for name in ("median_item_s", "gold_version", "split_var", "undefined", "adjusted", "p_holm"):
+        assert f"'{name}'" in told
 
 
 @parts
@@ -223,7 +313,7 @@ def test_leaves_an_old_result_when_stopped_halfway(part: Part) -> None:
 def test_keeps_one_table_when_several_readers_compute_it_at_once() -> None:
     batch = measured.cell([3, 4, 6])
     tables = at_once(lambda _: compare(scope_of(batch)), 4)
-    assert len({str(table.as_plain()) for table in tables}) == 1
+    assert len({str(table.rows) for table in tables}) == 1
     assert Comparison.objects.count() == 1
 
 

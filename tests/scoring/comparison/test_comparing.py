@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from scoring.comparison.comparing import (
     order_table,
     stop_table,
 )
-from scoring.comparison.grid import FEW, people_grid
+from scoring.comparison.paper_tables import FEW, people_table
 from scoring.comparison.rows import Row
 from scoring.comparison.scope import Scope
 from scoring.core.intervals import cell_interval, guard_band
@@ -40,6 +41,22 @@ def compared(study: Study, **choices: Any) -> ComparisonTable:
 
 def of_kind(table: ComparisonTable, kind: str) -> list[Row]:
     return [row for row in table.rows if row.kind == kind]
+
+
+def test_takes_the_median_time_of_test_answers_alone_and_uncapped() -> None:
+    batch = make.running_batch(wanted=2, training=1, tests=3)
+    for seconds in ([1000, 5, 7, 4000], [1000, 1, 2, 3]):
+        assignment, at = make.at_work(batch), make.NOON
+        for each in seconds:
+            at += timedelta(seconds=each)
+            make.answer(assignment, at=at)
+    measured.run(batch.task)
+    table = compared(batch.study)
+    assert [row.median_item_s for row in of_kind(table, "annotator")] == [7, 2]
+    # Of 1, 2, 3, 5, 7 and 4000.
+    assert [row.median_item_s for row in of_kind(table, "human")] == [4]
+    assert [row.median_item_s for row in of_kind(table, "run")] == [None]
+    assert [row.median_item_s for row in table.consensus] == [None]
 
 
 def test_gives_a_cell_and_every_annotator_in_it() -> None:
@@ -164,7 +181,8 @@ def test_calls_a_cell_of_few_splits_exploratory_however_many_people_share_them()
     few = measured.study_with_splits(splits=2, people=3)[0].study
     [cell] = of_kind(compared(few), "human")
     assert (cell.n, cell.units, cell.is_exploratory) == (6, 2, True)
-    assert people_grid([cell]).lines[0].cells[0].marks == FEW
+    [line] = people_table([cell]).read
+    assert line.cells[1].cell.marks == FEW
     many = measured.cell([3, 4, 6, 5, 7]).study
     [cell] = of_kind(compared(many), "human")
     assert (cell.n, cell.units, cell.is_exploratory) == (5, 5, False)
@@ -279,7 +297,7 @@ def test_reads_as_much_for_many_people_as_for_few(
 ) -> None:
     batch = measured.cell([3, 4])
     tabulate(batch)
-    with django_assert_num_queries(12) as few:
+    with django_assert_num_queries(13) as few:
         tabulate(batch)
     for wrong in range(3, 8):
         make.worked_through(batch, wrong=wrong)

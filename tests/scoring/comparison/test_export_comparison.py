@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from openpyxl import load_workbook
 
-from scoring.comparison.rows import COLUMNS
+from scoring.comparison.rows import KEYS
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -32,7 +32,7 @@ def test_prints_the_comparison_of_a_study_alone_on_stdout() -> None:
     document = json.loads(exported(study=batch.study.slug, format="json"))
     assert document["benchmark"] == batch.study.benchmark.name
     assert [row["kind"] for row in document["rows"]] == ["human", *["annotator"] * 3]
-    assert list(document["rows"][0]) == list(COLUMNS)
+    assert list(document["rows"][0]) == list(KEYS)
 
 
 def test_prints_the_comparison_of_a_benchmark() -> None:

@@ -42,15 +42,15 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
     assert "percentile bootstrap interval over contexts" in text
     [cell] = CellReader(Choices()).people(batch.study)
     found = accord(cell, seed=Choices().seed)
-    [line] = section.table.lines
-    assert line[:5] == (
+    [record] = section.table.records
+    assert list(record.values())[:5] == [
         batch.task.slug,
-        "3",
-        "3",
+        3,
+        3,
         f"{found.masi.value:.2f}",
         f"{found.masi.low:.2f} to {found.masi.high:.2f}",
-    )
-    assert line[-1] == f"{found.consensus.mean:.1f}"
+    ]
+    assert record["consensus"] == f"{found.consensus.mean:.1f}"
     assert f"and the S1 of the consensus was {found.consensus.mean:.1f}." in text
 
 
@@ -113,8 +113,8 @@ def test_says_where_an_alpha_is_not_defined() -> None:
     batch = measured.cell([3, 4, 6], tests=6, kind=Kind.CHOICE)
     measured.analysed(batch.study)
     section = section_of(batch.study)
-    [line] = section.table.lines
-    assert line[7:9] == ("–", "–")
+    [record] = section.table.records
+    assert (record["empty"], record["empty_limits"]) == ("–", "–")
     assert "not defined where no two answers differ" in section.paragraphs[0]
     assert "alpha of empty against non-empty was" not in section.paragraphs[0]
 

@@ -54,8 +54,8 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
     assert "The effective hourly rate of completed work was" in text
     assert "other people on other items like these" in text
     assert "Holm's method" in text
-    assert [line[1] for line in found["Uncertainty"].table.lines] == ["3"]
-    assert found["Tests"].table.lines[0][2] == "BERT-Base FT"
+    assert [row["shots"] for row in found["Uncertainty"].table.records] == [3]
+    assert found["Tests"].table.records[0]["against"] == "BERT-Base FT"
 
 
 def test_says_first_that_all_annotators_are_simulated() -> None:
@@ -134,9 +134,9 @@ def test_marks_small_cells_as_exploratory() -> None:
     assert "exploratory" in text_of(small.study, "Uncertainty")
     assert "exploratory" not in text_of(large.study, "Uncertainty")
     table = sections_of(small.study)["Uncertainty"].table
-    assert "Guard band" in table.heads
-    assert {len(line) for line in table.lines} == {len(table.heads)}
-    assert "Guard band" not in sections_of(large.study)["Uncertainty"].table.heads
+    assert "guard" in table.keys
+    assert all(record["guard"] for record in table.records)
+    assert "guard" not in sections_of(large.study)["Uncertainty"].table.keys
 
 
 def test_says_that_the_split_is_the_unit_of_an_interval() -> None:

@@ -1,68 +1,20 @@
 """The parts of an analysis as tables: how each is read on a page, and exported."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from scoring.tables.table import Column, Table, Text, lines_of, p_column
+
 Plain = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Column:
-    """key is the exported name; a page shows `digits` decimals (None: as it is)."""
-
-    key: str
-    heading: str
-    digits: int | None = None
-    is_number: bool = True
-
-    def shown(self, row: Plain) -> str:
-        value = row.get(self.key)
-        if value is None or value == "":
-            return "–" if self.is_number else ""
-        if self.key.startswith("p_") or self.key in ("p", "sign_flip_p"):
-            return "< 0.001" if value < 0.001 else f"{value:.3f}"
-        if isinstance(value, bool):
-            return str(_("yes") if value else _("no"))
-        if self.digits is None or isinstance(value, str | int):
-            return str(value)
-        return f"{value:.{self.digits}f}"
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """One table of an analysis."""
-
-    name: str
-    title: str
-    note: str
-    columns: tuple[Column, ...]
-    rows: tuple[Plain, ...]
-    # Long and seldom read: a page folds it.
-    folded: bool = False
-
-    @property
-    def lines(self) -> list[list[tuple[Column, str]]]:
-        return [[(column, column.shown(row)) for column in self.columns] for row in self.rows]
-
-    def on_page(self, said_already: Collection[str]) -> "Sheet":
-        """Without the columns that the page says already, and the texts that no row has."""
-        columns = (
-            column
-            for column in self.columns
-            if column.key not in said_already
-            and (column.is_number or any(row.get(column.key) for row in self.rows))
-        )
-        return replace(self, columns=tuple(columns))
-
-
-def _text(key: str, heading: str) -> Column:
+def _text(key: str, heading: Text) -> Column:
     return Column(key, heading, is_number=False)
 
 
-def _points(key: str, heading: str) -> Column:
+def _points(key: str, heading: Text) -> Column:
     return Column(key, heading, digits=1)
 
 
@@ -80,10 +32,10 @@ DIFFERENCE = (
     _points("high", _("95 % high")),
     _points("se", "SE"),
     Column("df", "df", digits=1),
-    Column("p", "p"),
-    Column("p_holm", _("p, Holm")),
-    Column("p_bh", _("p, BH")),
-    Column("sign_flip_p", _("p, sign flips")),
+    p_column("p", "p"),
+    p_column("p_holm", _("p, Holm")),
+    p_column("p_bh", _("p, BH")),
+    p_column("sign_flip_p", _("p, sign flips")),
     Column("n", "n"),
     Column("r", "r"),
     Column("m", "m"),
@@ -92,14 +44,14 @@ DIFFERENCE = (
 )
 
 
-def analysis_sheets(result: Plain) -> list[Sheet]:
+def analysis_tables(result: Plain) -> list[Table]:
     """Every table of a kept analysis; those without rows are left out."""
-    made = [sheet(result) for sheet in SHEETS.values()]
-    return [sheet for sheet in made if sheet.rows]
+    tables = [make_table(result) for make_table in TABLES.values()]
+    return [table for table in tables if table.lines]
 
 
-def tests_sheet(result: Plain) -> Sheet:
-    return Sheet(
+def tests_table(result: Plain) -> Table:
+    return Table(
         "tests",
         _("People against systems, on the same items"),
         _(
@@ -120,12 +72,12 @@ def tests_sheet(result: Plain) -> Sheet:
             *DIFFERENCE,
             *UNDER,
         ),
-        tuple(map(_with_notes, result["tests"])),
+        lines_of(map(_with_notes, result["tests"])),
     )
 
 
-def changes_sheet(result: Plain) -> Sheet:
-    return Sheet(
+def changes_table(result: Plain) -> Table:
+    return Table(
         "changes",
         _("Change between shots"),
         _(
@@ -141,12 +93,12 @@ def changes_sheet(result: Plain) -> Sheet:
             *DIFFERENCE,
             *UNDER,
         ),
-        tuple(map(_with_notes, result["changes"])),
+        lines_of(map(_with_notes, result["changes"])),
     )
 
 
-def uncertainty_sheet(result: Plain) -> Sheet:
-    return Sheet(
+def uncertainty_table(result: Plain) -> Table:
+    return Table(
         "uncertainty",
         _("What is not known about each cell"),
         _(
@@ -178,12 +130,12 @@ def uncertainty_sheet(result: Plain) -> Sheet:
             Column("within_split_var", _("Variance within splits"), digits=4),
             *UNDER,
         ),
-        tuple(_flat_cell(cell) for cell in result["cells"]),
+        lines_of(_flat_cell(cell) for cell in result["cells"]),
     )
 
 
-def agreement_sheet(result: Plain) -> Sheet:
-    return Sheet(
+def agreement_table(result: Plain) -> Table:
+    return Table(
         "agreement",
         _("Consensus and agreement"),
         _(
@@ -201,12 +153,12 @@ def agreement_sheet(result: Plain) -> Sheet:
             *_agreement_columns("empty", "α, empty or not"),
             *UNDER,
         ),
-        tuple(_flat_accord(cell) for cell in result["cells"] if cell["accord"]),
+        lines_of(_flat_accord(cell) for cell in result["cells"] if cell["accord"]),
     )
 
 
-def curves_sheet(result: Plain) -> Sheet:
-    return Sheet(
+def curves_table(result: Plain) -> Table:
+    return Table(
         "curves",
         _("Learning over the training items"),
         _(
@@ -224,16 +176,16 @@ def curves_sheet(result: Plain) -> Sheet:
             _points("se", _("SE of adjusted")),
             *UNDER,
         ),
-        tuple(
-            {**_curve_place(curve), "annotators": curve["annotators"], **point}
+        lines_of(
+            {**_place(curve), "annotators": curve["annotators"], **point}
             for curve in result["curves"]
             for point in curve["points"]
         ),
     )
 
 
-def annotator_curves_sheet(result: Plain) -> Sheet:
-    return Sheet(
+def annotator_curves_table(result: Plain) -> Table:
+    return Table(
         "annotator-curves",
         _("Learning of each annotator"),
         _("Mean S1 in percent over the same positions, not adjusted."),
@@ -244,9 +196,9 @@ def annotator_curves_sheet(result: Plain) -> Sheet:
             _points("mean", _("Mean")),
             *UNDER,
         ),
-        tuple(
+        lines_of(
             {
-                **_curve_place(curve),
+                **_place(curve),
                 "annotator": name,
                 "first": point["first"],
                 "last": point["last"],
@@ -256,12 +208,12 @@ def annotator_curves_sheet(result: Plain) -> Sheet:
             for name, means in curve["by_annotator"].items()
             for point, mean in zip(curve["points"], means, strict=True)
         ),
-        folded=True,
+        is_folded=True,
     )
 
 
-def aggregates_sheet(result: Plain) -> Sheet:
-    return Sheet(
+def aggregates_table(result: Plain) -> Table:
+    return Table(
         "aggregates",
         _("Over all tasks"),
         _(
@@ -282,7 +234,7 @@ def aggregates_sheet(result: Plain) -> Sheet:
             _text("references", _("References")),
             _text("source", _("Source")),
         ),
-        tuple(
+        lines_of(
             {
                 **row,
                 "tasks": ", ".join(row["tasks"]),
@@ -293,8 +245,8 @@ def aggregates_sheet(result: Plain) -> Sheet:
     )
 
 
-def excluded_sheet(result: Plain) -> Sheet:
-    return Sheet(
+def excluded_table(result: Plain) -> Table:
+    return Table(
         "excluded",
         _("Without and with excluded annotators"),
         _("Cells that hold excluded annotators, side by side."),
@@ -316,13 +268,13 @@ def excluded_sheet(result: Plain) -> Sheet:
             _text("estimand", _("Interval for")),
             *UNDER,
         ),
-        tuple(_flat_sides(row) for row in result["excluded"]),
+        lines_of(_flat_sides(row) for row in result["excluded"]),
     )
 
 
-def provenance_sheet(facts: Plain) -> Sheet:
+def provenance_table(facts: Plain) -> Table:
     """What the other tables of a document rest on; it goes with them."""
-    return Sheet(
+    return Table(
         "provenance",
         _("What these figures rest on"),
         _(
@@ -338,19 +290,19 @@ def provenance_sheet(facts: Plain) -> Sheet:
             _text("references", _("References")),
             _text("estimand", _("Interval for")),
         ),
-        (facts,),
+        lines_of([facts]),
     )
 
 
-SHEETS: dict[str, Callable[[Plain], Sheet]] = {
-    "tests": tests_sheet,
-    "changes": changes_sheet,
-    "uncertainty": uncertainty_sheet,
-    "agreement": agreement_sheet,
-    "curves": curves_sheet,
-    "annotator-curves": annotator_curves_sheet,
-    "aggregates": aggregates_sheet,
-    "excluded": excluded_sheet,
+TABLES: dict[str, Callable[[Plain], Table]] = {
+    "tests": tests_table,
+    "changes": changes_table,
+    "uncertainty": uncertainty_table,
+    "agreement": agreement_table,
+    "curves": curves_table,
+    "annotator-curves": annotator_curves_table,
+    "aggregates": aggregates_table,
+    "excluded": excluded_table,
 }
 
 
@@ -372,31 +324,25 @@ def _place(cell: Plain) -> Plain:
 
 
 def _flat_cell(cell: Plain) -> Plain:
-    found = dict(cell["uncertainty"])
+    uncertainty = dict(cell["uncertainty"])
     flat = _place(cell)
     for name in ("new_items", "these_items", "guard"):
-        flat |= {f"{name}_{key}": value for key, value in (found.pop(name) or {}).items()}
-    return {**flat, **found}
+        flat |= {f"{name}_{key}": value for key, value in (uncertainty.pop(name) or {}).items()}
+    return {**flat, **uncertainty}
 
 
 def _flat_accord(cell: Plain) -> Plain:
-    found = cell["accord"]
-    flat = {**_place(cell), "consensus": found["consensus"]["mean"]}
+    accord = cell["accord"]
+    flat = {**_place(cell), "consensus": accord["consensus"]["mean"]}
     flat["n"] = cell["uncertainty"]["n"]
-    flat["items"] = found["consensus"]["items"]
+    flat["items"] = accord["consensus"]["items"]
     for name in ("masi", "pairwise_s1", "empty"):
         flat |= {
-            name: found[name]["value"],
-            f"{name}_low": found[name]["low"],
-            f"{name}_high": found[name]["high"],
+            name: accord[name]["value"],
+            f"{name}_low": accord[name]["low"],
+            f"{name}_high": accord[name]["high"],
         }
     return flat
-
-
-def _curve_place(curve: Plain) -> Plain:
-    # An analysis of an older program does not tell the last two.
-    keys = ("study", "simulated", "task", "shots", "references", "gold_version")
-    return {key: curve.get(key) for key in keys}
 
 
 def _flat_sides(row: Plain) -> Plain:

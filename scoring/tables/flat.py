@@ -1,0 +1,22 @@
+"""Every value as it is, one record a line: CSV and JSON."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from io import StringIO
+
+from scoring.tables.table import Table, Value
+
+
+def as_csv(table: Table) -> str:
+    out = StringIO()
+    writer = csv.DictWriter(out, table.keys, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table.records)
+    return out.getvalue()
+
+
+def as_json(tables: Sequence[Table], facts: Mapping[str, Value] | None = None) -> str:
+    """The tables by name, after facts about all of them."""
+    document = {**(facts or {}), **{table.name: table.records for table in tables}}
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

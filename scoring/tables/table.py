@@ -1,0 +1,289 @@
+"""One table, whatever it is about: columns that say what they mean, lines of values, notes.
+
+Numbers stay numbers: their column says how they are read, and exports have them as they are.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeAlias
+
+from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+Value: TypeAlias = str | int | float | bool | None
+Text: TypeAlias = "str | _StrPromise"
+
+MISSING = "–"
+# A line that stands over those that follow it.
+SECTION = "section"
+
+
+@dataclass(frozen=True)
+class Group:
+    """A head over several columns. Documents say its aside where two have the same heading."""
+
+    heading: str
+    aside: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Exported under its key; read with so many digits (None: as it is)."""
+
+    key: str
+    heading: Text
+    meaning: Text = ""
+    unit: Text = ""
+    digits: int | None = None
+    # Values nearer to zero are read as below it.
+    least: float | None = None
+    is_number: bool = True
+    # Names its lines.
+    is_name: bool = False
+    is_strong: bool = False
+    # As aria-sort says it.
+    sort: str = ""
+    group: Group | None = None
+
+    @property
+    def full_heading(self) -> str:
+        return f"{self.heading}, {self.unit}" if self.unit else str(self.heading)
+
+    def read(self, value: Value) -> str:
+        if value is None:
+            return MISSING if self.is_number else ""
+        if isinstance(value, bool):
+            return _("yes") if value else _("no")
+        if isinstance(value, str | int) or self.digits is None:
+            return str(value)
+        if self.least is not None and value < self.least:
+            return f"< {self.least:.{self.digits}f}"
+        return f"{value:.{self.digits}f}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value with what is read beside it."""
+
+    value: Value = None
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+    # Each sign is one mark, which the table's notes explain.
+    marks: str = ""
+    # Of a name. Documents give it a column of its own.
+    aside: str = ""
+    # Beneath the value; in documents in brackets.
+    note: str = ""
+    # Small lines, on a page alone; so are the others.
+    beneath: tuple[str, ...] = ()
+    rank: int | None = None
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Cells by the keys of their columns. A rule separates lines of different kinds."""
+
+    cells: Mapping[str, Value | Cell]
+    kind: str = ""
+
+    @property
+    def is_section(self) -> bool:
+        return self.kind == SECTION
+
+    def cell(self, column: Column) -> Cell:
+        cell = self.cells.get(column.key, "" if self.is_section else None)
+        return cell if isinstance(cell, Cell) else Cell(cell)
+
+
+@dataclass(frozen=True)
+class ReadCell:
+    """A cell as texts."""
+
+    column: Column
+    cell: Cell
+
+    @property
+    def text(self) -> str:
+        return self.column.read(self.cell.value)
+
+    @property
+    def is_missing(self) -> bool:
+        return self.text == MISSING and self.cell == Cell()
+
+    @property
+    def figure(self) -> str:
+        """With its SD."""
+        return f"{self.text} ({self.sd})" if self.sd else self.text
+
+    @property
+    def sd(self) -> str:
+        return "" if self.cell.sd is None else self.column.read(self.cell.sd)
+
+    @property
+    def interval(self) -> str:
+        return limits(self.cell.low, self.cell.high, digits=self.column.digits or 0)
+
+    @property
+    def noted(self) -> str:
+        """For documents, which have no room beneath a name."""
+        return f"{self.text} [{self.cell.note}]" if self.cell.note else self.text
+
+
+@dataclass(frozen=True)
+class ReadLine:
+    kind: str
+    cells: tuple[ReadCell, ...]
+
+    @property
+    def is_section(self) -> bool:
+        return self.kind == SECTION
+
+
+@dataclass(frozen=True)
+class Table:
+    """name is its key in exports."""
+
+    name: str
+    title: Text
+    note: Text
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+    # What the marks mean; told are those that are used.
+    marks: Mapping[str, Text] = field(default_factory=dict)
+    # Long and seldom read: a page folds it.
+    is_folded: bool = False
+    # Short enough to be set in one piece in a paper.
+    is_short: bool = False
+
+    @property
+    def caption(self) -> str:
+        parts = (str(part).rstrip(".") for part in (self.title, self.note) if part)
+        return ". ".join(parts) + "."
+
+    @property
+    def keys(self) -> list[str]:
+        return [column.key for column in self.columns]
+
+    @property
+    def records(self) -> list[dict[str, Value]]:
+        """The bare values, as they are."""
+        return [
+            {column.key: line.cell(column).value for column in self.columns} for line in self.lines
+        ]
+
+    @property
+    def read(self) -> list[ReadLine]:
+        return [
+            ReadLine(line.kind, tuple(ReadCell(each, line.cell(each)) for each in self.columns))
+            for line in self.lines
+        ]
+
+    @property
+    def notes(self) -> dict[str, Text]:
+        cells = (line.cell(column) for line in self.lines for column in self.columns)
+        used = {mark for cell in cells for mark in cell.marks}
+        return {mark: note for mark, note in self.marks.items() if mark in used}
+
+    @property
+    def heads(self) -> list[tuple[Group | None, list[Column]]]:
+        """The columns beneath each head that spans some; those beneath none one by one."""
+        return [
+            (group, part)
+            for group, columns in groupby(self.columns, key=lambda column: column.group)
+            for those in [list(columns)]
+            for part in ([those] if group else [[column] for column in those])
+        ]
+
+    @property
+    def has_groups(self) -> bool:
+        return any(column.group for column in self.columns)
+
+    @property
+    def has_two_heads(self) -> bool:
+        return any(column.group and column.heading for column in self.columns)
+
+    @property
+    def has_names(self) -> bool:
+        return any(column.is_name for column in self.columns)
+
+    @property
+    def group_starts(self) -> set[str]:
+        return {columns[0].key for group, columns in self.heads if group}
+
+    def group_name(self, group: Group) -> str:
+        same = {each for each, _ in self.heads if each and each.heading == group.heading}
+        return f"{group.heading} ({group.aside})" if len(same) > 1 else group.heading
+
+    def without(self, keys: Collection[str]) -> "Table":
+        return replace(self, columns=tuple(each for each in self.columns if each.key not in keys))
+
+    def without_empty_texts(self) -> "Table":
+        return self.without(
+            {
+                column.key
+                for column in self.columns
+                if not column.is_number and not any(line.cell(column).value for line in self.lines)
+            }
+        )
+
+    @property
+    def spread_columns(self) -> list[Column]:
+        """As documents set them: what stands aside of a value is a column of its own."""
+        asides = self._asides()
+        return [
+            part
+            for column in self.columns
+            for part in (
+                [column, replace(column, heading="", unit="", is_number=False)]
+                if column.key in asides
+                else [column]
+            )
+        ]
+
+    def spread_lines(self, write: Callable[[ReadCell], str]) -> Iterator[tuple[str, list[str]]]:
+        """The kind of each line, and its texts for the spread columns."""
+        asides = self._asides()
+        for line in self.read:
+            yield (
+                line.kind,
+                [
+                    text
+                    for part in line.cells
+                    for text in (
+                        [write(part), write(ReadCell(part.column, Cell(part.cell.aside)))]
+                        if part.column.key in asides
+                        else [write(part)]
+                    )
+                ],
+            )
+
+    def _asides(self) -> set[str]:
+        return {
+            column.key
+            for column in self.columns
+            if any(line.cell(column).aside for line in self.lines)
+        }
+
+
+def lines_of(records: Iterable[Mapping[str, Value]]) -> tuple[Line, ...]:
+    return tuple(map(Line, records))
+
+
+def p_column(key: str, heading: Text) -> Column:
+    return Column(key, heading, digits=3, least=0.001)
+
+
+def rounded(value: float | None, digits: int = 1) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def limits(low: float | None, high: float | None, *, digits: int = 1) -> str:
+    if low is None or high is None:
+        return ""
+    return f"[{rounded(low, digits)}, {rounded(high, digits)}]"

@@ -1,0 +1,45 @@
+from io import BytesIO
+from zipfile import ZipFile
+
+from openpyxl import Workbook, load_workbook
+
+from scoring.tables.xlsx import as_xlsx, meanings
+from tests.scoring.tables.harbours import LOGBOOK, TIDES
+
+
+def book() -> Workbook:
+    return load_workbook(BytesIO(as_xlsx([TIDES, LOGBOOK, meanings([TIDES, LOGBOOK])])))
+
+
+def test_writes_each_table_on_a_sheet_of_its_own() -> None:
+    assert book().sheetnames == ["tides", "logbook", "meanings"]
+    head, first, second = book()["tides"].iter_rows(values_only=True)
+    assert head == ("harbour", "spring", "neap", "gauges")
+    assert first == ("Aber_deen & Co", 4.26, 3.04, 2)
+    assert second == ("[B|r*st]", 7, None, 0)
+
+
+def test_keeps_a_text_that_begins_like_a_formula_a_text() -> None:
+    cell = book()["logbook"]["A2"]
+    assert (cell.value, cell.data_type) == ("=SUM(A1)", "s")
+
+
+def test_replaces_signs_that_a_workbook_cannot_hold() -> None:
+    assert book()["logbook"]["A3"].value == 'a,"b"\nc�'
+
+
+def test_says_what_tables_and_columns_mean() -> None:
+    told = dict(book()["meanings"].iter_rows(min_row=2, values_only=True))
+    assert told["tides"] == "Tides. Heights over the chart's zero."
+    assert told["tides: spring"] == "At full moon."
+    # Without a meaning of its own, a column is told by its heading.
+    assert told["tides: gauges"] == "Gauges"
+
+
+def test_keeps_the_time_of_saving_out_of_the_workbook() -> None:
+    document = as_xlsx([TIDES])
+    with ZipFile(BytesIO(document)) as archive:
+        assert {part.date_time for part in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    about = load_workbook(BytesIO(document)).properties
+    assert (about.created.year, about.modified.year) == (2000, 2000)
+    assert as_xlsx([TIDES]) == document
