@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.utils import translation
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.access.requests import ResearcherRequest
 from scoring.comparison.analysis_tables import analysis_tables, provenance_table
 from scoring.comparison.cache import find_kept, is_stale, order, stop, was_given_up
 from scoring.comparison.cells import CellReader, Choices
@@ -23,7 +24,7 @@ from scoring.tables.documents import FORMATS, chosen
 
 @for_researchers
 @require_safe
-def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     """What was computed last. Looking at a stale analysis has it computed again, unless
     somebody stopped just that."""
     found, choices = asked(request, scope, name)
@@ -52,7 +53,7 @@ def analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 
 @for_researchers
 @require_POST
-def order_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+def order_analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     found, choices = asked(request, scope, name)
     fingerprint = inputs_fingerprint(found, CellReader(choices))
     order(found, Part.ANALYSIS, choices, fingerprint=fingerprint, author=request.user)
@@ -61,7 +62,7 @@ def order_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 
 @for_researchers
 @require_POST
-def stop_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+def stop_analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     stop(kept_analysis(*asked(request, scope, name)))
     return back_to("scoring:analysis", request, scope, name)
 
@@ -69,7 +70,7 @@ def stop_analysis(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 @for_researchers
 @require_safe
 def analysis_export(
-    request: HttpRequest, scope: str, name: str, table: str, form: str
+    request: ResearcherRequest, scope: str, name: str, table: str, form: str
 ) -> HttpResponse:
     """One table of the kept analysis, or all of them, with what it rests on. The name of the
     file says when it is stale: a CSV file has room for one table alone."""

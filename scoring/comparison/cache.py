@@ -94,7 +94,9 @@ def compute_ordered(comparison_id: int, compute: Compute, *, progress: Progress)
     kept = rows.filter(pk=comparison_id).first()
     if kept is None or kept.parameters_key != _key(Part(kept.part), kept.parameters):
         raise Refusal("Another version of the program ordered this: look at the page again.")
-    scope = Scope(kept.study.benchmark if kept.study else kept.benchmark, kept.study)
+    benchmark = kept.study.benchmark if kept.study else kept.benchmark
+    assert benchmark is not None, "a constraint: kept is of a study or of a benchmark"
+    scope = Scope(benchmark, kept.study)
     shots = tuple(kept.parameters["shots"])
     choices = Choices(**{**kept.parameters, "shots": shots})
     # Taken first: what changes meanwhile makes the result stale at once.

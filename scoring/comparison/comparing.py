@@ -140,7 +140,8 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
         for bound in bounds(task, reader.policy(task), reader.gold_version(task))
     ]
     together = [consensus_row(cell) for cell in people if cell.answered.sum() > 1]
-    return plain(StoredTable(tuple(rows), tuple(together), tuple(found)))
+    stored: dict[str, Any] = plain(StoredTable(tuple(rows), tuple(together), tuple(found)))
+    return stored
 
 
 def _compute_now(scope: Scope, choices: Choices, kept: Comparison, fingerprint: str) -> None:

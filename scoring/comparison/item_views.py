@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from annotation.models import Example, Task
-from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.items import ItemFigures, given_answers, item_figures, task_cells
 from scoring.comparison.requests import asked, for_researchers
 from scoring.comparison.scope import Scope
@@ -89,7 +89,7 @@ def _figures(found: Scope, task: Task, choices: Choices) -> list[ItemFigures]:
     return item_figures(task, *_cells(found, task, choices))
 
 
-def _cells(found: Scope, task: Task, choices: Choices) -> tuple[list, list]:
+def _cells(found: Scope, task: Task, choices: Choices) -> tuple[list[Cell], list[Cell]]:
     return task_cells(task, found.studies, CellReader(choices))
 
 

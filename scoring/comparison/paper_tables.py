@@ -58,7 +58,7 @@ def people_table(rows: Iterable[Row], links: Links | None = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     people = [row for row in rows if is_people(row) and not row.single]
     first = first_policies(people)
-    by_line: dict[tuple[object, ...], dict[str, Row]] = {}
+    by_line: dict[tuple[tuple[int, int], str, tuple[float, str]], dict[str, Row]] = {}
     for row in people:
         line = (_rank(row), _name(row), shots_order(row.shots))
         by_line.setdefault(line, {})[_key((row.task, "", policy_of(row, first)))] = row

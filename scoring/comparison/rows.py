@@ -238,7 +238,7 @@ def annotator_rows(cell: Cell) -> list[Row]:
             **_over_items(vector),
         )
         for member, vector, seconds in zip(
-            cell.members, cell.vectors, cell.item_seconds, strict=True
+            cell.annotators, cell.vectors, cell.item_seconds, strict=True
         )
     ]
 
@@ -273,7 +273,7 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
     }
 
 
-def _guard(cell: Cell, figures: CellInterval, choices: Choices) -> dict[str, float | None]:
+def _guard(cell: Cell, figures: CellInterval, choices: Choices) -> dict[str, Any]:
     if cell.study is None or not figures.exploratory or figures.estimand != "new_items":
         return {}
     units = cluster_scores(cell.units, cell.clusters)

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.access.requests import ResearcherRequest
 from annotation.models import GoldVersion
 from scoring.comparison.comparing import ComparisonTable, compare, glance, order_table, stop_table
 from scoring.comparison.documents import FORMATS
@@ -24,7 +25,7 @@ from scoring.models import shots_order
 
 @for_researchers
 @require_safe
-def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     found, choices = asked(request, scope, name)
     seen = glance(found, choices, author=request.user)
     context = {
@@ -45,21 +46,21 @@ def comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
 
 @for_researchers
 @require_POST
-def order_comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+def order_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     order_table(*asked(request, scope, name), author=request.user)
     return back_to("scoring:comparison", request, scope, name)
 
 
 @for_researchers
 @require_POST
-def stop_comparison(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+def stop_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     stop_table(*asked(request, scope, name))
     return back_to("scoring:comparison", request, scope, name)
 
 
 @for_researchers
 @require_safe
-def comparison_export(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
+def comparison_export(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
     if form not in FORMATS:
         raise Http404
     writer = FORMATS[form]
@@ -67,7 +68,7 @@ def comparison_export(request: HttpRequest, scope: str, name: str, form: str) ->
     return download(document, writer.content_type, f"comparison-{name}.{writer.extension}")
 
 
-def _shown(request: HttpRequest, table: ComparisonTable, scope: Scope) -> dict[str, Any]:
+def _shown(request: ResearcherRequest, table: ComparisonTable, scope: Scope) -> dict[str, Any]:
     links = _item_links(request, table, scope)
     annotators = annotator_table(table.rows)
     return {
@@ -81,7 +82,7 @@ def _shown(request: HttpRequest, table: ComparisonTable, scope: Scope) -> dict[s
     }
 
 
-def _item_links(request: HttpRequest, table: ComparisonTable, scope: Scope) -> dict[str, str]:
+def _item_links(request: ResearcherRequest, table: ComparisonTable, scope: Scope) -> dict[str, str]:
     """By task. Published figures may stand for tasks whose items are not here."""
     page = reverse("scoring:items", args=["study" if scope.study else "benchmark", scope.name])
     links = {}

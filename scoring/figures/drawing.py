@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from math import nan
 from textwrap import fill
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -199,7 +200,7 @@ def _panels(count: int, label: str) -> tuple[Figure, Sequence[Axes]]:
     across = min(3, max(1, count))
     down = -(-count // across) or 1
     figure = Figure(figsize=(3.3 * across + 0.3, 2.7 * down + 0.6), layout="constrained")
-    panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+    panels = list(figure.subplots(down, across, squeeze=False, sharey=True).ravel())
     for panel in panels[count:]:
         panel.set_axis_off()
     for panel in panels[::across]:
@@ -207,7 +208,7 @@ def _panels(count: int, label: str) -> tuple[Figure, Sequence[Axes]]:
     return figure, panels
 
 
-def _dress(panel: Axes, grid: str) -> None:
+def _dress(panel: Axes, grid: Literal["both", "x", "y"]) -> None:
     panel.tick_params(colors=INK, labelsize=8)
     panel.grid(axis=grid, color=GRID, alpha=0.25, linewidth=0.6)
     panel.set_facecolor("none")
@@ -232,14 +233,14 @@ def _shots_panel(
         aside = min(0.5, 3 / len(lines)) * (number + 1) if told else 0
         panel.vlines(
             [float(row.shots or 0) - aside for row in told],
-            [row.ci_low for row in told],
-            [row.ci_high for row in told],
+            _gaps(row.ci_low for row in told),
+            _gaps(row.ci_high for row in told),
             color=colour,
             linewidth=0.9,
         )
         panel.plot(
             [float(row.shots or 0) - aside for row in line],
-            [row.mean for row in line],
+            _gaps(row.mean for row in line),
             DASHES.get(line[0].method or "", "-."),
             color=colour,
             marker=marker,
@@ -314,7 +315,7 @@ def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
 
 def _legend(figure: Figure, panels: Iterable[Axes], note: str | None = None) -> None:
     """Beneath the panels, in as many columns as its names allow; the figure grows by it."""
-    handles: dict[str, object] = {}
+    handles: dict[str, Artist] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
@@ -328,7 +329,7 @@ def _legend(figure: Figure, panels: Iterable[Axes], note: str | None = None) -> 
     lines = _most_lines(names, columns) + (2 if note else 1)
     figure.set_size_inches(width, height + LEGEND_LINE * lines)
     legend = figure.legend(
-        handles.values(),
+        list(handles.values()),
         names,
         loc="outside lower center",
         ncols=columns,

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
+from annotation.access.requests import ResearcherRequest
 from scoring.comparison.analysis_views import kept_analysis
 from scoring.comparison.cells import CellReader
 from scoring.comparison.comparing import glance
@@ -19,7 +20,7 @@ PARTS = {"differences": "tests", "curves": "curves"}
 
 @for_researchers
 @require_safe
-def shots_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
+def shots_figure(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
     """Score against shots, of the table as it is shown."""
     table = glance(*asked(request, scope, name), author=request.user).table
     if table is None:
@@ -30,7 +31,7 @@ def shots_figure(request: HttpRequest, scope: str, name: str, form: str) -> Http
 @for_researchers
 @require_safe
 def analysis_figure(
-    request: HttpRequest, scope: str, name: str, figure: str, form: str
+    request: ResearcherRequest, scope: str, name: str, figure: str, form: str
 ) -> HttpResponse:
     kept = kept_analysis(*asked(request, scope, name))
     if figure not in PARTS or not kept.result:
@@ -40,7 +41,7 @@ def analysis_figure(
 
 @for_researchers
 @require_safe
-def items_figure(request: HttpRequest, scope: str, name: str, form: str) -> HttpResponse:
+def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
     compared, choices = asked(request, scope, name)
     task = chosen_task(compared.tasks, request.GET)
     if task is None:

@@ -9,7 +9,7 @@ from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from openpyxl import Workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell, MergedCell
 from openpyxl.styles import Alignment, Font
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
@@ -24,7 +24,8 @@ LEAST_WIDTH, MOST_WIDTH = 8, 110
 
 def as_xlsx(tables: Sequence[Table]) -> bytes:
     book = Workbook()
-    book.remove(book.active)
+    for sheet in book.worksheets:
+        book.remove(sheet)
     for table in tables:
         _fill(book.create_sheet(table.name), table)
     out = BytesIO()
@@ -67,7 +68,8 @@ def _part(name: str) -> ZipInfo:
 
 
 def _fill(sheet: Worksheet, table: Table) -> None:
-    lines = [table.keys, *([*record.values()] for record in table.records)]
+    lines: list[Sequence[Value]] = [table.keys]
+    lines += [[*record.values()] for record in table.records]
     for number, line in enumerate(lines, start=1):
         for place, value in enumerate(line, start=1):
             _put(sheet.cell(number, place), value)
@@ -80,7 +82,7 @@ def _fill(sheet: Worksheet, table: Table) -> None:
         sheet.column_dimensions[get_column_letter(place)].width = width
 
 
-def _put(cell: Cell, value: Value) -> None:
+def _put(cell: Cell | MergedCell, value: Value) -> None:
     if not isinstance(value, str):
         cell.value = value
         return

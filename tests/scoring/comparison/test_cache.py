@@ -192,10 +192,9 @@ def _a_field_more(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
 def _other_fields(
     part: Part, monkeypatch: pytest.MonkeyPatch, fields: list[tuple[str, object]]
 ) -> None:
-    monkeypatch.setattr(
-        "scoring.comparison.cache.STORED",
-        {part: make_dataclass("Stored", [("rows", tuple[make_dataclass("Kept", fields), ...])])},
-    )
+    kept: Any = make_dataclass("Kept", fields)
+    stored = make_dataclass("Stored", [("rows", tuple[kept, ...])])
+    monkeypatch.setattr("scoring.comparison.cache.STORED", {part: stored})
 
 
 # Of each part, the kind whose fields another version of the program had otherwise.

@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import fields, replace
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from openpyxl import load_workbook
@@ -153,7 +154,8 @@ def test_has_the_time_of_people_in_every_format() -> None:
     assert "| 210 | any | 12.3 |" in markdown
     book = load_workbook(BytesIO(written("xlsx")))
     assert book["comparison"].cell(3, KEYS.index("median_item_s") + 1).value == 12.34
-    meanings = dict(book["columns"].iter_rows(min_row=2, values_only=True))
+    explained: Any = book["columns"].iter_rows(min_row=2, values_only=True)
+    meanings = dict(explained)
     assert "by the server's clock" in meanings["median_item_s"]
 
 

@@ -29,7 +29,7 @@ def names(table: Table) -> list[tuple[object, str]]:
 
 def places(table: Table) -> list[tuple[str, str, str]]:
     """Task, policy and shots of the columns."""
-    return [(c.group.heading, c.group.aside, c.heading) for c in table.columns if c.group]
+    return [(c.group.heading, c.group.aside, str(c.heading)) for c in table.columns if c.group]
 
 
 def cells(table: Table, line: int) -> list[Cell]:

@@ -1,4 +1,5 @@
 from io import BytesIO
+from typing import Any
 from zipfile import ZipFile
 
 from openpyxl import Workbook, load_workbook
@@ -29,7 +30,8 @@ def test_replaces_signs_that_a_workbook_cannot_hold() -> None:
 
 
 def test_says_what_tables_and_columns_mean() -> None:
-    told = dict(book()["meanings"].iter_rows(min_row=2, values_only=True))
+    rows: Any = book()["meanings"].iter_rows(min_row=2, values_only=True)
+    told = dict(rows)
     assert told["tides"] == "Tides. Heights over the chart's zero."
     assert told["tides: spring"] == "At full moon."
     # Without a meaning of its own, a column is told by its heading.
