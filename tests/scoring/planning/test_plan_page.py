@@ -72,7 +72,7 @@ def test_counts_the_people_of_all_batches(admin_client: Client) -> None:
 
 def test_marks_a_field_that_is_wrong(admin_client: Client) -> None:
     text = text_of(page(admin_client, rate=-1, item_s="soon").encode())
-    assert "Correct the fields that are marked" in text
+    assert "Correct the marked fields" in text
     assert "Enter a number" in text
 
 
@@ -102,7 +102,7 @@ def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
 
 def test_offers_no_pilot_that_only_one_finished(admin_client: Client) -> None:
     measured.cell([3])
-    assert "Take the values of a pilot" not in page(admin_client)
+    assert "Take values from a pilot" not in page(admin_client)
 
 
 def drafted(client: Client, **changes: Any) -> Any:

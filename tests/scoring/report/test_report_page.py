@@ -33,7 +33,7 @@ def test_says_first_that_all_annotators_are_simulated(admin_client: Client, batc
 
 def test_leads_to_the_analysis_that_agreement_waits_for(admin_client: Client, batch: Batch) -> None:
     address = f"/studies/{batch.study.slug}/report/"
-    waits = "How far annotators agree is told here once"
+    waits = "How far annotators agree is shown here once"
     text = admin_client.get(address).content.decode()
     assert waits in text
     assert f'href="/studies/{batch.study.slug}/comparison/analysis/"' in text
