@@ -41,7 +41,7 @@ MONEY: dict[str, Slider] = {
     "rate": Slider(_("Hourly rate"), 12, 1, 60, 0.5),
     "fee": Slider(_("Platform fee on top"), 0, 0, 100, 1, "%"),
     "batches": Slider(
-        _("Batches"), 1, 1, 180, 1, "", _("Splits or episodes, each with people of its own.")
+        _("Batches"), 1, 1, 180, 1, "", _("Splits or episodes, each with its own people.")
     ),
 }
 TIMES: dict[str, Slider] = {

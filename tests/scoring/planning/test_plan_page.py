@@ -78,7 +78,7 @@ def test_marks_a_field_that_is_wrong(admin_client: Client) -> None:
 
 def test_says_what_cannot_be_planned(admin_client: Client) -> None:
     assert "ask for a wider one" in page(admin_client, aim="width", width=1)
-    assert "This budget buys no design" in page(admin_client, budget=1)
+    assert "This budget pays for no design" in page(admin_client, budget=1)
 
 
 def test_gives_the_plan_as_a_document(admin_client: Client) -> None:
