@@ -70,7 +70,7 @@ def test_tells_in_the_table_where_each_answer_comes_from(
     rows = list(csv.DictReader(StringIO(response.content.decode())))
     assert {row["source"] for row in rows} == {
         "from the study's data",
-        "in part: the researcher adds to it",
+        "in part: the researcher completes it",
         "for the researcher to answer",
     }
 
