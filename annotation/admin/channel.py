@@ -28,7 +28,9 @@ class ChannelForm(forms.ModelForm[Channel]):
             "completion_url",
         )
         widgets = {"signature_secret": forms.PasswordInput(attrs={"autocomplete": "new-password"})}
-        help_texts = {"signature_secret": _("Not shown again. Empty keeps the one there is.")}
+        help_texts = {
+            "signature_secret": _("Not shown again. Leave empty to keep the present one.")
+        }
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data

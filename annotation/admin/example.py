@@ -24,8 +24,8 @@ class GoldForm(forms.Form):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6}),
         help_text=gettext_lazy(
-            "One piece a line, as it stands in the context. A line of --- separates "
-            "alternatives. Nothing at all: no answer is right."
+            "One piece per line, exactly as in the context. A line of --- separates alternatives. "
+            "Leave empty if the right answer is no answer."
         ),
     )
     reason = forms.CharField(
@@ -66,7 +66,9 @@ def correct(
                 author=request.user,
                 reason=form.cleaned_data["reason"],
             ),
-            done=_("The gold is corrected: people and runs are scored again by the new version."),
+            done=_(
+                "The gold has been corrected: people and runs are scored again by the new version."
+            ),
         )
         if corrected:
             return to_row(example)

@@ -16,7 +16,7 @@ from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, Out
 ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
 LEAST = {
     "lease_minutes": (1, _("Keep a place for at least 1 minute.")),
-    "expire_hours": (1, _("Wait at least 1 hour before work is over.")),
+    "expire_hours": (1, _("Wait at least 1 hour before work expires.")),
     "idle_after_s": (5, _("Wait at least 5 seconds before time counts as idle.")),
     "item_cap_s": (1, _("Pay at least 1 second for an example.")),
 }
@@ -28,13 +28,13 @@ class StudyForm(forms.ModelForm[Study]):
     class Meta:
         labels = {
             "slug": _("Short name"),
-            "hourly_rate": _("Pay for an hour"),
+            "hourly_rate": _("Hourly rate"),
             "reading_cap_s": _("Seconds for the task description"),
             "item_cap_s": _("Seconds for one example"),
             "reveal_cap_s": _("Seconds for one gold answer"),
             "lease_minutes": _("Minutes that a place is kept"),
-            "expire_hours": _("Hours until work is over"),
-            "idle_after_s": _("Seconds until time is idle"),
+            "expire_hours": _("Hours until work expires"),
+            "idle_after_s": _("Seconds until time counts as idle"),
             "min_training_score": _("Floor, in percent"),
             "max_drop": _("Drop below the group's mean"),
             "drop_unit": _("in"),
@@ -55,7 +55,10 @@ class StudyForm(forms.ModelForm[Study]):
         others = Batch.objects.filter(study=self.instance.pk).exclude(task__benchmark=benchmark)
         if self.instance.pk and others.exists():
             raise ValidationError(
-                _("The study has batches of another benchmark: delete them first, or copy it.")
+                _(
+                    "The study has batches of another benchmark: delete them first, or copy the "
+                    "study."
+                )
             )
         return benchmark
 
@@ -102,7 +105,7 @@ class StudyForm(forms.ModelForm[Study]):
     def _check_group(self, data: dict[str, Any]) -> None:
         size = data.get("drop_group_size")
         if size is None and data.get("max_drop") is not None:
-            sentence = _("A drop needs the size of the group from which it counts: 2 or more.")
+            sentence = _("A drop needs the group size from which it applies: 2 or more.")
             self.add_error("drop_group_size", sentence)
         elif size is None:
             data["drop_group_size"] = Study._meta.get_field("drop_group_size").default
@@ -116,7 +119,7 @@ class OutcomeRuleForm(forms.ModelForm[OutcomeRule]):
     class Meta:
         model = OutcomeRule
         fields = ("code", "pays_time", "minimum")
-        labels = {"pays_time": _("Pays the time"), "minimum": _("At least")}
+        labels = {"pays_time": _("Pays for the time"), "minimum": _("At least")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -126,13 +129,15 @@ class OutcomeRuleForm(forms.ModelForm[OutcomeRule]):
     def clean_pays_time(self) -> bool:
         pays_time: bool = self.cleaned_data["pays_time"]
         if self.instance.outcome in ALWAYS_PAID and not pays_time:
-            raise ValidationError(_("Who did the training is paid for the time, passed or not."))
+            raise ValidationError(
+                _("Anyone who did the training is paid for the time, passed or not.")
+            )
         return pays_time
 
     def clean_minimum(self) -> Decimal:
         minimum: Decimal = self.cleaned_data["minimum"]
         if minimum < 0:
-            raise ValidationError(_("The least that an outcome pays cannot be below 0."))
+            raise ValidationError(_("The minimum that an outcome pays cannot be below 0."))
         return minimum
 
 
@@ -188,8 +193,8 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         label=_("Reason"),
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Kept with the mark, and shown beside it. Name nobody."),
-        error_messages={"required": _("An exclusion needs a reason: write one.")},
+        help_text=_("Kept with the mark, and shown beside it. Do not name anybody."),
+        error_messages={"required": _("An exclusion needs a reason: give one.")},
     )
 
 
@@ -205,16 +210,16 @@ class InviteForm(forms.Form):
         label=_("People"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("One person a line: an id or an e-mail address."),
+        help_text=_("One person per line: an id or an e-mail address."),
     )
     file = forms.FileField(
-        label=_("or a CSV file"), required=False, help_text=_("The id stands in the first column.")
+        label=_("or a CSV file"), required=False, help_text=_("The id goes in the first column.")
     )
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         if bool(data.get("people", "").strip()) == bool(data.get("file")):
-            raise ValidationError(_("Paste the people or choose a file, one of the two."))
+            raise ValidationError(_("Paste the people or choose a file, not both."))
         if data.get("file"):
             try:
                 data["people"] = data["file"].read().decode("utf-8")
@@ -230,13 +235,13 @@ class ImportForm(forms.Form):
         label=_("Name"),
         max_length=80,
         help_text=_(
-            "Such as clues. A name that is there already: its tasks are updated, others added."
+            "Such as clues. If the benchmark exists, its tasks are updated and new ones added."
         ),
     )
     file = forms.FileField(
         label=_("Zip file"),
         help_text=_(
-            "In CLUES layout: for every task a folder with <stem>_test.jsonl and "
+            "In CLUES layout: a folder for every task, with <stem>_test.jsonl and "
             "<stem>_train_<shots>_<split>.jsonl."
         ),
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
@@ -246,7 +251,7 @@ class ImportForm(forms.Form):
         file = self.cleaned_data["file"]
         most = settings.BENCHMARK_UPLOAD_MAX_BYTES
         if file.size > most:
-            sentence = _("The file is larger than %(most)d MB: leave tasks out of it.")
+            sentence = _("The file is larger than %(most)d MB: leave some tasks out.")
             raise ValidationError(sentence % {"most": most // 1_000_000})
         if not zipfile.is_zipfile(file):
             raise ValidationError(_("This is not a zip file: pack the tasks' folders into one."))

@@ -78,8 +78,8 @@ class StudyAdmin(PagedAdmin[Study]):
                     ("lease_minutes", "expire_hours", "idle_after_s"),
                 ],
                 "description": _(
-                    "Time is paid by the server's clock, up to a cap for each page, so that a "
-                    "break is not paid. Who failed the training is paid like everybody else."
+                    "Time is paid by the server's clock, up to a cap for each page, so breaks are "
+                    "not paid. Those who fail the training are paid like everybody else."
                 ),
             },
         ),
@@ -94,16 +94,17 @@ class StudyAdmin(PagedAdmin[Study]):
                 "description": format_lazy(
                     _(
                         "Both parts may be empty: then everybody goes on to the test. The group is "
-                        "everybody else who finished the training at the same shots. Mind small "
-                        "groups: among three people nobody can lie more than {three} standard "
-                        "deviations below the mean of the three, among n people (n − 1)/√n."
+                        "everybody else who finished the training with the same number of shots. "
+                        "Beware of small groups: among three people nobody can lie more than "
+                        "{three} standard deviations below the mean of the three; among n people "
+                        "the limit is (n − 1)/√n."
                     ),
                     three=f"{farthest_below(3):.3f}",
                 ),
             },
         ),
         (
-            _("To repeat it"),
+            _("Reproducibility"),
             {
                 "fields": ["seed"],
                 "classes": ["collapse"],
@@ -176,7 +177,7 @@ class StudyAdmin(PagedAdmin[Study]):
         self, request: HttpRequest, obj: Study, post_url_continue: str | None = None
     ) -> HttpResponse:
         messages.success(
-            request, _("The study is a draft. Next: look at its codes, then add batches.")
+            request, _("The study is a draft. Next: check its codes, then add batches.")
         )
         return to_row(obj)
 

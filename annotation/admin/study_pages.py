@@ -124,22 +124,22 @@ CHANGES = {
         lifecycle.pause_study,
         gettext_lazy("Pause"),
         gettext_lazy(
-            "Nobody new can join while the study is paused. Who is at work goes on to the end."
+            "Nobody new can join while the study is paused. Those already at work can finish."
         ),
         gettext_lazy("The study is paused: nobody new can join."),
     ),
     "resume": Change(
         lifecycle.resume_study,
         gettext_lazy("Resume"),
-        gettext_lazy("People can join again, by the same links."),
+        gettext_lazy("People can join again, with the same links."),
         gettext_lazy("The study is open again."),
     ),
     "close": Change(
         lambda study: lifecycle.close_study(study, at=timezone.now()),
         gettext_lazy("Close"),
         gettext_lazy(
-            "Nobody can join or go on. Unfinished work ends as expired and is paid for what was "
-            "done. A closed study is never opened again."
+            "Nobody can join or continue. Unfinished work ends as expired, and what was done is "
+            "paid. A closed study cannot be reopened."
         ),
         gettext_lazy("The study is closed."),
     ),
@@ -172,7 +172,7 @@ def change_state(name: str) -> Callable[..., HttpResponse]:
 
 def _at_work(count: int) -> str:
     if not count:
-        return _("At the moment nobody is at work.")
+        return _("Nobody is at work at the moment.")
     sentence = ngettext("%(count)d person is at work.", "%(count)d people are at work.", count)
     return sentence % {"count": count}
 

@@ -45,9 +45,9 @@ def exclude_page(
         original=assignment,
         title=_("Exclude the assignment of %(who)s") % {"who": assignment.annotator},
         sentences=[
-            _("Its answers then count in the tables “with excluded” alone."),
+            _("Its answers will count only in the tables “with excluded”."),
             _("Outcome, completion code and pay stay as they are."),
-            _("While the study is not closed, its place opens for somebody else."),
+            _("Unless the study is closed, its place opens for somebody else."),
         ],
         form=form,
         button=_("Exclude"),
@@ -88,7 +88,7 @@ def erase_page(
             request,
             annotator,
             lambda: erase_annotator(annotator, at=timezone.now()),
-            done=_("Who %(who)s is has been erased.") % {"who": annotator},
+            done=_("The identity of %(who)s has been erased.") % {"who": annotator},
         )
         return to_row(annotator)
     return show_page(
@@ -96,10 +96,10 @@ def erase_page(
         request,
         CONFIRM,
         original=annotator,
-        title=_("Erase who %(who)s is") % {"who": annotator},
+        title=_("Erase the identity of %(who)s") % {"who": annotator},
         sentences=[
-            _("The external id, the ids of submissions and the invitations go, for good."),
-            _("Pay first: afterwards nobody can tell whom an amount belongs to."),
+            _("The external id, the submission ids and the invitations are deleted for good."),
+            _("Pay first: afterwards nobody can tell who is owed what."),
             _("Unfinished work ends as withdrawn. Answers stay under the pseudonym."),
             _("A keyed hash stays, so that the same person never works on a task twice."),
         ],
@@ -252,7 +252,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
     def paid_minutes(self, assignment: Assignment) -> str:
         return _("%(minutes).1f minutes") % {"minutes": assignment.paid_ms / 60_000}
 
-    @admin.display(description=gettext_lazy("of it reading gold"))
+    @admin.display(description=gettext_lazy("of which reading gold"))
     def reveal_minutes(self, assignment: Assignment) -> str:
         return _("%(minutes).1f minutes") % {"minutes": assignment.reveal_ms / 60_000}
 

@@ -26,16 +26,16 @@ from annotation.models import ItemSet, Kind, Role, Task
 # What a reader met in the files and put right before anything was stored.
 READER_MESSAGES = {
     "start_does_not_fit": (
-        "Answers that do not stand where their answer_start says: {count}. Their place was left "
-        "out, their text counts."
+        "Answers that are not where their answer_start says: {count}. Their place was left out; "
+        "their text counts."
     ),
     "repeated_in_set": (
         "Rows that repeat the content of another row of their file: {count}. Each content is "
         "asked once, so these sets are smaller than their files."
     ),
     "gold_differs": (
-        "Training rows that give another gold than an equal row elsewhere: {count}. "
-        "The first row's gold counts."
+        "Training rows whose gold differs from an equal row's elsewhere: {count}. The first row's "
+        "gold counts."
     ),
     "empty_context": "Rows with an empty context, or an empty part of one: {count}.",
 }
@@ -86,8 +86,8 @@ def gold_not_in_context(material: Material) -> Finding | None:
     absent = [row.says(f"“{text}”") for row, text in spans if not stands_in(text, row.example)]
     return warning(
         "gold_not_in_context",
-        "Gold spans that do not stand in their context as they are written, so that nobody can "
-        f"select them: {{count}} of {len(spans)}.",
+        "Gold spans that do not occur in their context as written, so nobody can select them: "
+        f"{{count}} of {len(spans)}.",
         absent,
     )
 
@@ -114,8 +114,8 @@ def labels_not_in_question(material: Material) -> Finding | None:
     ]
     return warning(
         "labels_not_in_question",
-        "Labels that not every example's question names: {count}. The labels offered are those "
-        "of the gold, whatever the question says.",
+        "Labels that are missing from some questions: {count}. The labels offered are those of the "
+        "gold, whatever the question says.",
         unnamed,
     )
 
@@ -125,7 +125,8 @@ def training_in_test(material: Material) -> Finding | None:
     both = [row for row in _training_once(material) if row.example.content_hash in tested]
     return warning(
         "training_in_test",
-        "Training examples that are test examples too, their gold shown before: {count}.",
+        "Training examples that are also test examples, so their gold is shown beforehand: "
+        "{count}.",
         [row.says() for row in both],
     )
 
@@ -140,7 +141,7 @@ def context_in_both(material: Material) -> Finding | None:
     ]
     return warning(
         "context_in_both",
-        "Training examples that ask another question about a context of the test: {count}.",
+        "Training examples that ask another question about a test context: {count}.",
         [row.says() for row in both],
     )
 
@@ -155,7 +156,7 @@ def equal_test_rows(material: Material) -> Finding | None:
     )
     return warning(
         "equal_test_rows",
-        "Test rows that repeat the content of another under an id of their own: "
+        "Test rows that repeat the content of another under a different id: "
         f"{{count}} of {len(material.test)}; contents with more than one gold: {other_gold}.",
         [row.says() for row in repeated],
         distinct=len(groups),
@@ -176,8 +177,8 @@ def several_ids(material: Material) -> Finding | None:
     return Finding(
         "several_ids",
         NOTE,
-        f"Training contents that stand under several ids: {len(several)} of {len(ids)}; ids that "
-        f"stand for several contents: {ambiguous}. Their content tells training examples apart.",
+        f"Training contents that have several ids: {len(several)} of {len(ids)}; ids used "
+        f"for several contents: {ambiguous}. Their content tells training examples apart.",
         tuple(
             shortened(f"{', '.join(rows)}: {next(iter(rows.values())).example.context[0]}")
             for rows in several[:MOST_EXAMPLES]

@@ -25,7 +25,7 @@ def correct_gold(
     screening by, the version that they froze. Raises BadInput and stores nothing.
     """
     if not reason.strip() or reason.strip() == IMPORT_REASON:
-        raise BadInput("Say why the gold is corrected: the reason stays with the version.")
+        raise BadInput("Say why the gold is corrected: the reason is kept with the version.")
     with transaction.atomic():
         # One correction of a task at a time: versions are numbered one after the other.
         Task.objects.select_for_update().get(pk=task.pk)

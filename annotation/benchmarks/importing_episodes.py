@@ -111,7 +111,7 @@ def _check_same(present: Task | None, challenge: FlexChallenge) -> None:
     known = present.sampling.get("checksum")
     if known != challenge.checksum:
         raise BadInput(
-            f"{challenge.file}: the task {present.slug} is there and holds other sets; its "
+            f"{challenge.file}: the task {present.slug} already exists with other sets; its "
             f"checksum is {str(known)[:12]}…, not {challenge.checksum[:12]}…. "
             "Import these episodes as another benchmark (--name)."
         )

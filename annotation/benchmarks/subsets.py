@@ -22,7 +22,7 @@ def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
         return test_set
     if test_set.episode is not None:
         raise BadInput(
-            _("An episode is worked whole: this one has %(count)s questions.")
+            _("An episode is done as a whole: this one has %(count)s questions.")
             % {"count": len(items)}
         )
     name = f"{test_set.name}{PART}{contexts}" + (f"-{seed}" if seed else "")

@@ -87,7 +87,7 @@ def run_job(job_id: int) -> None:
         progress(0, 0)
         result = _runner_of(job)(job, progress)
     except Cancelled:
-        _end(job, JobState.CANCELLED, message="Stopped before its end.")
+        _end(job, JobState.CANCELLED, message="Stopped before it finished.")
     except Refusal as refusal:
         _end(job, JobState.FAILED, message=str(refusal))
     except Exception:
@@ -95,7 +95,7 @@ def run_job(job_id: int) -> None:
         _end(
             job,
             JobState.FAILED,
-            message=f"An error in the program ended this job; its log tells more (job {job.pk}).",
+            message=f"A program error ended this job; see the log (job {job.pk}).",
         )
     else:
         _end(job, JobState.DONE, message=str(result.get("summary", "")), result=result)
@@ -108,7 +108,7 @@ def sweep(*, at: datetime) -> None:
     )
     for job in silent:
         if job.cancel_requested:
-            _end(job, JobState.CANCELLED, message="Stopped before its end.")
+            _end(job, JobState.CANCELLED, message="Stopped before it finished.")
         elif job.attempt >= MOST_ATTEMPTS:
             _end(job, JobState.FAILED, message=f"Its worker ended {job.attempt} times without it.")
         else:

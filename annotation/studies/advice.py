@@ -43,7 +43,7 @@ def study_advice(study: Study) -> list[str]:
         advice.append(
             _(
                 "A place is kept for %(lease)d minutes, but %(cap)d seconds are paid for one "
-                "example: somebody who reads slowly can lose the place. Keep it for longer."
+                "example: a slow reader can lose the place. Keep it for longer."
             )
             % {"lease": study.lease_minutes, "cap": study.item_cap_s}
         )
@@ -63,8 +63,8 @@ def _small_cells(study: Study) -> list[str]:
         return []
     return [
         _(
-            "The drop waits for %(group)d others of the same task and shots, but there are too few "
-            "places for that in: %(cells)s. There only the floor counts, unless many are "
+            "The drop waits for %(group)d others with the same task and shots, but there are too "
+            "few places for that in: %(cells)s. There, only the floor applies unless many are "
             "screened out."
         )
         % {

@@ -25,9 +25,11 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
     Excluded twice, the first mark and its reason stand.
     """
     if not reason.strip():
-        raise BadInput(_("An exclusion needs a reason: write one."))
+        raise BadInput(_("An exclusion needs a reason: give one."))
     if not assignment.outcome:
-        raise CannotExclude(_("This annotator is still at work: exclude once the work has ended."))
+        raise CannotExclude(
+            _("This annotator is still at work: exclude them once their work has ended.")
+        )
     try:
         with transaction.atomic():
             exclusion = Exclusion.objects.create(
@@ -53,7 +55,7 @@ def lift_exclusion(assignment: Assignment) -> None:
             raise CannotLift(
                 _(
                     "The place has gone to somebody else, so the batch would count more people "
-                    "than it wants: give the batch one more place first."
+                    "than it needs: give the batch one more place first."
                 )
             )
 

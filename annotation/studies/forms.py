@@ -33,9 +33,9 @@ class AddBatchesForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text=_(
-            "A chain is a run of shot sets of which each holds the smaller ones. It starts at "
-            "the smallest set and goes by that set's split; the numbers in the names of the "
-            "larger files may differ."
+            "A chain is a run of shot sets, each holding the smaller ones. It starts at the "
+            "smallest set and is named for that set's split; the numbers in the larger files' "
+            "names may differ."
         ),
     )
     episodes = forms.MultipleChoiceField(
@@ -44,16 +44,16 @@ class AddBatchesForm(forms.Form):
     episode_numbers = forms.CharField(
         label=_("Numbers of episodes"),
         required=False,
-        help_text=_("Such as 1-5, 12. Empty: all of them."),
+        help_text=_("Such as 1-5, 12. Leave empty for all of them."),
     )
     wanted = forms.IntegerField(
-        label=_("Annotators for each batch"), initial=3, min_value=1, max_value=10_000
+        label=_("Annotators per batch"), initial=3, min_value=1, max_value=10_000
     )
     seconds = forms.FloatField(
         label=_("Seconds for one example"),
         min_value=1,
         max_value=3600,
-        help_text=_("For the estimate of time and cost alone."),
+        help_text=_("Used only to estimate time and cost."),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:

@@ -31,7 +31,7 @@ def read_people(text: str) -> list[str]:
             )
         people[person] = None
     if not people:
-        raise BadInput(_("No ids were found: write one person a line, the id first."))
+        raise BadInput(_("No ids were found: write one person per line, the id first."))
     return list(people)
 
 
@@ -60,7 +60,7 @@ def _first_column(text: str) -> Iterator[tuple[int, str]]:
             yield rows.line_num, row[0].strip() if row else ""
     except csv.Error as problem:
         raise BadInput(
-            _("Line %(line)d cannot be read as CSV: write one person a line, the id first.")
+            _("Line %(line)d cannot be read as CSV: write one person per line, the id first.")
             % {"line": rows.line_num}
         ) from problem
 

@@ -43,7 +43,7 @@ def what_is_missing(study: Study) -> list[str]:
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
             missing.append(
-                _("The task %(task)s has no description: write one in its page.")
+                _("The task %(task)s has no description: write one on its page.")
                 % {"task": task.slug}
             )
     coded = set(study.outcome_rules.values_list("outcome", flat=True))

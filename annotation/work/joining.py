@@ -79,7 +79,7 @@ def _join_new(
 ) -> Assignment:
     candidates = _candidates(study, annotator, batch, at)
     if not candidates:
-        raise Full(_("You have worked on this before; everybody takes part once in each task."))
+        raise Full(_("You have worked on this before; each person takes part in a task only once."))
     for candidate in candidates:
         with transaction.atomic():
             assignment = Assignment.objects.create(

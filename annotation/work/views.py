@@ -113,15 +113,15 @@ def _who_comes(request: HttpRequest, study: Study) -> Annotator:
     signed = bool(channel.signature_param) and cookies.signature_holds(channel, request.GET.dict())
     if channel.signature_param and not signed:
         raise NoEntry(
-            _("This link was changed on its way. Open the study again from %(channel)s.")
+            _("This link was altered on the way. Open the study again from %(channel)s.")
             % {"channel": channel.name}
         )
     annotator, first_time = identify(channel, external_id)
     if not (first_time or signed or cookies.is_known(request, annotator)):
         raise NoEntry(
             _(
-                "This work was begun in another browser. Go on there, or open your personal "
-                "link to go on, which was shown there."
+                "This work was started in another browser. Continue there, or open the personal "
+                "link that was shown there."
             )
         )
     return annotator
@@ -175,7 +175,7 @@ def at_work(view: View) -> View:
     def with_assignment(request: HttpRequest) -> HttpResponse:
         assignment = cookies.signed_in_assignment(request)
         if assignment is None:
-            sentence = _("This browser is not in a study. Open your link again.")
+            sentence = _("This browser is not taking part in a study. Open your link again.")
             return render(request, REFUSED, {"sentence": sentence}, status=403)
         judging.notice_displacement(assignment, at=timezone.now())
         return view(request, assignment)

@@ -47,7 +47,7 @@ class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
     def covered(self, run: Run) -> str:
         return "–" if run.coverage is None else f"{100 * run.coverage:.1f} %"
 
-    @admin.display(description=_("report of the import"))
+    @admin.display(description=_("import report"))
     def imported(self, run: Run) -> str:
         return format_html("<pre>{}</pre>", json.dumps(run.report, indent=2, ensure_ascii=False))
 

@@ -18,7 +18,7 @@ from scoring.runs.formats.json_files import read_members
 MOST_SHOWN = 10
 # What the toolkit writes where it has not predicted anything yet.
 NOT_YET = ("", -1)
-NO_CLASS = "the label is no class of the episode"
+NO_CLASS = "the label is not a class of the episode"
 AGAIN = "the question is answered again"
 UNKNOWN = "no episode asks this question"
 MALFORMED = "the prediction is not an object with a label"

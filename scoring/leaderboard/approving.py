@@ -59,7 +59,10 @@ def decide_runs(runs: Iterable[Run], *, stands: bool, author: User, at: datetime
     chosen = list(runs)
     if any(not run.is_complete for run in chosen):
         raise NotComplete(
-            _("A run that is still being uploaded cannot be decided about: choose complete ones.")
+            _(
+                "No decision can be made about a run that is still being uploaded: choose complete "
+                "ones."
+            )
         )
     with transaction.atomic():
         for run in chosen:

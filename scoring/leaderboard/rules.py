@@ -174,7 +174,7 @@ def _gap_of_figure(row: Row | None, shots: int) -> Iterable[str]:
     if row is None:
         yield _("%(shots)s shots: no figure") % {"shots": shots}
     elif row.n is None:
-        yield _("%(shots)s shots: over how many splits is not told") % {"shots": shots}
+        yield _("%(shots)s shots: number of splits not stated") % {"shots": shots}
     elif row.n < len(SPLITS):
         yield _("%(shots)s shots: over %(n)s splits, not five") % {"shots": shots, "n": row.n}
 

@@ -128,7 +128,7 @@ def _ranked_first(lines: Sequence[tuple[Place, dict[str, Cell]]]) -> Iterable[Li
     ranked = [line for line in lines if not line[0].is_unranked]
     unranked = [line for line in lines if line[0].is_unranked]
     if not ranked:
-        yield Line({"who": _("Nobody stands here yet.")}, kind=SECTION)
+        yield Line({"who": _("No entries yet.")}, kind=SECTION)
     yield from (_line(*line) for line in ranked)
     if unranked:
         yield Line({"who": _("Not ranked")}, kind=SECTION)

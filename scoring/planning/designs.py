@@ -133,7 +133,7 @@ def make_plan(
     BadInput.
     """
     if (budget is None) == (width is None):
-        raise BadInput("Give either a budget or the width that the interval should have.")
+        raise BadInput("Give either a budget or a width for the interval.")
     try:
         if budget is not None:
             designs = _within_budget(assumptions, budget)
@@ -206,7 +206,7 @@ def _of_width(assumptions: Assumptions, width: float) -> list[PeopleDesign]:
     narrowest = design_of(assumptions, MOST_ANNOTATORS, assumptions.max_items).width
     if narrowest > width:
         raise BadInput(
-            f"{MOST_ANNOTATORS} annotators on {assumptions.max_items} items each still have an "
+            f"{MOST_ANNOTATORS} annotators on {assumptions.max_items} items each still give an "
             f"interval {100 * narrowest:.1f} points wide: ask for a wider one, or for more items."
         )
     found: list[PeopleDesign] = []
@@ -319,11 +319,11 @@ def _notes(
     if not designs:
         cost = assumptions.costs.of(LEAST_ANNOTATORS, assumptions.least_items)
         yield (
-            f"This budget buys no design: {LEAST_ANNOTATORS} annotators on "
+            f"This budget pays for no design: {LEAST_ANNOTATORS} annotators on "
             f"{assumptions.least_items} items each cost {cost:.2f}."
         )
     elif best is None:
-        yield "No design's simulated interval holds the truth often enough."
+        yield "No design's simulated interval covers the truth often enough."
     if best and not _can_be_simulated(best, assumptions):
         yield "The recommended design was not simulated: it rests on the formula alone."
     if best and best.annotators < EXPLORATORY_BELOW:

@@ -38,10 +38,10 @@ AIM: dict[str, Slider] = {
     "width": Slider(_("Width of the interval"), 12, 2, 50, 0.5, _("points")),
 }
 MONEY: dict[str, Slider] = {
-    "rate": Slider(_("Pay for an hour"), 12, 1, 60, 0.5),
-    "fee": Slider(_("Platform's fee on top"), 0, 0, 100, 1, "%"),
+    "rate": Slider(_("Hourly rate"), 12, 1, 60, 0.5),
+    "fee": Slider(_("Platform fee on top"), 0, 0, 100, 1, "%"),
     "batches": Slider(
-        _("Batches"), 1, 1, 180, 1, "", _("Splits or episodes, each with people of its own.")
+        _("Batches"), 1, 1, 180, 1, "", _("Splits or episodes, each with its own people.")
     ),
 }
 TIMES: dict[str, Slider] = {
@@ -149,7 +149,7 @@ class PlanForm(forms.Form):
 class PilotForm(forms.Form):
     """The cells that a pilot can be: those that two people finished."""
 
-    pilot = forms.ChoiceField(label=_("Take the values of a pilot"))
+    pilot = forms.ChoiceField(label=_("Take values from a pilot"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -70,8 +70,8 @@ class Pilot:
         notes = []
         if self.annotators < DOUBTFUL_BELOW:
             notes.append(
-                f"The pilot has {self.annotators} annotators: how much annotators differ is little "
-                "more than a guess from so few."
+                f"The pilot has {self.annotators} annotators: from so few, how much annotators "
+                "differ is little more than a guess."
             )
         if self.questions_per_item > 1:
             notes.append(
@@ -90,7 +90,7 @@ def read_pilot(
     if min(scores.shape) < FEWEST:
         raise BadInput(
             f"The pilot {study.slug} has {scores.shape[0]} annotators on {scores.shape[1]} items "
-            "here; how scores vary can be told from two of each on."
+            "here; how scores vary can be estimated only from two or more of each."
         )
     clusters = [len(set(vector.items.clusters)) for vector in cell.vectors]
     questions = sum(len(vector.items) for vector in cell.vectors) / sum(clusters)
@@ -141,7 +141,7 @@ def _the_cell(study: Study, task: str, shots: int | None, simulated: bool) -> Ce
     if len(cells) == 1:
         return cells[0]
     if not cells:
-        raise BadInput(f"Nobody who counts has finished such a cell of the study {study.slug}.")
+        raise BadInput(f"No counted annotator has finished such a cell of the study {study.slug}.")
     there = ", ".join(f"{cell.task.slug} with {cell.shots} shots" for cell in cells)
     raise BadInput(f"The study {study.slug} has several cells: {there}. Name one.")
 

@@ -76,7 +76,7 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
     """What the page shows of the plan, or the problem."""
     found: dict[str, Any] = {"query": urlencode(form.data)}
     if not form.is_valid():
-        return {**found, "problem": _("Correct the fields that are marked.")}
+        return {**found, "problem": _("Correct the marked fields.")}
     try:
         planned = _planned(form, min_coverage=None)
         can_be_checked = _is_small(planned)

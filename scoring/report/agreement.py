@@ -31,16 +31,16 @@ def agreement(facts: Facts) -> Section:
         return Section("Agreement", ())
     alphas = [figure for cell in told for figure in (_masi(cell), _empty(cell))]
     lines = [
-        "Agreement between the annotators of a cell is told by Krippendorff's alpha with the MASI "
+        "Agreement between the annotators of a cell is given by Krippendorff's alpha with the MASI "
         "distance (Passonneau 2006; two empty answers do not differ), by the mean S1 of pairs of "
         "annotators, and by nominal alpha of empty against non-empty answers, each with a 95 % "
         "percentile bootstrap interval over contexts.",
         in_words(facts),
-        "An alpha is not defined where no two answers differ in what it compares."
+        "An alpha is undefined where no two answers differ in what it compares."
         if any(isnan(alpha.value) for alpha in alphas)
         else "",
         "The consensus is what more than half of those who answered an item chose; it is scored "
-        "like any answer and has no part in the mean annotator.",
+        "like any answer and does not enter the mean annotator's figure.",
     ]
     return Section("Agreement", paragraph(lines), _table(told))
 

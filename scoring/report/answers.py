@@ -52,8 +52,8 @@ def items_each(facts: Facts) -> str:
     sizes = sorted({each.items // each.test_sets for each in facts.design.tasks})
     training = [str(size) for size in facts.design.training_items]
     return (
-        f"Test items of one assignment: {_or(sizes)}, after {_or(training)} training examples. "
-        "One assignment is one sitting or several: it can be left and taken up again."
+        f"Test items of one assignment: {_or(sizes)}, after {_or(training)} training examples. An "
+        "assignment may take one sitting or several: it can be left and resumed."
     )
 
 
@@ -63,7 +63,7 @@ def effort(facts: Facts) -> str:
         return ""
     return (
         f"People: a median of {found.minutes:.1f} minutes for a completed assignment, paid by the "
-        "hour, without a limit for one item. The cost and time of the systems are not stored."
+        "hour, with no time limit per item. The cost and time of the systems are not stored."
     )
 
 
@@ -72,13 +72,13 @@ def frozen(facts: Facts) -> str:
         return "The study has not been started."
     return (
         "The plan was frozen with checksums when the study started "
-        f"on {day(facts.study.started_at)}; that is no public registration."
+        f"on {day(facts.study.started_at)}; that is not a public registration."
     )
 
 
 def consent(facts: Facts) -> str:
     words = len(facts.study.consent_text.split())
-    asked = f"Annotators gave consent to a text of {words} words before any work."
+    asked = f"Annotators consented to a text of {words} words before any work."
     return asked if words else "No consent text is stored."
 
 
@@ -91,8 +91,8 @@ def sampling(facts: Facts) -> str:
 
 def exposure(facts: Facts) -> str:
     return (
-        "In this installation nobody is given the same content twice, across studies and "
-        "versions of a benchmark. What annotators met elsewhere is not known."
+        "In this installation nobody is given the same content twice, across studies and versions "
+        "of a benchmark. What annotators saw elsewhere is not known."
     )
 
 
@@ -102,8 +102,8 @@ def training(facts: Facts) -> str:
     sizes = [str(size) for size in facts.design.training_items if size]
     return (
         f"{_or(sizes)} labelled examples, each answered before its reference answer was shown. "
-        "They count in no figure of the test; their time is paid at the same rate, also for who "
-        "is screened out."
+        "They do not count towards the test; their time is paid at the same rate, also for those "
+        "who are screened out."
     )
 
 
@@ -115,14 +115,14 @@ def pay(facts: Facts) -> str:
     return (
         f"{rate} A completed assignment was due a median of "
         f"{money(found.amount, study.currency)}: an effective median of "
-        f"{money(found.hourly, study.currency)} an hour, breaks included. The amounts hold no "
-        "bonus; whether they were paid out is told by the channel."
+        f"{money(found.hourly, study.currency)} an hour, breaks included. The amounts include no "
+        "bonus; only the channel knows whether they were paid out."
     )
 
 
 def order(facts: Facts) -> str:
     return (
-        "Every annotator met the items in an order of their own, from a stored seed; items of one "
+        "Every annotator saw the items in an order of their own, from a stored seed; items of one "
         "context stayed together."
     )
 
@@ -130,7 +130,7 @@ def order(facts: Facts) -> str:
 def quality(facts: Facts) -> str:
     out, excluded = facts.training.screened_out, facts.people.excluded
     screened = (
-        f"Screened out by the training score: {out.count} of {out.total} ({percent(out.percent)})."
+        f"Screened out by training score: {out.count} of {out.total} ({percent(out.percent)})."
         if out.total
         else "Nobody went through a training."
     )
@@ -151,7 +151,7 @@ def interface(facts: Facts) -> str:
 
 def instructions(facts: Facts) -> str:
     return (
-        "People read the task descriptions that the methods section holds, and the question of "
+        "People read the task descriptions given in the methods section, and the question of "
         "each item. What systems were given is not stored."
     )
 
@@ -181,7 +181,7 @@ def same_metric(facts: Facts) -> str:
     return (
         f"The mean S1 over the items for both, by one code (scorer version "
         f"{facts.scorer_version}), against the same reference answers. People's figure is the mean "
-        f"annotator, not a vote{'; the consensus is told beside it' if beside else ''}."
+        f"annotator, not a vote{'; the consensus is given beside it' if beside else ''}."
     )
 
 

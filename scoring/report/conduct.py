@@ -13,7 +13,7 @@ OUTCOMES: dict[str, str] = {
     Outcome.WITHDRAWN: "withdrew",
     Outcome.EXPIRED: "stopped without finishing",
     Outcome.DISPLACED: "came back after their place had gone to somebody else",
-    Outcome.DECLINED: "did not give consent",
+    Outcome.DECLINED: "did not consent",
 }
 
 
@@ -49,7 +49,7 @@ def exclusions(facts: Facts) -> Section:
         f"{rate.count} of {counted(rate.total, 'completed assignment')} "
         f"({percent(rate.percent)}) were excluded by the researchers, for: {listed(reasons)}.",
         "Excluded annotators kept their pay and their outcome.",
-        f"{people.excluded_unfinished} more were marked that had not been completed."
+        f"{people.excluded_unfinished} more that had not been completed were marked."
         if people.excluded_unfinished
         else "",
         *_moved(facts),

@@ -71,7 +71,7 @@ def uncertainty(facts: Facts) -> Section:
         "Bessel's correction) are over episodes."
         if EPISODE_BOOTSTRAP in used
         else "",
-        f"The 95 % intervals speak of other people on other items like these, by {listed(how)}."
+        f"The 95 % intervals are for other people on other items like these, by {listed(how)}."
         if how
         else "",
         "Items that share a context count as one cluster."
@@ -83,11 +83,11 @@ def uncertainty(facts: Facts) -> Section:
         else "",
         "A cell of one annotator has no SD and no interval." if any(r.n == 1 for r in rows) else "",
         f"Cells of fewer than {EXPLORATORY_BELOW} annotators"
-        f"{', or splits where they are the unit,' if over_splits else ''} are exploratory: nothing "
-        "is claimed to be better or worse on their ground."
+        f"{', or splits where they are the unit,' if over_splits else ''} are exploratory: no "
+        "claim of better or worse rests on them."
         if facts.results.is_exploratory
         else "",
-        f"Whatever is drawn at random in these figures follows from the seed {facts.results.seed}.",
+        f"All random draws in these figures follow from the seed {facts.results.seed}.",
     ]
     return Section("Uncertainty", paragraph(lines), results_table(facts.results))
 
@@ -108,7 +108,7 @@ def tests(facts: Facts) -> Section:
         f"({counted(len(found.changes), 'test')}, adjusted by Holm's method apart)."
         if found.changes
         else "",
-        "Overlap of SDs was not taken for a test.",
+        "Overlap of SDs was not used as a test.",
     ]
     return Section("Tests", paragraph(lines), tests_table(found))
 

@@ -25,8 +25,8 @@ def design(facts: Facts) -> Section:
         f"({counted(plan.batches, 'batch', 'batches')} of task, shot set and test set, "
         f"{plan.wanted} places in all).",
         *_items(facts),
-        "Nobody works twice on the same data: an annotator holds at most one assignment for "
-        "one content, whatever the study, which the database enforces. So the annotators of "
+        "Nobody works on the same data twice: an annotator holds at most one assignment per "
+        "content, whatever the study, which the database enforces. So the annotators of "
         "different shots of a task are different people.",
     ]
     if study.started_at:
@@ -60,9 +60,9 @@ def procedure(facts: Facts) -> Section:
     if 0 in facts.design.shots:
         first.append("Annotators of zero-shot batches go from the description to the test.")
     second = [
-        "Each annotator meets the examples in an order of their own, which follows by SHA-256 "
-        "from a stored seed; examples that share a context stay together. The order seed of every "
-        "assignment stands in the export of the judgements; the seed that chooses between equally "
+        "Each annotator sees the examples in an order of their own, which follows by SHA-256 from "
+        "a stored seed; examples that share a context stay together. The order seed of every "
+        "assignment is in the export of the judgements; the seed that chooses between equally "
         f"full batches is {study.seed}.",
     ]
     return Section("Procedure", (*paragraph(first), *paragraph(second)))

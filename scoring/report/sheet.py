@@ -21,12 +21,12 @@ REFERENCE = (
 )
 
 
-NOBODY = "No person has taken part whose answers count."
+NOBODY = "No person whose answers count has taken part."
 
 
 class Source(TextChoices):
     DATA = "data", "from the study's data"
-    PART = "part", "in part: the researcher adds to it"
+    PART = "part", "in part: the researcher completes it"
     RESEARCHER = "researcher", "for the researcher to answer"
 
 
@@ -156,7 +156,8 @@ QUESTIONS: tuple[_Question, ...] = (
     _ask(
         RECRUITMENT,
         "Population",
-        "Which people are the figures to speak of, and by which traits is that group described?",
+        "Which people are the figures meant to describe, and by which traits is that group "
+        "defined?",
     ),
     _tell(RECRUITMENT, "Sampling", "How were people found?", answers.sampling, part=True),
     _ask(
@@ -168,7 +169,7 @@ QUESTIONS: tuple[_Question, ...] = (
     _tell(
         RECRUITMENT,
         "Earlier exposure",
-        "Could annotators have met the items before?",
+        "Could annotators have seen the items before?",
         answers.exposure,
         part=True,
         people=False,
@@ -180,24 +181,29 @@ QUESTIONS: tuple[_Question, ...] = (
         answers.training,
         people=False,
     ),
-    _tell(RECRUITMENT, "Pay", "What was paid, with which bonus, and to all alike?", answers.pay),
+    _tell(
+        RECRUITMENT,
+        "Pay",
+        "What was paid, with which bonuses, and was it the same for all?",
+        answers.pay,
+    ),
     _tell(
         EXECUTION,
         "Order",
-        "In which order did people meet the items, and was it drawn at random?",
+        "In which order did people see the items, and was it random?",
         answers.order,
         people=False,
     ),
     _tell(
         EXECUTION,
         "Quality checks",
-        "By which checks was work left out, and how much of it?",
+        "Which checks excluded work, and how much of it?",
         answers.quality,
     ),
     _tell(
         EXECUTION,
         "Same interface",
-        "Did people and systems meet the items in the same form, and what follows if not?",
+        "Did people and systems get the items in the same form, and what follows if not?",
         answers.interface,
         part=True,
         people=False,
@@ -205,7 +211,7 @@ QUESTIONS: tuple[_Question, ...] = (
     _tell(
         EXECUTION,
         "Same instructions",
-        "Did people and systems have the same instructions?",
+        "Did people and systems get the same instructions?",
         answers.instructions,
         part=True,
         people=False,
@@ -219,7 +225,7 @@ QUESTIONS: tuple[_Question, ...] = (
     _tell(
         EXECUTION,
         "Explanations",
-        "Were annotators asked for the reasons of their answers?",
+        "Were annotators asked for the reasons for their answers?",
         partial(_nothing, why="No: answers are collected, reasons are not."),
         people=False,
     ),
@@ -227,7 +233,7 @@ QUESTIONS: tuple[_Question, ...] = (
     _tell(
         ANALYSIS,
         "Uncertainty",
-        "Which uncertainty is told beside the figures?",
+        "Which uncertainty is given beside the figures?",
         answers.uncertainty,
     ),
     _tell(
@@ -243,17 +249,17 @@ QUESTIONS: tuple[_Question, ...] = (
         DOCUMENTS,
         "Instructions",
         "What were annotators told?",
-        partial(_nothing, why="The task descriptions stand at the end of the methods section."),
+        partial(_nothing, why="The task descriptions are at the end of the methods section."),
         people=False,
     ),
-    _tell(DOCUMENTS, "Time", "How long did people take for an item?", answers.times),
+    _tell(DOCUMENTS, "Time", "How long did people take per item?", answers.times),
     _ask(DOCUMENTS, "Assistants", "If annotators could use AI tools: which, in which versions?"),
     _tell(DOCUMENTS, "Completion", "How many began and did not finish?", answers.completion),
     _ask(
         DOCUMENTS,
         "Availability of data",
-        "Are the answers public, person by person, or why not?",
-        why="The judgements can be exported with pseudonyms, one row an answer.",
+        "Are the answers public, person by person, and if not, why?",
+        why="The judgements can be exported with pseudonyms, one row per answer.",
     ),
     _ask(DOCUMENTS, "Availability of materials", "Are the materials of the study public?"),
     _ask(DOCUMENTS, "Availability of code", "Is the code of the analysis public?"),

@@ -45,7 +45,9 @@ from scoring.runs.storing import (
 
 SHOWN_IDS = 10
 SHOWN_WITH = ("task__benchmark", "test_set", "owner", "board_decision")
-BAD = OpenApiResponse(description="What is wrong with which field, or with all of it (detail).")
+BAD = OpenApiResponse(
+    description="What is wrong with which field, or with the request as a whole (detail)."
+)
 CONFLICT = OpenApiResponse(RefusalSerializer, description="Refused, with the reason.")
 
 
@@ -75,12 +77,12 @@ class RunViewSet(
         ]
     )
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Your runs, the newest first; for staff everybody's."""
+        """Your runs, newest first; for staff, everybody's."""
         return super().list(request, *args, **kwargs)
 
     @extend_schema(request=NewRunSerializer, responses={201: RunSerializer, 400: BAD})
     def create(self, request: Request) -> Response:
-        """A run that takes predictions."""
+        """A run that accepts predictions."""
         given = NewRunSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         run = _opened(given.validated_data, request)
@@ -88,7 +90,7 @@ class RunViewSet(
 
     @extend_schema(responses={204: None, 409: CONFLICT})
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Give an upload up. A complete run is final."""
+        """Abandon an upload. A complete run is final."""
         run = self.get_object()
         if run.is_complete:
             raise Conflict("This run is complete, and a complete run is final.")
@@ -122,7 +124,7 @@ class RunViewSet(
     @extend_schema(request=None, responses={200: RunSerializer, 409: CONFLICT})
     @action(detail=True, methods=["post"])
     def finish(self, request: Request, pk: str) -> Response:
-        """Make the run complete. Once more changes nothing."""
+        """Make the run complete. Repeating it changes nothing."""
         run = self.get_object()
         try:
             finish_run(run, report={**Counts().as_plain(), "notes": []})

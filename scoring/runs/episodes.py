@@ -28,7 +28,7 @@ class EpisodeIndex:
             raise NoMatch("no episode asks this question")
         item_set = self._set_of[question_id]
         if item_set is None:
-            raise NoMatch("several episodes ask a question of this id: give one task by --task")
+            raise NoMatch("several episodes ask a question with this id: give one task with --task")
         found = self._fields[item_set]
         shots = found.shots if run.shots is None else run.shots
         return replace(run, task=found.task, episode=found.episode, shots=shots)

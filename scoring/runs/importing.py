@@ -61,7 +61,7 @@ def choose_benchmark(name: str) -> Benchmark:
     names = list(Benchmark.objects.values_list("name", flat=True))
     if len(names) != 1:
         there = f"there are {', '.join(names)}" if names else "there is none yet"
-        raise BadInput(f"Name the benchmark by --benchmark; {there}.")
+        raise BadInput(f"Name the benchmark with --benchmark; {there}.")
     return Benchmark.objects.get()
 
 

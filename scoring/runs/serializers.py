@@ -57,9 +57,9 @@ class AnswerField(serializers.Field[tuple[str, ...], object, list[str], tuple[st
         "type": "string",
         "enum": Standing.values,
         "nullable": True,
-        "description": "How the run stands to the leaderboard: it waits for a researcher's "
-        "decision, is approved, stands because researchers stored it, or is kept off; null while "
-        "it is being uploaded.",
+        "description": "The run's standing on the leaderboard: waiting for a researcher's "
+        "decision, approved, there because researchers stored it, or kept off; null while it is "
+        "being uploaded.",
     }
 )
 class StandingField(serializers.Field[Run, None, str | None, Run]):
@@ -115,7 +115,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 class NewRunSerializer(serializers.Serializer[Any]):
     """What a run is; the predictions follow in pieces."""
 
-    benchmark = serializers.SlugField(required=False, help_text="Needed where there are several.")
+    benchmark = serializers.SlugField(required=False, help_text="Needed if there are several.")
     task = serializers.SlugField()
     system = serializers.CharField()
     method = serializers.ChoiceField(choices=Method.choices)
@@ -150,11 +150,11 @@ class PieceSerializer(serializers.Serializer[Any]):
 
 
 class PieceAnswerSerializer(serializers.Serializer[Any]):
-    """What became of a piece, and how far the run is."""
+    """What became of a piece, and how complete the run is."""
 
     stored = serializers.IntegerField()
-    repeated = serializers.IntegerField(help_text="Predictions that were there already.")
-    answered = serializers.IntegerField(help_text="Items with a prediction by now.")
+    repeated = serializers.IntegerField(help_text="Predictions that were already stored.")
+    answered = serializers.IntegerField(help_text="Items that have a prediction so far.")
     items = serializers.IntegerField(help_text="Items of the test set.")
 
 
@@ -162,7 +162,7 @@ class RunScoreSerializer(serializers.Serializer[Any]):
     references = serializers.CharField()
     gold_version = serializers.IntegerField()
     scorer_version = serializers.IntegerField()
-    mean = serializers.FloatField(help_text="S1 in percent, over the answered items alone.")
+    mean = serializers.FloatField(help_text="S1 in percent, over the answered items only.")
     answered = serializers.IntegerField()
     items = serializers.IntegerField()
     coverage = serializers.FloatField()

@@ -55,7 +55,7 @@ def find_task(benchmark: Benchmark, slug: str) -> Task:
         return next(iter(tasks.values()))
     there = f"there are {', '.join(tasks)}" if tasks else "it has none"
     said = f"has no task “{slug}”" if slug else "has several tasks and nothing names one"
-    raise BadInput(f"the benchmark {benchmark.name} {said}; {there} (give one by --task).")
+    raise BadInput(f"the benchmark {benchmark.name} {said}; {there} (give one with --task).")
 
 
 def find_test_set(task: Task, episode: int | None) -> ItemSet:
@@ -67,7 +67,7 @@ def find_test_set(task: Task, episode: int | None) -> ItemSet:
     if sets:
         raise BadInput(
             f"the task {task.slug} has several test sets ({', '.join(s.name for s in sets)}), "
-            "and nothing tells which one was answered."
+            "and nothing says which one was answered."
         )
     if episode is not None:
         raise BadInput(f"the task {task.slug} has no episode {episode}.")
@@ -85,7 +85,7 @@ def open_run(
     source_name: str = "",
     owner: User | None = None,
 ) -> Run:
-    """A run that takes predictions. Raises BadInput where something needed is not said."""
+    """A run that accepts predictions. Raises BadInput where something needed is not said."""
     check_complete(fields)
     return Run.objects.create(
         task=test_set.task,
@@ -111,7 +111,7 @@ def check_answer(pieces: tuple[str, ...], kind: str) -> tuple[str, ...]:
     """The answer as it is stored. Raises BadInput for one that cannot be."""
     for piece in pieces:
         if not is_text(piece):
-            raise BadInput("the prediction holds a character that is no text")
+            raise BadInput("the prediction holds a character that is not text")
         if len(piece) > LONGEST_PIECE:
             raise BadInput(f"a piece of the prediction is longer than {LONGEST_PIECE} characters")
     answer = distinct(pieces)

@@ -100,8 +100,8 @@ def test_marks_every_mention_of_a_candidate(person: Person) -> None:
 @pytest.mark.parametrize(
     ("gold", "own", "said"),
     [
-        ([], [], "Nothing was to be chosen here, and you chose none."),
-        ([], ["Oslo"], "Nothing was to be chosen here."),
+        ([], [], "There was nothing to choose here, and you chose none."),
+        ([], ["Oslo"], "There was nothing to choose here."),
         (["Oslo", "Rome"], [], "You chose none. Missed: 2."),
     ],
 )

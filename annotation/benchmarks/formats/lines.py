@@ -38,7 +38,9 @@ class Record:
         if not isinstance(value, str):
             self.refuse(f"{what} must be a string, but it is {json_type(value)}.")
         if not is_text(value):
-            self.refuse(f"{what} holds a character that is no text (NUL or half a surrogate pair).")
+            self.refuse(
+                f"{what} holds a character that is not text (NUL or half a surrogate pair)."
+            )
         return value
 
 

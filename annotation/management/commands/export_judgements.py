@@ -12,7 +12,7 @@ from annotation.studies.exporting import FORMATS, export_judgements
 class Command(BaseCommand):
     help = (
         "Writes every judgement of a study to stdout, one row each, with a running checksum. "
-        "People appear under their pseudonyms, gold does not appear. Reads only; touches no row."
+        "People appear under pseudonyms; gold is left out. Only reads; changes no row."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

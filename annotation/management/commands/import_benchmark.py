@@ -15,8 +15,8 @@ from annotation.models.errors import Refusal
 class Command(BaseCommand):
     help = (
         "Imports a benchmark from a folder or a zip file: adds its tasks, examples, gold and item "
-        "sets, and updates those that no started study uses. Prints counts and the audit. After a "
-        "bad file nothing is imported; the same files again change nothing."
+        "sets, and updates those that no started study uses. Prints counts and the audit. If a "
+        "file is bad, nothing is imported; importing the same files again changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -31,7 +31,7 @@ class Command(BaseCommand):
             "--task",
             action="append",
             metavar="TASK",
-            help="import this task alone, by its slug such as sst2; may be given several times",
+            help="import only this task, by its slug such as sst2; may be given several times",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,7 +46,7 @@ class Command(BaseCommand):
             for line in _lines(task):
                 self.stdout.write(line)
         for name in report.ignored:
-            self.stderr.write(f"Not read, since its name is not in CLUES layout: {name}")
+            self.stderr.write(f"Not read, because its name is not in CLUES layout: {name}")
         for task in report.tasks:
             if not task.described:
                 self.stderr.write(

@@ -14,7 +14,8 @@ class Command(BaseCommand):
     help = (
         "Import the episodes of a FLEX challenge: adds one task for each of its data sets, with "
         "examples, gold and the item sets of every episode. Prints counts and the challenge's "
-        "checksum. After a bad file nothing is imported; the same files again change nothing."
+        "checksum. If a file is bad, nothing is imported; importing the same files again changes "
+        "nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -23,7 +24,7 @@ class Command(BaseCommand):
             nargs=2,
             type=Path,
             metavar="FILE",
-            help="the challenge's rows and its answer key, one JSON object a line",
+            help="the challenge's rows and its answer key, one JSON object per line",
         )
         parser.add_argument("--name", default="flex", help="the benchmark's name (%(default)s)")
 

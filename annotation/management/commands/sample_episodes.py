@@ -30,13 +30,13 @@ from scoring.core.episodes import EpisodeRules, NestedRules
 PARAMETERS = {
     "few_shot": "how many few-shot episodes",
     "zero_shot": "how many zero-shot episodes",
-    "least_classes": "fewest classes of an episode",
-    "most_classes": "most classes of an episode",
-    "least_shots": "fewest training examples of a class",
-    "most_shots": "most training examples of a class",
+    "least_classes": "fewest classes in an episode",
+    "most_classes": "most classes in an episode",
+    "least_shots": "fewest training examples per class",
+    "most_shots": "most training examples per class",
     "kept": "share of a class's examples that the test part leaves for training",
-    "zero_shot_kept": "the same in zero-shot episodes",
-    "most_test": "most test examples of a class",
+    "zero_shot_kept": "the same for zero-shot episodes",
+    "most_test": "most test examples per class",
     "splits": "how many runs of nested sets",
     "test": "size of the test set of nested sets",
 }
@@ -46,7 +46,7 @@ class Command(BaseCommand):
     help = (
         "Sample episodes as FLEX has them, or CLUES's nested shot sets, from a CSV, TSV or JSONL "
         "file of texts with labels, or from an imported task. Adds one task with its item sets to "
-        "a benchmark; the same again changes nothing, and prints the same checksum."
+        "a benchmark; running it again changes nothing and prints the same checksum."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -56,14 +56,14 @@ class Command(BaseCommand):
         parser.add_argument("--task", help="the new task's slug (default: from the source)")
         parser.add_argument("--preset", choices=list(PRESETS), default="flex-domain")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--expected", default="", help="the checksum that must come out")
+        parser.add_argument("--expected", default="", help="the checksum that the result must have")
         columns = parser.add_argument_group("a file's fields")
         columns.add_argument(
             "--text", action="append", metavar="FIELD", help="may be given several times"
         )
         columns.add_argument("--label", default="label", metavar="FIELD")
         columns.add_argument("--question", default=DEFAULT_QUESTION)
-        rules = parser.add_argument_group("parameters, over those of the preset")
+        rules = parser.add_argument_group("parameters that override the preset's")
         for name, what in PARAMETERS.items():
             kind = float if name.endswith("kept") else int
             rules.add_argument("--" + name.replace("_", "-"), type=kind, help=what)
@@ -132,7 +132,7 @@ def _data(source: Task | None, options: dict[str, Any]) -> LabelledData:
     if source is not None or path is None:
         raise BadInput("Give either a file or --from-task.")
     if not options["benchmark"]:
-        raise BadInput("Name the benchmark that the task is added to, by --benchmark.")
+        raise BadInput("Name the benchmark to add the task to with --benchmark.")
     try:
         content = path.read_bytes()
     except OSError as error:

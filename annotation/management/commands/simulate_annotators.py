@@ -20,7 +20,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--skill", type=float, default=0.85, help="share of right answers (default 0.85)"
         )
-        parser.add_argument("--seed", type=int, default=1, help="all chance follows from it")
+        parser.add_argument(
+            "--seed", type=int, default=1, help="the seed that all randomness follows from"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["study"]).first()

@@ -15,19 +15,19 @@ from scoring.runs.importing import choose_benchmark
 class Command(BaseCommand):
     help = (
         "Check that FLEX predictions answer every question of a benchmark's episodes once, with a "
-        "class of its episode, and list the first faults. Several files count as one, and can be "
-        "merged into one. Reads item sets; stores nothing."
+        "class of its episode, and list the first faults. Several files are checked as one, and "
+        "can be merged. Reads item sets; stores nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", type=Path, metavar="FILE")
-        parser.add_argument("--benchmark", default="", help="needed where there are several")
+        parser.add_argument("--benchmark", default="", help="needed if there are several")
         parser.add_argument(
-            "--task", action="append", default=[], help="these alone; may be given several times"
+            "--task", action="append", default=[], help="only these; may be given several times"
         )
         parser.add_argument("--merge", type=Path, metavar="FILE", help="write the merged file here")
         parser.add_argument(
-            "--partial", action="store_true", help="questions without an answer are no fault"
+            "--partial", action="store_true", help="do not count unanswered questions as faults"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     help = (
         "Print the comparison of people and systems on a study or a benchmark: cells, annotators, "
         "runs over their splits, and published figures. Reads answers, predictions and published "
-        "figures; writes nothing but what is kept of the scores and the table."
+        "figures; writes only the stored scores and the stored table."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -33,11 +33,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--references",
             choices=ReferencePolicy.values,
-            help="how several reference answers count; without it, as each task says",
+            help="how several reference answers count (default: as each task says)",
         )
         parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
         parser.add_argument(
-            "--simulated", action="store_true", help="with rows of simulated annotators"
+            "--simulated", action="store_true", help="include rows of simulated annotators"
         )
         parser.add_argument(
             "--with-excluded", action="store_true", help="count excluded annotators too"
@@ -49,13 +49,15 @@ class Command(BaseCommand):
             help="only these, such as 0 10 30, few (episodes with training) or all",
         )
         parser.add_argument(
-            "--gold-version", type=int, help="score at this version of the gold, not the latest"
+            "--gold-version",
+            type=int,
+            help="score against this version of the gold, not the latest",
         )
         parser.add_argument(
             "--table",
             choices=["comparison", *TABLES],
             default="comparison",
-            help="a table of the analysis in place of the comparison itself; computed anew",
+            help="a table of the analysis, computed afresh, instead of the comparison itself",
         )
         parser.add_argument("--output", metavar="FILE", type=Path)
 

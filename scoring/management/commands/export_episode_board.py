@@ -19,18 +19,18 @@ TABLES = ("board", "figures", "episodes", "tests")
 
 class Command(BaseCommand):
     help = (
-        "Print the board of a benchmark's episodes in FLEX's form, its figures one a row, the "
+        "Print the board of a benchmark's episodes in FLEX's form, its figures one per row, the "
         "result of every episode, or the tests between its lines. Reads answers and predictions "
-        "of closed and running studies and of runs; writes nothing but kept score vectors."
+        "of closed and running studies and of runs; writes only stored score vectors."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--benchmark", default="", help="needed where there are several")
+        parser.add_argument("--benchmark", default="", help="needed if there are several")
         parser.add_argument("--sheet", choices=[*TABLES, ALL], default="board")
         parser.add_argument("--format", choices=list(FORMATS), default="csv")
         parser.add_argument("--protocol", choices=ProtocolTag.values, default="")
         parser.add_argument(
-            "--simulated", action="store_true", help="with lines of simulated annotators"
+            "--simulated", action="store_true", help="include lines of simulated annotators"
         )
         parser.add_argument("--output", type=Path, metavar="FILE")
 
@@ -50,5 +50,5 @@ class Command(BaseCommand):
         tables = episode_tables(board, paired_tests(board))
         wanted = chosen(tables, options["sheet"], options["format"])
         if not wanted:
-            raise CommandError("A CSV file holds one table: name it by --sheet.")
+            raise CommandError("A CSV file holds one table: name it with --sheet.")
         put_document(self, FORMATS[options["format"]].write(wanted), options["output"])

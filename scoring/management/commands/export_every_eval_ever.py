@@ -16,7 +16,7 @@ class Command(BaseCommand):
         "Print what people and systems answered, item by item with its score, in the Every Eval "
         "Ever format: the samples as JSON lines, or with --output each evaluation's two files "
         "below data/ in that folder. Holds the gold of the test. Reads answers and predictions; "
-        "writes nothing but kept score vectors and those files."
+        "writes only stored score vectors and those files."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--references",
             choices=ReferencePolicy.values,
-            help="how several reference answers count; without it, as each task says",
+            help="how several reference answers count (default: as each task says)",
         )
         parser.add_argument("--simulated", action="store_true", help="with simulated annotators")
         parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")

@@ -17,21 +17,21 @@ from scoring.runs.storing import find_task
 
 class Command(BaseCommand):
     help = (
-        "Print one JSON object a line with a prompt for every example: UniFew's multiple-choice "
+        "Print one JSON object per line with a prompt for every example: UniFew's multiple-choice "
         "questions, or the training set as demonstrations before each test example. Add "
         "`prediction` to the lines, name system and method, and import_runs takes them back. "
         "Prints the gold of training examples, never that of test examples. Stores nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--benchmark", default="", help="needed where there are several")
-        parser.add_argument("--task", default="", help="needed where there are several")
+        parser.add_argument("--benchmark", default="", help="needed if there are several")
+        parser.add_argument("--task", default="", help="needed if there are several")
         parser.add_argument("--format", choices=list(FORMATS), default="icl")
         parser.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
         parser.add_argument("--split", type=int, nargs="+", default=[], metavar="N")
         parser.add_argument("--episode", type=int, nargs="+", default=[], metavar="N")
         parser.add_argument(
-            "--seed", type=int, default=0, help="of the order of the training examples"
+            "--seed", type=int, default=0, help="for the order of the training examples"
         )
         parser.add_argument("--output", type=Path, metavar="FILE")
 

@@ -8,8 +8,8 @@ from scoring.management.arguments import find_study
 from scoring.report.documents import FORMATS, PARTS, report
 
 LACKS_AGREEMENT = (
-    "How far annotators agree is left out, since the study's analysis is not computed, or is of "
-    "older data: open its page “Tests and uncertainty”, and export again when it is done."
+    "Agreement is left out, because the study's analysis has not been computed, or only from older "
+    "data: open its page “Tests and uncertainty”, and export again when it is done."
 )
 
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     help = (
         "Print the methods section of a study, written from its own data, and its reporting sheet: "
         "what readers of a human baseline ask, answered from the data or left to the researcher. "
-        "Reads the study, its answers and the stored runs; writes nothing but kept score vectors."
+        "Reads the study, its answers and the stored runs; writes only stored score vectors."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

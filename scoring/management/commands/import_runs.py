@@ -23,29 +23,32 @@ FLAGS = {"yes": True, "no": False}
 class Command(BaseCommand):
     help = (
         "Imports predictions as runs, or reported scores. Adds runs with their predictions, or "
-        "reported scores, and changes none that are there: the same file again changes nothing. "
-        "The format is found out; what matched, was unmatched, missing, duplicate or refused is "
-        "printed. Options about the run win over what the file says."
+        "reported scores, and changes no existing ones: importing the same file again changes "
+        "nothing. The format is detected; what matched, was unmatched, missing, duplicate or "
+        "refused is printed. Options about the run override what the file says."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="a file, or a folder of files")
-        parser.add_argument("--benchmark", help="needed where there are several and none is named")
+        parser.add_argument("--benchmark", help="needed if there are several and none is named")
         _add_run_arguments(parser)
         parser.add_argument(
             "--filter",
             default="",
             metavar="NAME",
-            help="which filter, scorer or evaluation counts, where a file has several",
+            help="which filter, scorer or evaluation to use, if a file has several",
         )
         parser.add_argument("--epoch", type=int, default=1, help="of an Inspect log (default: 1)")
         parser.add_argument(
             "--separator",
             default="",
-            help="cuts free text into pieces (default: a JSON list, or one piece a line)",
+            help="cuts free text into pieces (default: a JSON list, or one piece per line)",
         )
         parser.add_argument(
-            "--none", default="", metavar="WORD", help="the word that free text uses for no answer"
+            "--none",
+            default="",
+            metavar="WORD",
+            help="the word that stands for no answer in free text",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -61,7 +64,7 @@ class Command(BaseCommand):
             except BadInput as error:
                 failed.append(str(error))
         for path in sources.skipped:
-            self.stderr.write(f"Not read, since it is in no format of predictions: {path}")
+            self.stderr.write(f"Not read, because it is in no known format of predictions: {path}")
         if failed:
             raise CommandError("\n".join(failed))
 

@@ -43,9 +43,9 @@ COLUMNS = [
 
 class Command(BaseCommand):
     help = (
-        "Simulate how often a bootstrap interval over episodes holds the truth, and how wide it "
-        "is, over a grid of accuracies, budgets and numbers of episodes; as it stands, the grid "
-        "that FLEX published. Stores nothing, or with --distribute one job for each part."
+        "Simulate how often a bootstrap interval over episodes covers the truth, and how wide it "
+        "is, over a grid of accuracies, budgets and numbers of episodes; by default, the grid that "
+        "FLEX published. Stores nothing, or with --distribute one job for each part."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -61,26 +61,28 @@ class Command(BaseCommand):
             type=float,
             nargs="+",
             default=PUBLISHED_HOURS,
-            help="compute budgets, for which FLEX's cost model gives the examples",
+            help="compute budgets, turned into examples by FLEX's cost model",
         )
-        size.add_argument("--examples", type=int, nargs="+", help="test examples of an episode")
+        size.add_argument("--examples", type=int, nargs="+", help="test examples per episode")
         parser.add_argument("--replicates", type=int, default=1000)
         parser.add_argument("--resamples", type=int, default=1000)
         parser.add_argument("--target", choices=["nominal", "clipped"], default="nominal")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--workers", type=int, help="threads (default: one a processor)")
+        parser.add_argument("--workers", type=int, help="threads (default: one per processor)")
         parser.add_argument(
             "--distribute",
             type=int,
             metavar="PARTS",
-            help="cut the grid into so many jobs for all Celery workers, and work along",
+            help="cut the grid into this many jobs for all Celery workers, and work on them too",
         )
         parser.add_argument("--format", choices=["csv", "json"], default="csv")
 
     def handle(self, *args: Any, **options: Any) -> None:
         points = _points(options)
         if not points:
-            raise CommandError("These budgets buy no test example: raise the hours.")
+            raise CommandError(
+                "These budgets do not pay for a single test example: raise the hours."
+            )
         names = [each.name for each in fields(GridRules)]
         rules = GridRules(**{name: options[name] for name in names})
         try:

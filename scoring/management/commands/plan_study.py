@@ -27,22 +27,22 @@ FIELDS = {
     "rate": "an hour's pay",
     "fee": "the platform's fee on top, as a share (0.33 for a third)",
     "onboarding_s": "seconds before the first item",
-    "shots": "training items of one annotator",
+    "shots": "training items per annotator",
     "train_s": "seconds for a training item, its reveal included",
     "item_s": "seconds for a test item",
     "max_items": "items of the test set",
     "annotator_var": "variance between annotators, of scores in [0, 1]",
     "item_var": "variance between items",
-    "residual_var": "what varies beyond annotators and items",
-    "batches": "splits or episodes, each with annotators of its own",
+    "residual_var": "residual variance, beyond annotators and items",
+    "batches": "splits or episodes, each with its own annotators",
 }
 
 
 class Command(BaseCommand):
     help = (
-        "Plan a study: for a budget, or a wanted width of the interval, how many annotators on how "
-        "many items. What is not given comes from a pilot (--study), or else is assumed. Reads the "
-        "pilot's answers; writes nothing but kept score vectors."
+        "Plan a study: how many annotators on how many items, for a budget or a target width of "
+        "the interval. What is not given comes from a pilot (--study) or is assumed. Reads the "
+        "pilot's answers; writes only stored score vectors."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -54,27 +54,31 @@ class Command(BaseCommand):
             parser.add_argument(_option(name), dest=name, type=int if whole else float, help=what)
         parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
         pilot = parser.add_argument_group("a pilot")
-        pilot.add_argument("--study", metavar="SLUG", help="take what is not given from this study")
+        pilot.add_argument(
+            "--study", metavar="SLUG", help="take whatever is not given from this study"
+        )
         pilot.add_argument("--task", default="", metavar="TASK", help="which of its tasks")
         pilot.add_argument(
             "--pilot-shots", type=int, metavar="K", help="which of its shots, if it has several"
         )
         pilot.add_argument(
-            "--simulated", action="store_true", help="its simulated annotators, to try this out"
+            "--simulated", action="store_true", help="use its simulated annotators, to try this out"
         )
         contrast = parser.add_argument_group("a system to compare with")
         contrast.add_argument(
             "--difference", type=float, metavar="POINTS", help="a difference it should show"
         )
         contrast.add_argument("--runs", type=int, help="how many runs the system has")
-        contrast.add_argument("--system", metavar="NAME", help="how this stored system varies")
-        contrast.add_argument("--method", default="", help="with which of its methods")
-        check = parser.add_argument_group("the check by simulation")
+        contrast.add_argument(
+            "--system", metavar="NAME", help="take its variation from this stored system"
+        )
+        contrast.add_argument("--method", default="", help="which of its methods")
+        check = parser.add_argument_group("for the check by simulation")
         check.add_argument(
             "--min-coverage",
             type=float,
             default=LEAST_COVERAGE,
-            help="how often the interval must hold the truth (default: %(default)s)",
+            help="how often the interval must cover the truth (default: %(default)s)",
         )
         check.add_argument("--no-simulation", action="store_true", help="the formula alone")
         check.add_argument("--seed", type=int, default=0)
@@ -136,13 +140,15 @@ def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions
 def _contrast(options: Mapping[str, Any], pilot: Pilot | None) -> Contrast | None:
     if options["difference"] is None:
         if options["system"] or options["runs"] is not None:
-            raise CommandError("Say by --difference how many points the study should show.")
+            raise CommandError(
+                "Give the difference in points that the study should show with --difference."
+            )
         return None
     points, runs = options["difference"] / 100, options["runs"]
     if not options["system"]:
         return Contrast(points, runs=1 if runs is None else runs)
     if pilot is None:
-        raise CommandError("How a system varies is told from a pilot: name one by --study.")
+        raise CommandError("How a system varies is estimated from a pilot: name one with --study.")
     found = read_system(pilot, options["system"], options["method"])
     return Contrast(points, **{**asdict(found), **({} if runs is None else {"runs": runs})})
 
@@ -192,7 +198,7 @@ def _table(plan: Plan) -> Iterator[str]:
         yield ""
         yield (
             f"The recommended design shows a difference of "
-            f"{100 * plan.recommended.detectable:.1f} points four times of five."
+            f"{100 * plan.recommended.detectable:.1f} points four times out of five."
         )
 
 

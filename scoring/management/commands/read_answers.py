@@ -18,7 +18,7 @@ KEPT = ("benchmark", "task", "shots", "split", "episode", "id")
 class Command(BaseCommand):
     help = (
         "Print predictions for import_runs from the lines of export_prompts, each with what the "
-        "model answered in `answer`: the letter before a label is taken off. Lines of training "
+        "model answered in `answer`: a letter before a label is removed. Lines of training "
         "examples are left out. Reads a file; stores nothing."
     )
 

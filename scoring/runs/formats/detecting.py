@@ -98,7 +98,7 @@ def _reader_for(path: Path) -> Any | None:
 
 def _why_none(path: Path, skipped: list[Path]) -> str:
     if path.is_dir():
-        return f"No file in {path} is in a format that is read. {KNOWN}."
+        return f"No file in {path} is in a supported format. {KNOWN}."
     opening = read_opening(path)
     for members, what in SUMMARIES:
         if members <= opening.keys():
@@ -106,4 +106,4 @@ def _why_none(path: Path, skipped: list[Path]) -> str:
     if not opening:
         return f"{path} does not begin with a JSON object. {KNOWN}."
     first = ", ".join(list(opening)[:6])
-    return f"{path} is in no format that is read: it begins with the fields {first}. {KNOWN}."
+    return f"{path} is in no supported format: it begins with the fields {first}. {KNOWN}."

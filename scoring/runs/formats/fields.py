@@ -46,7 +46,7 @@ def check_complete(run: RunFields) -> None:
         )
     if run.shots is None:
         raise BadInput(
-            "nothing tells the number of shots: add the field “shots”, or give --shots "
+            "nothing gives the number of shots: add the field “shots”, or give --shots "
             "(0 for none, all for fully supervised)."
         )
 

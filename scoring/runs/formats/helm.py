@@ -102,7 +102,7 @@ def _read_state(state: Mapping[str, Any], where: str, scenario: _Scenario) -> Re
     if scenario.separate:
         chosen = scenario.predicted.get((str(instance["id"]), trial))
         if chosen is None:
-            raise BadInput("per_instance_stats.json does not tell which choice was predicted")
+            raise BadInput("per_instance_stats.json does not say which choice was predicted")
         if chosen != state["reference_index"]:
             return LeftOut("a choice that was weighed and not taken")
     return ReadPrediction(

@@ -140,7 +140,7 @@ def _likeliest(
     if isinstance(choices, list) and len(choices) == len(weighed):
         return str(choices[place])
     if len(set(continuations)) < len(continuations):
-        raise BadInput("the choices stand in the prompts, so that none can be told")
+        raise BadInput("the choices are inside the prompts and cannot be told apart")
     return continuations[place]
 
 

@@ -102,7 +102,7 @@ BAD_FIELDS = [
     ({"max_drop": 0}, "A drop must be more than 0"),
     ({"max_drop": -5}, "A drop must be more than 0"),
     ({"max_drop": 101, "drop_unit": "points"}, "at most 100"),
-    ({"max_drop": 5, "drop_group_size": ""}, "A drop needs the size of the group"),
+    ({"max_drop": 5, "drop_group_size": ""}, "A drop needs the group size"),
     ({"drop_group_size": 1}, "at least 2 others"),
     ({"hourly_rate": 0}, "more than 0"),
     ({"currency": "E1"}, "three letters"),

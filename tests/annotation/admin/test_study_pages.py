@@ -87,7 +87,7 @@ def test_says_in_the_preview_what_is_there_already(
 ) -> None:
     admin_client.post(address(study, "batches"), choice(task, chains=["1"], add="1"))
     page = admin_client.post(address(study, "batches"), choice(task)).content.decode()
-    assert "2 batches of this choice are there already." in page
+    assert "2 batches of this choice exist already." in page
 
 
 @pytest.mark.parametrize(

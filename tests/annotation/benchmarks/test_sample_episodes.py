@@ -71,7 +71,7 @@ def test_sets_parameters_over_those_of_the_preset(texts: Path) -> None:
             {"benchmark": "flex", "preset": "flex-snli"},
             "2 classes, but the preset",
         ),
-        ({}, "by --benchmark"),
+        ({}, "with --benchmark"),
         ({"from_task": "clues/sst2", "benchmark": "flex"}, "no task clues/sst2"),
         ({"benchmark": "flex", "expected": "0" * 64}, "sample them again as they were"),
         ({"benchmark": "flex", "label": "topic"}, "line 2: the field “topic” is missing"),

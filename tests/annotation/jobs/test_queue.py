@@ -93,9 +93,7 @@ def test_fails_in_plain_words_and_logs_the_error(
     runner.append(lambda job, progress: 1 / 0)
     job = after(queued())
     assert job.state == "failed"
-    assert (
-        job.message == f"An error in the program ended this job; its log tells more (job {job.pk})."
-    )
+    assert job.message == f"A program error ended this job; see the log (job {job.pk})."
     assert "ZeroDivisionError" in caplog.text
 
 
@@ -117,7 +115,7 @@ class TestCancelling:
 
         runner.append(work)
         job = after(queued())
-        assert (job.state, job.message, steps) == ("cancelled", "Stopped before its end.", [0])
+        assert (job.state, job.message, steps) == ("cancelled", "Stopped before it finished.", [0])
 
     def test_does_not_start_a_job_that_was_cancelled_in_the_queue(self, runner: list) -> None:
         assert after(queued(cancel_requested=True)).state == "cancelled"

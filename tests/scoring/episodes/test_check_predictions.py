@@ -51,10 +51,11 @@ def test_lists_the_first_faults_of_each_kind(flex: Predictions, tmp_path: Path) 
         check(written(tmp_path, faulty))
     lines = str(refused.value).splitlines()
     assert lines[0] == "These predictions have 6 faults:"
-    assert "  1 × the label is no class of the episode, which has 2" in lines
+    assert "  1 × the label is not a class of the episode, which has 2" in lines
     shown = lines[lines.index("The first of them:") + 1 :]
     assert shown == [
-        f"  predictions.json, question {first}, label '2': the label is no class of the episode, "
+        f"  predictions.json, question {first}, label '2': the label is not a class of the "
+        "episode, "
         "which has 2",
         f"  predictions.json, question {second}: the prediction is not an object with a label",
         "  predictions.json, question elsewhere: no episode asks this question",

@@ -107,4 +107,4 @@ def test_has_its_figures_in_the_comparison_and_not_on_the_leaderboard_of_clues(
     assert "UniFew" in comparison
     leaderboard = admin_client.get(f"/benchmarks/{flex}/leaderboard/").content.decode()
     assert "UniFew" not in leaderboard
-    assert "Nobody stands on this board yet" in leaderboard
+    assert "This board is empty so far" in leaderboard

@@ -160,7 +160,7 @@ def test_prints_the_same_distributed_as_alone() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"hours": [0.1]}, "buy no test example"),
+        ({"hours": [0.1]}, "do not pay for a single test example"),
         ({"accuracy": [1.5]}, "between 0 and 1"),
         ({"replicates": 0}, "at least one replicate"),
         ({"distribute": 0}, "at least one part"),

@@ -206,7 +206,7 @@ def test_ranks_published_figures_with_their_source(task: Task) -> None:
     ("means", "fields", "reason"),
     [
         ({10: 60.0, 30: 80.0}, {}, "20 shots: no figure"),
-        ({10: 60.0, 20: 70.0, 30: 80.0}, {"n": None}, "10 shots: over how many splits is not told"),
+        ({10: 60.0, 20: 70.0, 30: 80.0}, {"n": None}, "10 shots: number of splits not stated"),
         ({10: 60.0, 20: 70.0, 30: 80.0}, {"n": 3}, "10 shots: over 3 splits, not five"),
         (
             {10: 60.0, 20: 70.0, 30: 80.0},

@@ -87,7 +87,7 @@ def test_refuses_a_reference_policy_that_does_not_exist(client: Client, task: Ta
 
 def test_says_that_nobody_stands_there_yet(admin_client: Client) -> None:
     benchmark = make.benchmark()
-    assert "Nobody stands on this board yet" in page(admin_client, benchmark)
+    assert "This board is empty so far" in page(admin_client, benchmark)
 
 
 @pytest.mark.parametrize("rest", ["", "export/figures/csv/"])

@@ -123,13 +123,15 @@ def test_knows_that_a_steadier_system_is_easier_to_tell_apart() -> None:
 def test_says_what_three_annotators_cost_where_the_budget_buys_nothing() -> None:
     plan = make_plan(Assumptions(), budget=5)
     assert (plan.frontier, plan.recommended, plan.three) == ((), None, None)
-    assert plan.notes == ("This budget buys no design: 3 annotators on 20 items each cost 8.20.",)
+    assert plan.notes == (
+        "This budget pays for no design: 3 annotators on 20 items each cost 8.20.",
+    )
 
 
 def test_passes_by_a_design_whose_interval_does_not_hold() -> None:
     plan = make_plan(Assumptions(), budget=30, min_coverage=0.999)
     assert plan.recommended is None
-    assert "holds the truth" in plan.notes[0]
+    assert "covers the truth" in plan.notes[0]
 
 
 def test_rests_on_the_formula_where_scores_cannot_vary_so_much() -> None:
@@ -141,8 +143,8 @@ def test_rests_on_the_formula_where_scores_cannot_vary_so_much() -> None:
 @pytest.mark.parametrize(
     ("wanted", "sentence"),
     [
-        ({}, "either a budget or the width"),
-        ({"budget": 1, "width": 0.1}, "either a budget or the width"),
+        ({}, "either a budget or a width"),
+        ({"budget": 1, "width": 0.1}, "either a budget or a width"),
         ({"budget": -1}, "budget is"),
         ({"width": 0}, "above 0"),
         ({"width": 0.001}, "ask for a wider one"),

@@ -79,9 +79,9 @@ def test_needs_the_cell_to_be_named_where_there_are_several() -> None:
     other = make.task(first.study.benchmark)
     pilot = read_pilot(first.study, task=first.task.slug)
     assert pilot.annotators == 4
-    with pytest.raises(BadInput, match="Nobody who counts"):
+    with pytest.raises(BadInput, match="No counted annotator"):
         read_pilot(first.study, task=other.slug)
-    with pytest.raises(BadInput, match="Nobody who counts"):
+    with pytest.raises(BadInput, match="No counted annotator"):
         read_pilot(first.study, shots=7)
 
 

@@ -72,13 +72,13 @@ def test_counts_the_people_of_all_batches(admin_client: Client) -> None:
 
 def test_marks_a_field_that_is_wrong(admin_client: Client) -> None:
     text = text_of(page(admin_client, rate=-1, item_s="soon").encode())
-    assert "Correct the fields that are marked" in text
+    assert "Correct the marked fields" in text
     assert "Enter a number" in text
 
 
 def test_says_what_cannot_be_planned(admin_client: Client) -> None:
     assert "ask for a wider one" in page(admin_client, aim="width", width=1)
-    assert "This budget buys no design" in page(admin_client, budget=1)
+    assert "This budget pays for no design" in page(admin_client, budget=1)
 
 
 def test_gives_the_plan_as_a_document(admin_client: Client) -> None:
@@ -102,7 +102,7 @@ def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
 
 def test_offers_no_pilot_that_only_one_finished(admin_client: Client) -> None:
     measured.cell([3])
-    assert "Take the values of a pilot" not in page(admin_client)
+    assert "Take values from a pilot" not in page(admin_client)
 
 
 def drafted(client: Client, **changes: Any) -> Any:

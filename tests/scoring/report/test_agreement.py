@@ -62,7 +62,7 @@ def test_stands_in_both_documents_and_in_the_sheet() -> None:
         assert "Krippendorff" in document
         assert "Consensus" in document
     assert "Alpha with MASI was" in topic_of(batch.study, "Uncertainty").answer
-    assert "the consensus is told beside it" in topic_of(batch.study, "Same scoring").answer
+    assert "the consensus is given beside it" in topic_of(batch.study, "Same scoring").answer
 
 
 def two_cells(
@@ -115,7 +115,7 @@ def test_says_where_an_alpha_is_not_defined() -> None:
     section = section_of(batch.study)
     [record] = section.table.records
     assert (record["empty"], record["empty_limits"]) == ("–", "–")
-    assert "not defined where no two answers differ" in section.paragraphs[0]
+    assert "undefined where no two answers differ" in section.paragraphs[0]
     assert "alpha of empty against non-empty was" not in section.paragraphs[0]
 
 

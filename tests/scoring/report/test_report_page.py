@@ -33,7 +33,7 @@ def test_says_first_that_all_annotators_are_simulated(admin_client: Client, batc
 
 def test_leads_to_the_analysis_that_agreement_waits_for(admin_client: Client, batch: Batch) -> None:
     address = f"/studies/{batch.study.slug}/report/"
-    waits = "How far annotators agree is told here once"
+    waits = "How far annotators agree is shown here once"
     text = admin_client.get(address).content.decode()
     assert waits in text
     assert f'href="/studies/{batch.study.slug}/comparison/analysis/"' in text
@@ -70,7 +70,7 @@ def test_tells_in_the_table_where_each_answer_comes_from(
     rows = list(csv.DictReader(StringIO(response.content.decode())))
     assert {row["source"] for row in rows} == {
         "from the study's data",
-        "in part: the researcher adds to it",
+        "in part: the researcher completes it",
         "for the researcher to answer",
     }
 

@@ -176,7 +176,7 @@ def test_imports_all_that_a_folder_holds() -> None:
     toy_benchmark()
     shown = command(FILES / "lm_eval", "--filter", "none")
     assert Run.objects.complete().count() == 2
-    assert "Not read, since it is in no format of predictions" in shown
+    assert "Not read, because it is in no known format of predictions" in shown
 
 
 def test_refuses_to_choose_between_benchmarks(tmp_path: Path) -> None:
