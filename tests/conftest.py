@@ -15,6 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from annotation.models.frozen import forget_frozen
 from annotation.models.triggers import create_triggers, drop_triggers
 from annotation.work.page import asked_html
+from config.celery import app
 from tests import chromium, make, skips
 
 ORACLES = Path(__file__).parent / "oracles"
@@ -74,6 +75,12 @@ def flush_past_the_triggers() -> None:
             make.channel(fields["slug"])
 
     flushing._fixture_teardown = teardown
+
+
+@pytest.fixture(scope="session", autouse=True)
+def know_every_kind_of_job() -> None:
+    """As a worker does, which imports the tasks of every room."""
+    app.loader.import_default_modules()
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Batch
-from scoring.comparison import tasks
 from tests.browser.conftest import PHONE
 from tests.browser.test_accessibility import OPTIONS, WIDER
 from tests.scoring.comparison import measured

@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.benchmarks import tasks as benchmark_tasks  # noqa: F401 (registers the import)
 from annotation.jobs import queue, tasks
 from annotation.jobs.queue import Cancelled, Progress, Result, enqueue, run_job, sweep
 from annotation.models import Assignment, Benchmark, Job, JobState, Task, Upload

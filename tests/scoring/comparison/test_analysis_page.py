@@ -9,7 +9,6 @@ from openpyxl import load_workbook
 
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job, JobState
-from scoring.comparison import tasks
 from scoring.comparison.analysis_tables import TABLES
 from scoring.models import Comparison, Part
 from tests import make

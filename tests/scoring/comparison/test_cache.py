@@ -10,7 +10,6 @@ from django.test import Client
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import Cancelled, run_job, runs
 from annotation.models import Batch, Benchmark, Exclusion, Gold, GoldVersion, JobState
-from scoring.comparison import tasks
 from scoring.comparison.analysing import analyse
 from scoring.comparison.cache import (
     JOBS,

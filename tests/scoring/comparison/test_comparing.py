@@ -9,7 +9,6 @@ import pytest
 from annotation.jobs.queue import run_job
 from annotation.models import Assignment, Batch, Exclusion, Gold, GoldVersion, Kind, Study
 from annotation.work.places import open_places
-from scoring.comparison import tasks
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.comparing import (
     ComparisonTable,

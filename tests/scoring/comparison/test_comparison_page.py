@@ -8,7 +8,6 @@ from openpyxl import load_workbook
 
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job
-from scoring.comparison import tasks
 from tests import make
 from tests.scoring.comparison import measured
 
