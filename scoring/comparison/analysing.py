@@ -43,7 +43,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     progress(len(people) + 2, steps, "over tasks")
     rows = compare(scope, choices).rows
     every_task = list(dict.fromkeys(row.task for row in rows))
-    return plain(
+    found: dict[str, Any] = plain(
         Analysis(
             cells=tuple(cells),
             tests=tuple(tests),
@@ -53,6 +53,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
             excluded=tuple(_side_by_side(studies, choices)),
         )
     )
+    return found
 
 
 def _people(studies: list[Study], reader: CellReader) -> list[Cell]:

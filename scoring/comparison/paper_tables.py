@@ -58,7 +58,7 @@ def people_table(rows: Iterable[Row], links: Links | None = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     people = [row for row in rows if is_people(row) and not row.single]
     first = first_policies(people)
-    by_line: dict[tuple, dict[str, Row]] = {}
+    by_line: dict[tuple[tuple[int, int], str, tuple[float, str]], dict[str, Row]] = {}
     for row in people:
         line = (_rank(row), _name(row), shots_order(row.shots))
         by_line.setdefault(line, {})[_key((row.task, "", policy_of(row, first)))] = row
@@ -178,7 +178,7 @@ def _bound_lines(bounds: Iterable[Bound], places: Sequence[Place]) -> list[Line]
 def _system_lines(rows: Iterable[Row], first: Mapping[str, str]) -> list[dict[Place, Row]]:
     """The rows of each line by their place; one system's figures from several tables of a
     paper make one line, a second figure for the same place makes a second."""
-    lines: dict[tuple, list[dict[Place, Row]]] = {}
+    lines: dict[tuple[object, ...], list[dict[Place, Row]]] = {}
     for row in sorted(rows, key=_rank):
         same = lines.setdefault(
             (_rank(row), _name(row), row.method, row.parameters, row.kind), [{}]

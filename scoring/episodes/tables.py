@@ -34,7 +34,7 @@ LIMITS = (
     Column("ci_high", _("95 % high"), digits=1),
 )
 # Without and with training examples, and over both.
-OVERALL = {"overall-0": "0", "overall-few": "few", "overall": _("both")}
+OVERALL: dict[str, Text] = {"overall-0": "0", "overall-few": "few", "overall": _("both")}
 
 
 def name_of(who: Who) -> str:
@@ -202,7 +202,7 @@ def _episodes(board: EpisodeBoard) -> Table:
 
 
 def _tests(tests: Sequence[EpisodeTest]) -> Table:
-    rows = [
+    rows: list[dict[str, Value]] = [
         {
             "first": name_of(test.first),
             "first_method": test.first.method,

@@ -6,6 +6,7 @@ Bytes are deterministic: the same tables give the same file.
 import re
 from collections.abc import Sequence
 from io import BytesIO
+from typing import cast
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from openpyxl import Workbook
@@ -24,7 +25,8 @@ LEAST_WIDTH, MOST_WIDTH = 8, 110
 
 def as_xlsx(tables: Sequence[Table]) -> bytes:
     book = Workbook()
-    book.remove(book.active)
+    for sheet in book.worksheets:
+        book.remove(sheet)
     for table in tables:
         _fill(book.create_sheet(table.name), table)
     out = BytesIO()
@@ -67,10 +69,10 @@ def _part(name: str) -> ZipInfo:
 
 
 def _fill(sheet: Worksheet, table: Table) -> None:
-    lines = [table.keys, *([*record.values()] for record in table.records)]
+    lines: list[Sequence[Value]] = [table.keys, *([*record.values()] for record in table.records)]
     for number, line in enumerate(lines, start=1):
         for place, value in enumerate(line, start=1):
-            _put(sheet.cell(number, place), value)
+            _put(cast(Cell, sheet.cell(number, place)), value)
     for cell in sheet[1]:
         cell.font = Font(bold=True)
     sheet.freeze_panes = "A2"
