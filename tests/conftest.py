@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import connection, connections
 from django.test import TransactionTestCase
+from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
@@ -85,7 +86,9 @@ def know_every_kind_of_job() -> None:
 
 @pytest.fixture(autouse=True)
 def forget_what_a_process_keeps() -> None:
-    """Rolled-back rows give their keys to the next test, which must not see their content."""
+    """Rolled-back rows give their keys to the next test, which must not see their content; nor
+    does it read the language that a page was asked for in."""
+    translation.deactivate()
     forget_frozen()
     asked_html.cache_clear()
 

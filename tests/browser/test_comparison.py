@@ -11,7 +11,6 @@ from tests.browser.test_accessibility import OPTIONS, WIDER
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db(transaction=True)
-assert tasks  # registers what runs the job
 
 PAGES = {
     "comparison": "/studies/{study}/comparison/",

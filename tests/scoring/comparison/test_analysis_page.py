@@ -15,7 +15,6 @@ from tests import make
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
-assert tasks  # registers what runs the job
 
 
 @pytest.fixture

@@ -33,7 +33,6 @@ from tests.scoring.comparison import measured
 from tests.together import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
-assert tasks  # registers what runs the jobs
 NO_CHOICE = Choices()
 COMPUTES = {Part.TABLE: compute_table, Part.ANALYSIS: analyse}
 

@@ -27,7 +27,6 @@ from tests import make
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
-assert tasks  # registers what runs the jobs
 
 
 def scope_of(batch: Batch) -> Scope:
