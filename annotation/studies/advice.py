@@ -12,7 +12,7 @@ SMALL_GROUP = 5
 
 
 def farthest_below(people: int) -> float:
-    """How many sample SDs one of so many people can lie below the mean of all of them."""
+    """How many sample SDs one of this many people can lie below the mean of them all."""
     return (people - 1) / sqrt(people)
 
 
@@ -51,7 +51,7 @@ def study_advice(study: Study) -> list[str]:
 
 
 def _small_cells(study: Study) -> list[str]:
-    """Cells with too few places for the drop ever to count there."""
+    """Cells with too few places for the drop ever to apply there."""
     if study.max_drop is None:
         return []
     people: dict[tuple[str, int], int] = defaultdict(int)
