@@ -19,7 +19,10 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
 
-.PHONY: run test lint bench messages screens
+# What `make lint` runs, each by itself too.
+LINTS := lint-style lint-migrations lint-types lint-templates
+
+.PHONY: run test lint $(LINTS) bench messages screens
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -28,12 +31,21 @@ test: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
 	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(ARGS)
 
-lint: $(DEV_INSTALLED)
+lint: $(LINTS)
+
+lint-style: $(DEV_INSTALLED)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+
+lint-migrations: $(DEV_INSTALLED)
 	$(PY) manage.py makemigrations --check --dry-run
 	$(PY) manage.py check --fail-level WARNING
+
+lint-types: $(DEV_INSTALLED)
 	$(PY) -m mypy
+
+lint-templates: $(DEV_INSTALLED)
+	$(PY) -m djlint --lint --quiet templates
 
 bench: $(DEV_INSTALLED)
 	@for file in tests/benchmarks/bench_*.py; do \
