@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
 
 # What `make lint` runs, each by itself too.
-LINTS := lint-style lint-migrations lint-types lint-templates
+LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
 .PHONY: run test lint $(LINTS) bench messages screens
 
@@ -46,6 +46,9 @@ lint-types: $(DEV_INSTALLED)
 
 lint-templates: $(DEV_INSTALLED)
 	$(PY) -m djlint --lint --quiet templates
+
+lint-scripts:
+	sh tests/lint/scripts.sh
 
 bench: $(DEV_INSTALLED)
 	@for file in tests/benchmarks/bench_*.py; do \
