@@ -1,8 +1,10 @@
-# make run | test | lint | bench | screens | messages          make run PORT=8001          make test ARGS="-k joining"
+# make run | test | lint | bench | screens | messages
+# make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 
 HOST := 127.0.0.1
 PORT := 8000
 ARGS :=
+COVERAGE ?=
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
@@ -29,7 +31,7 @@ run: $(INSTALLED)
 
 test: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
-	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(ARGS)
+	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(if $(COVERAGE),--cov) $(ARGS)
 
 lint: $(LINTS)
 
