@@ -1,5 +1,6 @@
 """The files that those who work on the project rely on say the same thing."""
 
+import ast
 import re
 import tomllib
 from typing import Any
@@ -53,6 +54,23 @@ def test_what_has_to_pass_is_the_linters_and_the_tests_of_the_readme() -> None:
     commands = [line for line in _text(".ci/run").splitlines() if "make" in line]
     assert commands == ["make lint", "COVERAGE=1 make test"]
     assert re.search(r"^    make test ", _text("README.md"), re.MULTILINE)
+
+
+def test_the_changelog_begins_with_what_the_version_says() -> None:
+    version, development, _ = _project()["version"].partition(".dev0")
+    newest = re.findall(r"^## (.+)$", _text("CHANGELOG.md"), re.MULTILINE)[0]
+    released = rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)"
+    assert re.fullmatch("Unreleased" if development else released, newest)
+
+
+def test_the_version_stands_in_one_place() -> None:
+    version = _project()["version"]
+    for part in ("annotation", "config", "scoring"):
+        for path in (settings.BASE_DIR / part).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                own_name = isinstance(node, ast.Name) and node.id == "__version__"
+                assert not own_name, path
+                assert not (isinstance(node, ast.Constant) and node.value == version), path
 
 
 def _project() -> dict[str, Any]:
