@@ -1,8 +1,15 @@
-# make run | test | lint | bench | screens | messages          make run PORT=8001          make test ARGS="-k joining"
+# make run | test | lint | bench | mutants | screens | messages
+# make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
+# make mutants MODULE=scoring/core/s1.py
 
 HOST := 127.0.0.1
 PORT := 8000
 ARGS :=
+COVERAGE ?=
+# What people are scored, paid and sent away by.
+MODULE := $(wildcard scoring/core/[a-z]*.py) \
+	$(patsubst %,annotation/work/%.py,joining places judging qualifying paying finishing)
+MINUTES := 30
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
@@ -19,25 +26,44 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
 
-.PHONY: run test lint bench messages screens
+# What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
+LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
+
+.PHONY: run test lint $(LINTS) bench mutants messages screens
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
 
 test: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
-	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(ARGS)
+	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(if $(COVERAGE),--cov) $(ARGS)
 
-lint: $(DEV_INSTALLED)
+lint: $(LINTS)
+
+lint-style: $(DEV_INSTALLED)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+
+lint-migrations: $(DEV_INSTALLED)
 	$(PY) manage.py makemigrations --check --dry-run
 	$(PY) manage.py check --fail-level WARNING
+
+lint-types: $(DEV_INSTALLED)
 	$(PY) -m mypy
+
+lint-templates: $(DEV_INSTALLED)
+	$(PY) -m djlint --lint --quiet templates
+
+lint-scripts:
+	sh tests/lint/scripts.sh
 
 bench: $(DEV_INSTALLED)
 	@for file in tests/benchmarks/bench_*.py; do \
 		echo "== $$file"; $(PY) -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
+
+# Hours for all of it; docs/mutants.md tells what to make of what it shows.
+mutants: $(DEV_INSTALLED)
+	@nice $(PY) -m tests.mutants --minutes $(MINUTES) $(ARGS) $(MODULE)
 
 # The pictures of docs/screens/, taken again.
 screens: $(DEV_INSTALLED)

@@ -1,4 +1,8 @@
-"""Runs every test on SQLite, and those marked for both databases on PostgreSQL too."""
+"""Runs every test on SQLite, and those marked for both databases on PostgreSQL too.
+
+With --cov it measures which lines of the product both runs together reach, and fails where that is
+less than the floor in pyproject.toml.
+"""
 
 import os
 import signal
@@ -17,16 +21,30 @@ from tests import skips
 LOCAL = ["postgresql://127.0.0.1:5432/postgres", "postgresql://postgres@127.0.0.1:5432/postgres"]
 OLDEST_SERVER = 140_000  # Django 5.2 works with PostgreSQL 14 and later
 NO_TEST_FOUND = 5
+COVERAGE = "--cov"
+# Both runs add to one measurement, which is told and judged when they are over.
+MEASURED = [COVERAGE, "--cov-append", "--cov-report=", "--cov-fail-under=0"]
 
 
 def main(arguments: list[str]) -> int:
     # SIGTERM becomes an exit, so that our own server ends with us.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    on_sqlite = run_pytest(arguments)
+    chosen = [argument for argument in arguments if argument != COVERAGE]
+    if COVERAGE not in arguments:
+        return run_on_both_databases(chosen, [])
+    run_coverage("erase")
+    failed = run_on_both_databases(chosen, MEASURED)
+    # The floor is that of the whole suite.
+    too_low = run_coverage("report", *(["--fail-under=0"] if chosen else []))
+    return failed or too_low
+
+
+def run_on_both_databases(chosen: list[str], options: list[str]) -> int:
+    on_sqlite = run_pytest([*options, *chosen])
     with postgres() as (url, origin):
         print(f"\nThe tests of both databases, on PostgreSQL: {origin}", flush=True)
-        on_postgres = run_pytest(["-m", "both_databases", *arguments], DATABASE_URL=url)
-    if arguments and on_postgres == NO_TEST_FOUND:
+        on_postgres = run_pytest(["-m", "both_databases", *options, *chosen], DATABASE_URL=url)
+    if chosen and on_postgres == NO_TEST_FOUND:
         on_postgres = 0  # no selected test was for both
     return on_sqlite or on_postgres
 
@@ -34,8 +52,15 @@ def main(arguments: list[str]) -> int:
 def run_pytest(arguments: list[str], **variables: str) -> int:
     environment = {**os.environ, "DEBUG": "1"}
     environment.pop("DATABASE_URL", None)
+    if sys.version_info >= (3, 12):
+        environment["COVERAGE_CORE"] = "sysmon"  # at no cost worth mentioning
     command = [sys.executable, "-m", "pytest", *arguments]
     return subprocess.run(command, env=environment | variables, check=False).returncode
+
+
+def run_coverage(*arguments: str) -> int:
+    command = [sys.executable, "-m", "coverage", *arguments]
+    return subprocess.run(command, check=False).returncode
 
 
 @contextmanager

@@ -509,7 +509,7 @@
     }
 
     onKey(event) {
-      const { token } = event.target, { key } = event;
+      const { token } = event.target;
       const act = this.actOf(event);
       const next = act ? null : this.next(token, event);
       if (!act && !next) return;

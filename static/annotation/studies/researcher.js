@@ -1,25 +1,27 @@
 // A link in a read-only field: once focused it is selected, and a button copies it.
-"use strict";
+(() => {
+  "use strict";
 
-document.addEventListener("focusin", (event) => {
-  if (event.target.matches("input[data-copy]")) event.target.select();
-});
-
-function addCopyButton(field) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "button r-copy";
-  button.textContent = field.dataset.copy;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(field.value);
-    button.textContent = field.dataset.copied;
-    setTimeout(() => (button.textContent = field.dataset.copy), 2000);
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches("input[data-copy]")) event.target.select();
   });
-  field.after(button);
-}
 
-document.addEventListener("DOMContentLoaded", () => {
-  // Browsers give the clipboard to pages over HTTPS alone, and to this machine's own.
-  if (!navigator.clipboard) return;
-  document.querySelectorAll("input[data-copy]").forEach(addCopyButton);
-});
+  function addCopyButton(field) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button r-copy";
+    button.textContent = field.dataset.copy;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(field.value);
+      button.textContent = field.dataset.copied;
+      setTimeout(() => (button.textContent = field.dataset.copy), 2000);
+    });
+    field.after(button);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    // Browsers give the clipboard to pages over HTTPS alone, and to this machine's own.
+    if (!navigator.clipboard) return;
+    document.querySelectorAll("input[data-copy]").forEach(addCopyButton);
+  });
+})();
