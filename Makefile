@@ -1,4 +1,4 @@
-# make run | test | lint | bench | screens | messages          make run PORT=8001          make test ARGS="-k joining"
+# make run | test | test-all | lint | bench | screens | messages          make run PORT=8001          make test ARGS="-k joining"
 
 HOST := 127.0.0.1
 PORT := 8000
@@ -19,7 +19,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
 
-.PHONY: run test lint bench messages screens
+.PHONY: run test test-all lint bench messages screens
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -27,6 +27,12 @@ run: $(INSTALLED)
 test: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
 	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(ARGS)
+
+# With what is marked models, system or long too; brings TeX and others' tools.
+test-all: $(DEV_INSTALLED)
+	@$(PY) -m tests.chromium
+	@$(PY) -m tests.tools
+	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run --heavy $(ARGS)
 
 lint: $(DEV_INSTALLED)
 	$(PY) -m ruff check .
