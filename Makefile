@@ -1,4 +1,4 @@
-# make run | test | lint | bench | mutants | screens | messages
+# make run | test | test-all | lint | bench | mutants | screens | messages
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py
 
@@ -29,7 +29,7 @@ export PYTHONUNBUFFERED := 1
 # What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
 LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
-.PHONY: run test lint $(LINTS) bench mutants messages screens
+.PHONY: run test test-all lint $(LINTS) bench mutants messages screens
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -37,6 +37,12 @@ run: $(INSTALLED)
 test: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
 	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(if $(COVERAGE),--cov) $(ARGS)
+
+# With what is marked models, system or long too; brings TeX and others' tools.
+test-all: $(DEV_INSTALLED)
+	@$(PY) -m tests.chromium
+	@$(PY) -m tests.tools
+	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run --heavy $(ARGS)
 
 lint: $(LINTS)
 

@@ -20,6 +20,8 @@ from config.celery import app
 from tests import chromium, make, skips
 
 ORACLES = Path(__file__).parent / "oracles"
+# What these marks are for, pyproject.toml says.
+HEAVY = ("models", "system", "long")
 
 # The same examples in every run, and no deadline that a busy machine could miss.
 hypothesis_settings.register_profile(
@@ -39,8 +41,14 @@ def pytest_report_header() -> list[str]:
     ]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    marks = ", ".join(HEAVY)
+    parser.addoption("--heavy", action="store_true", help=f"also run tests marked {marks}")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unwanted = set() if sys.platform == "linux" else {"linux"}
+    unwanted = set() if config.getoption("--heavy") else set(HEAVY)
+    unwanted |= set() if sys.platform == "linux" else {"linux"}
     left_out = [item for item in items if any(map(item.get_closest_marker, unwanted))]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

@@ -1,6 +1,5 @@
 import csv
 import json
-import shutil
 import subprocess
 from dataclasses import fields, replace
 from io import BytesIO, StringIO
@@ -15,6 +14,7 @@ from scoring.comparison.comparing import ComparisonTable
 from scoring.comparison.documents import FORMATS
 from scoring.comparison.row_tables import interval_table
 from scoring.comparison.rows import COLUMNS, KEYS, Row
+from tests import tools
 
 CELL = Row(
     kind="human",
@@ -210,13 +210,15 @@ def test_writes_latex_with_booktabs_and_escaped_names() -> None:
     assert r"pilot\_1 & BCDF2345 & sst2 & 10 & 1 & 80.0 & 40.1 & 210 &" in text
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
+@pytest.mark.system
 def test_writes_latex_that_compiles(tmp_path: Path) -> None:
     body = written("latex").decode()
     packages = r"\usepackage{booktabs,graphicx,longtable,textcomp}"
     document = rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}"
     (tmp_path / "t.tex").write_text(document)
-    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
+    program = tools.find_pdflatex()
+    assert program, "There is no pdflatex: run `make test-all`, which brings one."
+    command = [program, "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
     assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 0
 
 

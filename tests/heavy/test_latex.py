@@ -1,0 +1,86 @@
+"""Every LaTeX export compiles with the packages that it names, and with nothing else."""
+
+import re
+import subprocess
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from pytest_django import DjangoDbBlocker
+
+from annotation.models import Benchmark, Study
+from scoring.comparison.analysis_tables import TABLES
+from scoring.runs.formats.records import ReadOptions
+from scoring.runs.importing_scores import import_scores
+from tests import tools
+from tests.annotation.benchmarks import sampled
+from tests.scoring.comparison import measured
+from tests.scoring.episodes.measured import answered, worked
+
+pytestmark = [pytest.mark.django_db, pytest.mark.system]
+
+DEMO = {"study": "demonstration", "simulated": True}
+EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "comparison": ("export_comparison", DEMO),
+    **{f"analysis, {table}": ("export_comparison", {**DEMO, "table": table}) for table in TABLES},
+    "report": ("export_report", {"study": "demonstration"}),
+    "comparison of people": ("export_comparison", {"study": "people"}),
+    "report of people": ("export_report", {"study": "people"}),
+    "published figures": ("export_comparison", {"benchmark": "clues"}),
+    "board of episodes": ("export_episode_board", {"benchmark": "flex", "sheet": "all"}),
+}
+
+
+@pytest.fixture(scope="module")
+def documents(
+    oracles: Path, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> dict[str, str]:
+    """All exports, made once; nothing of it stays in the database."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        call_command("load_demo", stdout=StringIO(), stderr=StringIO())
+        make_others(oracles)
+        documents = {name: exported(*export) for name, export in EXPORTS.items()}
+        transaction.set_rollback(True)
+    return documents
+
+
+def make_others(oracles: Path) -> None:
+    """People with a system beside them, what CLUES published, and a board of episodes."""
+    batch = measured.cell([3, 4, 4, 5, 6], tests=12)
+    Study.objects.filter(pk=batch.study_id).update(slug="people", title="50 % & more_of #them")
+    measured.run(batch.task, wrong=3, system="T5 {small} ~1 % \\ big^2")
+    measured.analysed(Study.objects.get(slug="people"))
+    published = Benchmark.objects.create(name="clues")
+    import_scores(path=oracles / "clues_results.json", benchmark=published, options=ReadOptions())
+    task = sampled.sampled_task()
+    answered(task, {1: 2, 2: 0, 3: 5})
+    worked(task, {1: [1, 2], 2: [0, 1], 3: [3, 3]})
+
+
+def exported(command: str, options: dict[str, Any]) -> str:
+    out = StringIO()
+    call_command(command, **options, format="latex", stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_compiles(documents: dict[str, str], name: str, tmp_path: Path) -> None:
+    body = documents[name]
+    needs = re.match(r"% Needs (\\usepackage\{[a-z,]+\})", body)
+    assert needs, body[:200]
+    head = rf"\documentclass{{article}}{needs[1]}"
+    compiles(rf"{head}\begin{{document}}{body}\end{{document}}", tmp_path)
+
+
+def compiles(document: str, folder: Path) -> None:
+    program = tools.find_pdflatex()
+    assert program, "There is no pdflatex: run `make test-all`, which brings one."
+    (folder / "t.tex").write_text(document, encoding="utf-8")
+    command = [program, "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True)
+    said = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, said[-1500:]
+    assert (folder / "t.pdf").stat().st_size > 5_000

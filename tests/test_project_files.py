@@ -1,0 +1,81 @@
+"""The files that those who work on the project rely on say the same thing."""
+
+import ast
+import re
+import tomllib
+from typing import Any
+
+import yaml
+from django.conf import settings
+
+
+def _text(path: str) -> str:
+    return (settings.BASE_DIR / path).read_text()
+
+
+def _yaml(path: str) -> dict[Any, Any]:
+    return yaml.safe_load(_text(path))
+
+
+def _linters() -> list[str]:
+    match = re.search(r"^LINTS := (.+)$", _text("Makefile"), re.MULTILINE)
+    assert match
+    return match[1].split()
+
+
+def test_every_linter_has_a_target() -> None:
+    for linter in _linters():
+        assert re.search(rf"^{linter}:", _text("Makefile"), re.MULTILINE), linter
+
+
+def test_the_hooks_before_a_commit_run_what_make_lint_runs() -> None:
+    hooks = [hook for repo in _yaml(".pre-commit-config.yaml")["repos"] for hook in repo["hooks"]]
+    assert [hook["entry"] for hook in hooks] == [f"make {linter}" for linter in _linters()]
+
+
+def test_the_workflow_runs_what_has_to_pass_with_a_database_server_and_without() -> None:
+    jobs = _yaml(".github/workflows/ci.yml")["jobs"].values()
+    assert all(".ci/run" in [step.get("run") for step in job["steps"]] for job in jobs)
+    assert {bool(job.get("services")) for job in jobs} == {True, False}
+    assert all(("DATABASE_URL" in job.get("env", {})) == ("services" in job) for job in jobs)
+
+
+def test_the_workflow_runs_the_lowest_python_that_is_promised_and_a_newer_one() -> None:
+    workflow = _yaml(".github/workflows/ci.yml")
+    # Without the quotation marks 3.10 would be 3.1.
+    versions = workflow["jobs"]["with-postgresql"]["strategy"]["matrix"]["python"]
+    lowest = _project()["requires-python"].removeprefix(">=")
+    assert versions[0] == lowest
+    assert [_numbers(version) for version in versions] == sorted(map(_numbers, set(versions)))
+    assert len(versions) > 1
+
+
+def test_what_has_to_pass_is_the_linters_and_the_tests_of_the_readme() -> None:
+    commands = [line for line in _text(".ci/run").splitlines() if "make" in line]
+    assert commands == ["make lint", "COVERAGE=1 make test"]
+    assert re.search(r"^    make test ", _text("README.md"), re.MULTILINE)
+
+
+def test_the_changelog_begins_with_what_the_version_says() -> None:
+    version, development, _ = _project()["version"].partition(".dev0")
+    newest = re.findall(r"^## (.+)$", _text("CHANGELOG.md"), re.MULTILINE)[0]
+    released = rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)"
+    assert re.fullmatch("Unreleased" if development else released, newest)
+
+
+def test_the_version_stands_in_one_place() -> None:
+    version = _project()["version"]
+    for part in ("annotation", "config", "scoring"):
+        for path in (settings.BASE_DIR / part).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                own_name = isinstance(node, ast.Name) and node.id == "__version__"
+                assert not own_name, path
+                assert not (isinstance(node, ast.Constant) and node.value == version), path
+
+
+def _project() -> dict[str, Any]:
+    return tomllib.loads(_text("pyproject.toml"))["project"]
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]

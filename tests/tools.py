@@ -1,0 +1,73 @@
+"""The tools of others that the heavy tests run; run by itself, sees to it that they are there."""
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# An environment of their own: what they require need not agree with what the project requires.
+FOLDER = Path(sys.prefix) / "tools"
+PYTHON = FOLDER / "bin" / "python"
+PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+# The whole package asks for Python 3.12 and for much else; its validator for what stands in
+# requirements-tools.txt.
+VALIDATOR = "every-eval-ever==0.3.0"
+TEX = ["texlive-latex-base", "texlive-latex-recommended"]
+
+
+def find_pdflatex() -> str | None:
+    """The program, if it has the packages that our documents load."""
+    program = shutil.which("pdflatex")
+    has_packages = program and _runs("kpsewhich", "booktabs.sty", "longtable.sty", "graphicx.sty")
+    return program if has_packages else None
+
+
+@cache
+def find_python() -> Path | None:
+    """The interpreter that has all three tools of models."""
+    imports = "import every_eval_ever.validator, inspect_ai, lm_eval"
+    return PYTHON if PYTHON.exists() and _runs(PYTHON, "-c", imports) else None
+
+
+def main() -> None:
+    """Bring what is missing: TeX by Debian's packages as root, the others from the index."""
+    if not find_pdflatex():
+        _install_tex()
+    if not find_pdflatex():
+        sys.exit(f"There is no pdflatex with booktabs: install the packages {' and '.join(TEX)}.")
+    # Also where they are: the pins may be others by now. It takes no network if they are not.
+    _install_tools()
+    if not find_python():
+        sys.exit(
+            "The tools of requirements-tools.txt could not be installed: "
+            "is the package index reachable?"
+        )
+
+
+def _install_tex() -> None:
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        print("Installing TeX, which compiles the exported documents.", flush=True)
+        _runs("apt-get", "update", "--quiet=2")
+        _runs("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", *TEX)
+
+
+def _install_tools() -> None:
+    if not PYTHON.exists():
+        print("Installing the tools that evaluate models (about 1 GB).", flush=True)
+        _runs(sys.executable, "-m", "venv", FOLDER)
+    _runs(*PIP, "--requirement", ROOT / "requirements-tools.txt")
+    _runs(*PIP, "--no-deps", "--ignore-requires-python", VALIDATOR)
+
+
+def _runs(*command: str | Path) -> bool:
+    # What it says when it fails is long; the one sentence at the end says what to do.
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    main()
