@@ -21,7 +21,7 @@ from scoring.models import Comparison, Part
 
 JOBS = {Part.TABLE: "compute_comparison", Part.ANALYSIS: "analyse_comparison"}
 # Goes up when a part holds other figures: what was kept before is not looked at again.
-VERSIONS = {Part.TABLE: 1, Part.ANALYSIS: 4}
+VERSIONS = {Part.TABLE: 2, Part.ANALYSIS: 5}
 
 Result = dict[str, Any]
 Progress = Callable[[int, int, str], None]

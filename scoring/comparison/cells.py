@@ -82,6 +82,10 @@ class Cell:
     method: str = ""
     parameters: str = ""
 
+    @property
+    def normalisation(self) -> str:
+        return self.task.normalisation
+
     @cached_property
     def _placed(self) -> tuple[Floats, tuple[int, ...], tuple[str, ...]]:
         return side_by_side([(vector.items, vector.scores) for vector in self.vectors])

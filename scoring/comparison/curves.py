@@ -6,6 +6,7 @@ from annotation.models import Assignment, Judgement, Study
 from scoring.comparison.cells import CellReader, cell_order, shots_of_batch
 from scoring.comparison.rows import percent
 from scoring.core.learning import learning_curve
+from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_one
 
 POINTS = 5
@@ -33,6 +34,7 @@ class Curve:
     task: str
     shots: int | str
     references: str
+    normalisation: str
     gold_version: int
     annotators: int
     points: tuple[Point, ...]
@@ -66,6 +68,7 @@ def _curve(study: Study, members: list[Assignment], reader: CellReader) -> Curve
         task=batch.task.slug,
         shots=shots_of_batch(batch),
         references=reader.policy(batch.task),
+        normalisation=batch.task.normalisation,
         gold_version=reader.gold_version(batch.task),
         annotators=len(members),
         points=tuple(
@@ -95,14 +98,18 @@ def _scored_judgements(
     golds: dict[int, tuple] = {}
     for training_set in {member.batch.training_set for member in members}:
         items = reader.items(task, training_set)
-        golds |= dict(zip(items.example_ids, items.golds, strict=True))
+        golds |= dict(zip(items.example_ids, items.compared, strict=True))
     judgements = Judgement.objects.of_training().filter(assignment_id__in=names).order_by("pk")
     return [
         (
             names[owner],
             example,
             step + 1,
-            score_one(answer, golds[example], references=reader.policy(task)),
+            score_one(
+                normalised(answer, task.normalisation),
+                golds[example],
+                references=reader.policy(task),
+            ),
         )
         for owner, example, step, answer in judgements.values_list(
             "assignment_id", "example_id", "step", "answer"

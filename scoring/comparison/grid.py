@@ -12,7 +12,7 @@ from itertools import groupby
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.comparison.floors import LABELS, Bound
+from scoring.comparison.floors import RULES, Bound
 from scoring.comparison.policies import first_policies, policies_of, policy_of
 from scoring.comparison.rows import (
     CONSENSUS,
@@ -218,8 +218,14 @@ def _system_columns(rows: Sequence[Row], tasks: Sequence[str]) -> list[Column]:
 
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[Column]) -> list[Line]:
     by_label: dict[str, dict[str, Row]] = {}
-    for bound in sorted(bounds, key=lambda bound: list(LABELS).index(bound.rule)):
-        row = Row("bound", task=bound.task, mean=bound.score, references=bound.references)
+    for bound in sorted(bounds, key=lambda bound: RULES.index(bound.rule)):
+        row = Row(
+            "bound",
+            task=bound.task,
+            mean=bound.score,
+            references=bound.references,
+            normalisation=bound.normalisation,
+        )
         by_label.setdefault(bound.label, {})[bound.task] = row
     return [
         Line(

@@ -44,7 +44,7 @@ def _line(row: Row) -> list[str]:
         row.ci_method or "",
         str(row.n),
         str(row.m),
-        row.references or "",
+        row.scored_under,
         str(row.gold_version),
         limits(row.guard_low, row.guard_high) or "–",
     ]

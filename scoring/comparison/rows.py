@@ -14,6 +14,7 @@ from scoring.core.intervals import (
     cluster_scores,
     guard_band,
 )
+from scoring.core.normalisation import NONE
 from scoring.core.splits import SplitInterval, split_interval
 
 PEOPLE = "Human"
@@ -47,6 +48,8 @@ class Row:
     references: str | None = None
     gold_version: int | None = None
     coverage: float | None = None
+    # None of a published figure, which does not say.
+    normalisation: str | None = None
     parameters: str = field(default="", metadata=NOT_EXPORTED)
     source: str = field(default="", metadata=NOT_EXPORTED)
     # Beside the interval of a small group, on the plain scale: not wider at each of its ends.
@@ -57,10 +60,21 @@ class Row:
     units: int | None = field(default=None, metadata=NOT_EXPORTED)
 
     @property
+    def scored_under(self) -> str:
+        """The reference policy, and the normalisation where there is any."""
+        return scored_under(self.references, self.normalisation)
+
+    @property
     def is_exploratory(self) -> bool:
         """Of people: too few for a claim of better or worse, by the unit of their interval."""
         units = self.units or self.n
         return units is not None and 1 < units < EXPLORATORY_BELOW
+
+
+def scored_under(references: str | None, normalisation: str | None) -> str:
+    """Such as “any” or “any, squad-normalised”."""
+    named = f"{normalisation}-normalised" if normalisation not in (None, NONE) else ""
+    return ", ".join(filter(None, [references, named]))
 
 
 COLUMNS = tuple(each.name for each in fields(Row) if each.metadata.get("exported", True))
@@ -171,6 +185,7 @@ def _described(cell: Cell) -> Row:
         task=cell.task.slug,
         shots=cell.shots,
         references=cell.references,
+        normalisation=cell.normalisation,
         gold_version=cell.gold_version,
         coverage=cell.coverage,
         parameters=cell.parameters,

@@ -12,6 +12,8 @@ from scoring.leaderboard.board import Board, TaskBoard
 from scoring.leaderboard.rules import FLOOR, PEOPLE, SHOTS, SORTED_BY, SYSTEM, OverTasks, Place
 from scoring.models import FULLY_SUPERVISED, ProtocolTag
 
+# What every score names.
+UNDER = ("references", "normalisation")
 STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}
 
 
@@ -113,7 +115,7 @@ def _on_task(board: TaskBoard) -> BoardTable:
     shots = [str(each) for each in (SORTED_BY, *reversed(SHOTS), FULLY_SUPERVISED)]
     shots = [each for each in dict.fromkeys(shots) if each in board.shots]
     lines = tuple(_line_on_task(place, board.task, shots) for place in board.places)
-    return BoardTable(board.task, board.references, tuple(map(_shots, shots)), (), lines)
+    return BoardTable(board.task, board.scored_under, tuple(map(_shots, shots)), (), lines)
 
 
 def _line_on_task(place: Place, task: str, shots: Sequence[str]) -> BoardLine:
@@ -206,6 +208,7 @@ def _averages_sheet(board: Board) -> Sheet:
         Column("clues_root_sum_sd", "Root of the summed squared SDs (CLUES)", digits=1),
         Column("tasks", "Tasks", is_number=False),
         Column("references", "References", is_number=False),
+        Column("normalisations", "Normalisation", is_number=False),
     )
     rows = [
         {
@@ -218,6 +221,7 @@ def _averages_sheet(board: Board) -> Sheet:
             "clues_root_sum_sd": found.clues_sd if found else None,
             "tasks": " ".join(board.chosen),
             "references": " ".join(found.references) if found else None,
+            "normalisations": " ".join(found.normalisations) if found else None,
         }
         for shots in reversed(SHOTS)
         for line in board.over_tasks
@@ -240,7 +244,7 @@ def _figures_sheet(board: Board) -> Sheet:
         *_ABOUT,
         Column("shots", "Shots"),
         *(Column(key, key, digits=None if key in "nm" else 1) for key in figures),
-        *(Column(key, key, is_number=False) for key in ("ci_method", "estimand", "references")),
+        *(Column(key, key, is_number=False) for key in ("ci_method", "estimand", *UNDER)),
         Column("gold_version", "Gold version"),
         Column("coverage", "Coverage", digits=3),
     )
@@ -261,7 +265,7 @@ def _figures_sheet(board: Board) -> Sheet:
 
 def _figures(row: Row) -> Plain:
     names = ("shots", "mean", "sd", "n", "m", "ci_low", "ci_high", "ci_method", "estimand")
-    return {name: getattr(row, name) for name in (*names, "references", "gold_version", "coverage")}
+    return {name: getattr(row, name) for name in (*names, *UNDER, "gold_version", "coverage")}
 
 
 def _about(place: Place) -> Mapping[str, object]:

@@ -29,4 +29,7 @@ COLUMN_MEANINGS = {
     "unknown (a published figure that does not say).",
     "gold_version": "The version of the task's reference answers that was scored against.",
     "coverage": "Share of the items that have an answer, in [0, 1]; the mean is over these alone.",
+    "normalisation": "What answers and references were rid of before they were compared: none, or "
+    "squad (case, punctuation, articles and spaces, as SQuAD's script does); empty for a published "
+    "figure.",
 }

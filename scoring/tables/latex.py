@@ -120,7 +120,10 @@ def _task(grid: Grid, column: Column) -> str:
 def _caption(grid: Grid, table: ComparisonTable) -> str:
     interval = f" [95 % interval for {table.estimand}]" if grid.has_intervals else ""
     policy = table.references or "of each task"
-    return f"{grid.title}: S1 in percent, mean (SD){interval}; reference policy {policy}."
+    return (
+        f"{grid.title}: S1 in percent, mean (SD){interval}; reference policy {policy}; "
+        f"normalisation {table.normalisation}."
+    )
 
 
 def _cell(cell: GridCell | None) -> str:

@@ -40,7 +40,8 @@ def _reading_line(table: ComparisonTable) -> str:
     policy = table.references or "each task's own"
     return (
         f"S1 in percent: mean (SD) [95 % interval]. Interval for {table.estimand}; "
-        f"reference policy: {policy}. Benchmark: {_safe(table.benchmark)}."
+        f"reference policy: {policy}; normalisation: {_safe(table.normalisation)}. "
+        f"Benchmark: {_safe(table.benchmark)}."
     )
 
 

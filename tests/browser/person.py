@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from django.urls import reverse
 from playwright.sync_api import Locator, Page
 
+from annotation.kinds import answer_kind
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Assignment, Batch
 from annotation.models.frozen import FrozenExample
@@ -157,11 +158,13 @@ class Person:
     ) -> None:
         """Give the texts as the answer, each selected where it stands first."""
         example = example or current_example(self.assignment)
-        if example.options:
-            self.chooses(example.options.index(texts[0]), by)
+        kind = answer_kind(self.assignment.batch.task.kind)
+        options = kind.options(example)
+        if options:
+            self.chooses(options.index(texts[0]), by)
         elif not texts:
             self.chooses_none(by)
-        for text in texts if not example.options else ():
+        for text in texts if kind.takes_pieces else ():
             self.selects(*_place_of(text, example.context), by=by)
 
     def answers_right(self, by: str = MOUSE) -> None:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from annotation.models import Role
+from scoring.core.normalisation import NONE
 
 Span = dict[str, Any]
 Alternatives = list[list[Span]]
@@ -76,6 +77,10 @@ class ReadTask:
     @property
     def kind(self) -> str:
         return self.own.get("kind") or self.defaults["kind"]
+
+    @property
+    def normalisation(self) -> str:
+        return self.own.get("normalisation", NONE)
 
     def examples(self) -> dict[str, ReadExample]:
         """Every example once, by its identity; the first row that names it counts."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from annotation.benchmarks.formats.lines import is_text
 from annotation.models.errors import BadInput
+from annotation.models.texts import is_text
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run
 from scoring.runs.formats.records import RunFields
 
