@@ -123,6 +123,8 @@ def gold_texts(kind: str, name: str) -> list[str]:
         return [LABELS[even]]
     if kind == Kind.CANDIDATE:
         return ["Anna" if even else "Boris"]
+    if kind == Kind.TEXT:
+        return ["Anna and Boris"] if even else []
     return ["Anna", "Boris"] if even else []
 
 

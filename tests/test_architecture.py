@@ -79,7 +79,7 @@ def test_uses_no_model_signals() -> None:
 
 # A kind named or compared: only the kinds themselves may, beside the list of their names.
 LOOKS_AT_A_KIND = re.compile(
-    r"\bKind\.[A-Z]|\bkind (?:==|!=|in) .*[\"'](?:choice|spans|candidate)[\"']"
+    r"\bKind\.[A-Z]|\bkind (?:==|!=|in) .*[\"'](?:choice|spans|candidate|text)[\"']"
 )
 
 
@@ -99,8 +99,7 @@ def test_leaves_what_a_kind_of_answer_means_to_the_kinds(part: str, suffix: str)
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["if task.kind == Kind.SPANS:", "    Kind.CHOICE: 1,", '{% if content.kind == "spans" %}'],
+    "line", ["if task.kind == Kind.SPANS:", "    Kind.TEXT: 1,", '{% if content.kind == "spans" %}']
 )
 def test_notices_who_looks_at_a_kind(line: str) -> None:
     assert LOOKS_AT_A_KIND.search(line)

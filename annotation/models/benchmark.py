@@ -12,6 +12,7 @@ class Kind(models.TextChoices):
     CHOICE = "choice", _("choice")
     SPANS = "spans", _("spans")
     CANDIDATE = "candidate", _("candidate")
+    TEXT = "text", _("text")
 
 
 class Role(models.TextChoices):

@@ -153,6 +153,18 @@ class Person:
         else:
             self._presses("[data-span-none]", by)
 
+    def types(self, text: str, by: str = MOUSE) -> None:
+        """A short text, or none."""
+        field = self.page.locator("[name=text]" if text else "[name=none]")
+        if by == KEYBOARD:
+            field.focus()
+        else:
+            field.tap() if by == TOUCH else field.click()
+        if text:
+            self.page.keyboard.type(text)
+        elif by == KEYBOARD:
+            self.page.keyboard.press(" ")
+
     def answers(
         self, texts: Sequence[str], by: str = MOUSE, example: FrozenExample | None = None
     ) -> None:
@@ -162,6 +174,8 @@ class Person:
         options = kind.options(example)
         if options:
             self.chooses(options.index(texts[0]), by)
+        elif kind.takes_any_text:
+            self.types("".join(texts), by)
         elif not texts:
             self.chooses_none(by)
         for text in texts if kind.takes_pieces else ():
