@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 from django.utils.translation import gettext as _
@@ -20,7 +22,7 @@ from annotation.kinds.choice import are_labels
 from annotation.kinds.marking import Range, marked, occurrences
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
-from scoring.core.spans import check_spans, tokens_of
+from scoring.core.spans import check_spans, joined_characters, tokens_of
 
 
 class Spans(AnswerKind):
@@ -54,7 +56,8 @@ class Spans(AnswerKind):
         return _("none here")
 
     def shown(self, example: FrozenExample) -> Context:
-        return {"segments": marked(example.context)}
+        segments = zip(marked(example.context), map(boundaries, example.context), strict=True)
+        return {"segments": list(segments)}
 
     def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
         # The picker's hidden field comes first, the plain way's box behind it.
@@ -115,6 +118,29 @@ class Spans(AnswerKind):
 
 
 Places = list[list[int]]
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """What a browser must know to take a text by tokens or by characters: short texts of numbers,
+    in code points, since a page's text is seldom much longer."""
+
+    # By turns the length of a gap and that of the token behind it, negative for punctuation.
+    tokens: str
+    # Code points that belong to the character before them, each by its distance from the one
+    # before.
+    joined: str
+
+
+def boundaries(text: str) -> Boundaries:
+    tokens: list[int] = []
+    end = 0
+    for token in tokens_of(text):
+        length = token.end - token.start
+        tokens += [token.start - end, -length if token.is_punctuation else length]
+        end = token.end
+    joined = [b - a for a, b in pairwise([0, *joined_characters(text)])]
+    return Boundaries(" ".join(map(str, tokens)), " ".join(map(str, joined)))
 
 
 def _selected(text: str) -> list[object]:
