@@ -1,14 +1,16 @@
 """Objects for tests: small benchmarks, studies and people, made through the models and acts of the
 product itself."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from importlib import import_module
 from itertools import count
 from typing import Any
 
-from annotation.kinds.answers import RawAnswer
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Form
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import (
     Annotator,
@@ -30,6 +32,7 @@ from annotation.models import (
     Task,
     WorkState,
 )
+from annotation.models.frozen import batch_content
 from annotation.studies.lifecycle import start_study
 from annotation.work.joining import identify, join
 from annotation.work.judging import (
@@ -120,6 +123,8 @@ def gold_texts(kind: str, name: str) -> list[str]:
         return [LABELS[even]]
     if kind == Kind.CANDIDATE:
         return ["Anna" if even else "Boris"]
+    if kind == Kind.TEXT:
+        return ["Anna and Boris"] if even else []
     return ["Anna", "Boris"] if even else []
 
 
@@ -215,33 +220,37 @@ def at_work(of: Batch, *, who: Annotator | None = None, at: datetime = NOON) -> 
     return assignment
 
 
-def right_answer(assignment: Assignment) -> RawAnswer:
+def gold_of(assignment: Assignment) -> list[str]:
+    """The gold of the example that is asked."""
     shown = current_example(assignment)
-    gold = gold_in_force([shown.pk], assignment.batch.task_id, 1)[shown.pk]
-    return raw_for(gold.alternative_texts()[0], shown.options, shown.context[0])
+    return gold_in_force([shown.pk], assignment.batch.task_id, 1)[shown.pk].alternative_texts()[0]
 
 
-def wrong_answer(assignment: Assignment) -> RawAnswer:
-    shown = current_example(assignment)
-    right = right_answer(assignment)
-    if shown.options:
-        return RawAnswer(option=1 - (right.option or 0))
-    return RawAnswer(none=True) if right.spans else RawAnswer(spans=[[0, 0, 4]])
+def right_answer(assignment: Assignment) -> Form:
+    content = batch_content(assignment.batch_id)
+    kind = answer_kind(content.kind)
+    return kind.right_form(current_example(assignment), gold_of(assignment), content)
 
 
-def raw_for(texts: Iterable[str], options: Sequence[str], context: str) -> RawAnswer:
-    wanted = list(texts)
-    if options:
-        return RawAnswer(option=options.index(wanted[0]))
-    spans = [[0, context.find(text), context.find(text) + len(text)] for text in wanted]
-    return RawAnswer(spans=spans, none=not spans)
+def wrong_answer(assignment: Assignment) -> Form:
+    """Another option than the right one; nothing where there was something to find."""
+    shown, content = current_example(assignment), batch_content(assignment.batch_id)
+    kind = answer_kind(content.kind)
+    others = [text for text in kind.options(shown) if [text] != gold_of(assignment)]
+    wrong = others[:1] or ([] if gold_of(assignment) else shown.context[0].split()[:1])
+    return kind.right_form(shown, wrong, content)
 
 
-def answer(assignment: Assignment, raw: RawAnswer | None = None, *, at: datetime = NOON) -> None:
+def selection(*spans: Sequence[int]) -> Form:
+    """The form of selected pieces; none if there are none."""
+    return {"spans": json.dumps(spans), "none": "" if spans else "1"}
+
+
+def answer(assignment: Assignment, form: Form | None = None, *, at: datetime = NOON) -> None:
     """Submit the current step (correctly by default), and leave its reveal."""
     step = assignment.step
-    raw = raw or right_answer(assignment)
-    submit_answer(assignment, step=step, raw=raw, times=BrowserTimes(), at=at)
+    form = form or right_answer(assignment)
+    submit_answer(assignment, step=step, form=form, times=BrowserTimes(), at=at)
     if assignment.state == WorkState.REVEALED:
         leave_reveal(assignment, step=step, at=at)
 
@@ -252,6 +261,6 @@ def worked_through(of: Batch, *, wrong: int = 0, who: Annotator | None = None) -
     for number in count():
         if assignment.is_finished:
             return assignment
-        raw = wrong_answer(assignment) if number < wrong else None
-        answer(assignment, raw, at=NOON + timedelta(seconds=10 * (number + 1)))
+        form = wrong_answer(assignment) if number < wrong else None
+        answer(assignment, form, at=NOON + timedelta(seconds=10 * (number + 1)))
     raise AssertionError("unreachable")

@@ -40,4 +40,5 @@ def _keep(migrated: sqlite3.Connection) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    BaseDatabaseCreation.create_test_db = create_test_db
+    creation: Any = BaseDatabaseCreation
+    creation.create_test_db = create_test_db

@@ -3,6 +3,7 @@ of each part, and between the files of a room.
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -182,3 +183,47 @@ def test_uses_no_model_signals() -> None:
         for path in _files(part):
             text = path.read_text()
             assert not any(name in text for name in forbidden), path
+
+
+# A kind named or compared: only the kinds themselves may, beside the list of their names.
+LOOKS_AT_A_KIND = re.compile(
+    r"\bKind\.[A-Z]|\bkind (?:==|!=|in) .*[\"'](?:choice|spans|candidate|text)[\"']"
+)
+
+
+def _lines_of(part: str, suffix: str) -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / part).rglob(f"*{suffix}")):
+        if not {"migrations", "kinds"} & set(path.parts):
+            for number, line in enumerate(path.read_text().splitlines(), start=1):
+                yield f"{path.relative_to(ROOT)}, line {number}", line
+
+
+@pytest.mark.parametrize(
+    ("part", "suffix"), [("annotation", ".py"), ("scoring", ".py"), ("templates", ".html")]
+)
+def test_leaves_what_a_kind_of_answer_means_to_the_kinds(part: str, suffix: str) -> None:
+    lines = _lines_of(part, suffix)
+    assert [where for where, line in lines if LOOKS_AT_A_KIND.search(line)] == []
+
+
+@pytest.mark.parametrize(
+    "line", ["if task.kind == Kind.SPANS:", "    Kind.TEXT: 1,", '{% if content.kind == "spans" %}']
+)
+def test_notices_who_looks_at_a_kind(line: str) -> None:
+    assert LOOKS_AT_A_KIND.search(line)
+
+
+KINDS_MAY_IMPORT = ("annotation.kinds", "annotation.models", "scoring.core")
+
+
+def test_lets_kinds_know_the_models_and_the_core_alone() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in sorted((ROOT / "annotation/kinds").glob("*.py"))
+        for module in _imports(path)
+        if module.split(".")[0] in OURS
+        and not any(
+            _is_within(module, name) or _is_within(name, module) for name in KINDS_MAY_IMPORT
+        )
+    ]
+    assert wrong == []

@@ -116,10 +116,10 @@ class TaskAdmin(PagedAdmin[Task]):
         ),
         (
             gettext_lazy("From the files"),
-            {"fields": ["benchmark", "slug", "kind", "max_spans", "transfer"]},
+            {"fields": ["benchmark", "slug", "kind", "max_spans", "normalisation", "transfer"]},
         ),
     ]
-    readonly_fields = ("benchmark", "slug", "kind", "max_spans", "transfer")
+    readonly_fields = ("benchmark", "slug", "kind", "max_spans", "normalisation", "transfer")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

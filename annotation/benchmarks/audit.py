@@ -21,7 +21,8 @@ from annotation.benchmarks.findings import (
     warning,
 )
 from annotation.benchmarks.floors import ceiling, floors, reach, several_alternatives
-from annotation.models import ItemSet, Kind, Role, Task
+from annotation.kinds import answer_kind
+from annotation.models import ItemSet, Role, Task
 
 # What a reader found in the files and corrected before anything was stored.
 READER_MESSAGES = {
@@ -80,7 +81,7 @@ def shot_sets_without_chain(material: Material) -> Finding | None:
 
 
 def gold_not_in_context(material: Material) -> Finding | None:
-    if material.task.kind != Kind.SPANS:
+    if not answer_kind(material.task.kind).takes_pieces:
         return None
     spans = [(row, text) for row in material.distinct for text in sorted(row.gold)]
     absent = [row.says(f"“{text}”") for row, text in spans if not stands_in(text, row.example)]
@@ -93,9 +94,9 @@ def gold_not_in_context(material: Material) -> Finding | None:
 
 
 def gold_not_offered(material: Material) -> Finding | None:
-    if material.task.kind == Kind.SPANS:
+    if not answer_kind(material.task.kind).takes_options:
         return None
-    rows = [row for row in material.distinct if not row.gold & set(material.offered(row))]
+    rows = [row for row in material.distinct if not material.givable(row)]
     return warning(
         "gold_not_offered",
         f"Examples that do not offer their gold answer: {{count}} of {len(material.distinct)}.",
@@ -104,7 +105,7 @@ def gold_not_offered(material: Material) -> Finding | None:
 
 
 def labels_not_in_question(material: Material) -> Finding | None:
-    if material.task.kind != Kind.CHOICE:
+    if not answer_kind(material.task.kind).takes_labels:
         return None
     labels = {label for row in material.distinct for label in row.item_set.choices}
     unnamed = [

@@ -7,8 +7,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.benchmarks.importing import IMPORT_REASON
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked
 from annotation.kinds.scoring import gold_in_force
-from annotation.models import Example, Gold, GoldVersion, Kind, Task
+from annotation.models import Example, Gold, GoldVersion, Task
 from annotation.models.errors import BadInput
 
 Span = dict[str, Any]
@@ -73,8 +75,9 @@ def _checked(
         texts = [span["text"] for span in spans]
         if "" in texts or len(set(texts)) < len(texts):
             _refuse(example, "give each text of an alternative once, and no empty text")
-        _check_form(task, example, texts)
-        for text in set(texts) - known - _possible_texts(task, example, texts):
+        if problem := answer_kind(task.kind).problem_of_alternative(texts, task.max_spans):
+            _refuse(example, problem)
+        for text in set(texts) - known - _givable(task, example, texts):
             _refuse(example, f"“{text}” is not among the answers that can be given")
     return alternatives
 
@@ -99,22 +102,10 @@ def _stands_at(text: str, segment: object, start: object, example: Example) -> b
     return in_range and example.context[segment].startswith(text, start)
 
 
-def _check_form(task: Task, example: Example, texts: Sequence[str]) -> None:
-    if task.kind != Kind.SPANS and len(texts) != 1:
-        _refuse(example, f"an alternative is exactly one text where the kind is {task.kind}")
-    if task.kind == Kind.SPANS and task.max_spans is not None and len(texts) > task.max_spans:
-        _refuse(example, f"an alternative holds at most {task.max_spans} in this task")
-
-
-def _possible_texts(task: Task, example: Example, texts: Sequence[str]) -> set[str]:
+def _givable(task: Task, example: Example, texts: Sequence[str]) -> set[str]:
     """Those of the texts that an annotator could give."""
-    if task.kind == Kind.CHOICE:
-        offered = {label for item_set in example.item_sets.all() for label in item_set.choices}
-    elif task.kind == Kind.CANDIDATE:
-        offered = set(example.candidate_texts())
-    else:
-        offered = {text for text in texts if any(text in part for part in example.context)}
-    return offered & set(texts)
+    labels = {label for item_set in example.item_sets.all() for label in item_set.choices}
+    return answer_kind(task.kind).givable(texts, asked(example, sorted(labels)))
 
 
 def _refuse(example: Example, problem: str) -> NoReturn:

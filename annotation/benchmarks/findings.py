@@ -17,7 +17,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents
-from annotation.models import Example, Gold, Item, ItemSet, Kind, Role, Task
+from annotation.kinds import answer_kind
+from annotation.kinds.base import AskedExample, Tested, asked
+from annotation.models import Example, Gold, Item, ItemSet, Role, Task
+from scoring.core.normalisation import normalised, normalised_golds
 
 WARNING, NOTE = "warning", "note"
 MOST_EXAMPLES = 5
@@ -61,6 +64,10 @@ class Row:
     alternatives: list[list[dict[str, Any]]]
 
     @cached_property
+    def asked(self) -> AskedExample:
+        return asked(self.example, self.item_set.choices)
+
+    @cached_property
     def texts(self) -> list[list[str]]:
         return [[span["text"] for span in spans] for spans in self.alternatives]
 
@@ -83,18 +90,22 @@ class TestMaterial:
         self.task = task
         self.test = _rows(task, gold_version, [Role.TEST])
 
-    def offered(self, row: Row) -> list[str]:
-        """The texts that an answer can be made of, as far as they matter to its score."""
-        if self.task.kind == Kind.CHOICE:
-            return row.item_set.choices
-        if self.task.kind == Kind.CANDIDATE:
-            return mentions(row.example)
-        return [text for text in row.gold if stands_in(text, row.example)]
+    @cached_property
+    def tested(self) -> Tested:
+        return Tested(
+            [row.asked for row in self.test],
+            [normalised_golds(row.texts, self.task.normalisation) for row in self.test],
+        )
+
+    def givable(self, row: Row) -> set[str]:
+        """The gold texts that an answer could hold, as S1 compares them."""
+        found = answer_kind(self.task.kind).givable(row.gold, row.asked)
+        return set(normalised(found, self.task.normalisation))
 
     @property
     def most(self) -> int | None:
         """How many texts one answer may hold."""
-        return self.task.max_spans if self.task.kind == Kind.SPANS else 1
+        return answer_kind(self.task.kind).most_texts(self.task.max_spans)
 
 
 class Material(TestMaterial):
@@ -115,11 +126,6 @@ class Material(TestMaterial):
     @cached_property
     def chains(self) -> list[Chain]:
         return chains_of(self.contents)
-
-
-def mentions(example: Example) -> list[str]:
-    """The texts of the marked entities, as often as they are marked."""
-    return [example.context[segment][start:end] for segment, start, end in example.candidates]
 
 
 def _rows(task: Task, gold_version: int, roles: Collection[str]) -> list[Row]:

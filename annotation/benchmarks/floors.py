@@ -11,23 +11,17 @@ from annotation.benchmarks.findings import (
     Finding,
     Material,
     TestMaterial,
-    mentions,
     shortened,
 )
-from annotation.models import Example, Kind, ReferencePolicy
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Floor
+from annotation.models import Example, ReferencePolicy
 from scoring.core import floors as core
+from scoring.core.normalisation import NONE
 from scoring.core.spans import measure_reach
 
 # A ceiling below this, in percent, is a warning.
 ALMOST_ALL = 99.995
-RULES = {
-    "empty": "no answer everywhere",
-    "best_label": "the best single label everywhere",
-    "every_label": "every label at once",
-    "most_frequent_candidate": "the entity that is marked most often",
-    "first_candidate": "the entity that is marked first",
-    "every_candidate": "every entity at once",
-}
 
 
 def floors(material: Material) -> Finding | None:
@@ -36,8 +30,13 @@ def floors(material: Material) -> Finding | None:
         return None
     figures = {policy: floor_scores(material, policy) for policy in ReferencePolicy.values}
     policy = material.task.reference_policy
-    scores = [f"{RULES[rule]} {score:.2f}" for rule, score in figures[policy].items()]
-    message = f"What no skill earns (S1 in percent, policy {policy}): {', '.join(scores)}."
+    scores = [
+        f"{floor.in_words} {figures[policy][floor.rule]:.2f}" for floor in _floors_of(material)
+    ]
+    message = (
+        f"What no skill earns (S1 in percent, policy {policy}{_normalised(material)}): "
+        f"{', '.join(scores)}."
+    )
     return Finding("floors", NOTE, message, (), figures)
 
 
@@ -51,7 +50,7 @@ def ceiling(material: Material) -> Finding | None:
         "ceiling",
         NOTE if figures[policy] > ALMOST_ALL else WARNING,
         "The best answers that this task's form allows reach an S1 of "
-        f"{figures[policy]:.2f} percent (policy {policy}).",
+        f"{figures[policy]:.2f} percent (policy {policy}{_normalised(material)}).",
         (),
         figures,
     )
@@ -75,7 +74,7 @@ def several_alternatives(material: Material) -> Finding | None:
 
 def reach(material: Material) -> Finding | None:
     """How many of the gold spans two taps select."""
-    if material.task.kind != Kind.SPANS:
+    if not answer_kind(material.task.kind).takes_pieces:
         return None
     spans = [
         (_segment_of(span, row.example), span["text"], span.get("start"))
@@ -103,38 +102,35 @@ def reach(material: Material) -> Finding | None:
 
 def floor_scores(material: TestMaterial, policy: str) -> dict[str, float]:
     """In percent, by the rule that gives the answers."""
-    golds = [row.texts for row in material.test]
-    scores = {"empty": core.empty_score(golds, references=policy)}
-    if material.task.kind == Kind.CHOICE:
-        offered = [row.item_set.choices for row in material.test]
-        labels = sorted({label for choices in offered for label in choices}) or [""]
-        scores["best_label"] = core.best_constant_label(golds, labels, references=policy)[1]
-        scores["every_label"] = core.every_candidate_score(golds, offered, references=policy)
-    elif material.task.kind == Kind.CANDIDATE:
-        named = [mentions(row.example) for row in material.test]
-        scores |= {
-            "most_frequent_candidate": core.most_frequent_candidate_score(
-                golds, named, references=policy
-            ),
-            "first_candidate": core.first_candidate_score(golds, named, references=policy),
-            "every_candidate": core.every_candidate_score(golds, named, references=policy),
-        }
-    return {rule: 100 * score for rule, score in scores.items()}
+    return {
+        floor.rule: 100 * floor.score(material.tested, policy) for floor in _floors_of(material)
+    }
 
 
 def ceiling_score(material: TestMaterial, policy: str) -> float:
     """In percent."""
     return 100 * core.ceiling_score(
-        [row.texts for row in material.test],
-        offered=[material.offered(row) for row in material.test],
+        material.tested.golds,
+        offered=[material.givable(row) for row in material.test],
         most=material.most,
         references=policy,
     )
 
 
+def _floors_of(material: TestMaterial) -> tuple[Floor, ...]:
+    return answer_kind(material.task.kind).floors
+
+
+def _normalised(material: TestMaterial) -> str:
+    """Named where there is any."""
+    normalisation = material.task.normalisation
+    return f", normalisation {normalisation}" if normalisation != NONE else ""
+
+
 def _segment_of(span: Mapping[str, Any], example: Example) -> str:
     """The segment that a gold span names, else the first one that holds it."""
     if "segment" in span:
-        return example.context[span["segment"]]
+        named: str = example.context[span["segment"]]
+        return named
     holding = [segment for segment in example.context if span["text"] in segment]
     return holding[0] if holding else ""

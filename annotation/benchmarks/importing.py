@@ -37,7 +37,16 @@ IMPORT_REASON = "import"
 ROWS_AT_ONCE = 500
 # A batch copies its task's description when it starts; these fields it reads from the task.
 HELD_FIELDS = frozenset(
-    {"title", "kind", "max_spans", "language", "direction", "reference_policy", "exposure_key"}
+    {
+        "title",
+        "kind",
+        "max_spans",
+        "normalisation",
+        "language",
+        "direction",
+        "reference_policy",
+        "exposure_key",
+    }
 )
 FILLED_IF_EMPTY = ("title", "description")
 
@@ -182,7 +191,7 @@ def _save_fields(benchmark: Benchmark, read: ReadTask) -> tuple[Task, bool, list
     empty = {
         name: read.defaults.get(name, "") for name in FILLED_IF_EMPTY if not getattr(task, name)
     }
-    wanted = {"kind": read.kind, **empty, **read.own}
+    wanted = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.own}
     changes = {name: value for name, value in wanted.items() if getattr(task, name) != value}
     held = sorted(HELD_FIELDS & set(changes))
     if held and _held_of(task).sets:

@@ -18,7 +18,8 @@ from annotation.benchmarks.formats.flex import (
 from annotation.benchmarks.formats.lines import records_of
 from annotation.benchmarks.importing import TaskReport, save_task
 from annotation.benchmarks.sampling import check_names, episode_sets
-from annotation.models import Benchmark, Kind, Task
+from annotation.kinds.choice import KIND as CHOICE
+from annotation.models import Benchmark, Task
 from annotation.models.errors import BadInput
 
 SOURCE = "FLEX's toolkit"
@@ -133,7 +134,7 @@ def _read_task(dataset: str, episodes: Sequence[FlexEpisode], challenge: FlexCha
     return ReadTask(
         slug=slug_of(dataset),
         own={
-            "kind": Kind.CHOICE,
+            "kind": CHOICE.name,
             "sampling": {
                 "kind": "episodes",
                 "source": SOURCE,

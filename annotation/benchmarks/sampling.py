@@ -21,8 +21,10 @@ from annotation.benchmarks.formats.labelled import (
     labelled_example,
 )
 from annotation.benchmarks.importing import TaskReport, save_task
+from annotation.kinds import answer_kind
+from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.scoring import gold_in_force
-from annotation.models import Benchmark, Kind, Role, Task, Transfer
+from annotation.models import Benchmark, Role, Task, Transfer
 from annotation.models.errors import BadInput
 from scoring.core import episodes as core
 from scoring.core.draws import Draws
@@ -117,7 +119,7 @@ def changed(rules: Rules, changes: dict[str, Any]) -> Rules:
 def labelled_task(task: Task) -> LabelledData:
     """An imported task as a data set: each content in any of its sets once, with its present
     gold."""
-    if task.kind != Kind.CHOICE:
+    if not answer_kind(task.kind).takes_labels:
         raise BadInput(f"The task {task.slug} has no labels to choose from ({task.kind}).")
     examples = list(task.examples.order_by("id"))
     golds = gold_in_force([e.pk for e in examples], task.pk, task.latest_gold_version().number)
@@ -166,7 +168,7 @@ def sample(
         sets = _read_sets(data, drawn, seed)
         read = ReadTask(
             slug=task,
-            own={"kind": Kind.CHOICE, "sampling": _as_stored(record)},
+            own={"kind": CHOICE.name, "sampling": _as_stored(record)},
             defaults={
                 "title": task,
                 "exposure_key": exposure_key_for(list(data.labels)),

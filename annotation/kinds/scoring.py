@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from annotation.models import Gold, ReferencePolicy
-from scoring.core.s1 import s1_best, s1_score
+from annotation.models import Gold
+from scoring.core.normalisation import normalised, normalised_golds
+from scoring.core.s1 import score_one
 
 
 def gold_in_force(example_ids: Iterable[int], task_id: int, version: int) -> dict[int, Gold]:
@@ -20,9 +21,10 @@ def gold_in_force(example_ids: Iterable[int], task_id: int, version: int) -> dic
     return {gold.example_id: gold for gold in golds}
 
 
-def mark(texts: Sequence[str], gold: Gold, policy: str) -> float:
-    """S1 of one answer, in [0, 1], under a reference policy."""
-    alternatives = gold.alternative_texts()
-    if policy == ReferencePolicy.SET:
-        return s1_score(texts, [text for spans in alternatives for text in spans])
-    return s1_best(texts, alternatives)
+def mark(texts: Sequence[str], gold: Gold, policy: str, normalisation: str) -> float:
+    """S1 of one answer, in [0, 1], under a reference policy and a task's normalisation."""
+    return score_one(
+        normalised(texts, normalisation),
+        normalised_golds(gold.alternative_texts(), normalisation),
+        references=policy,
+    )

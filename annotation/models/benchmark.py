@@ -7,9 +7,12 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Kind(models.TextChoices):
+    """The names of the kinds of answer; each is a module of annotation/kinds/."""
+
     CHOICE = "choice", _("choice")
     SPANS = "spans", _("spans")
     CANDIDATE = "candidate", _("candidate")
+    TEXT = "text", _("text")
 
 
 class Role(models.TextChoices):
@@ -22,6 +25,13 @@ class ReferencePolicy(models.TextChoices):
 
     SET = "set", "set"
     ANY = "any", "any"
+
+
+class Normalisation(models.TextChoices):
+    """What answers and gold are rid of before they are compared: see scoring.core."""
+
+    NONE = "none", "none"
+    SQUAD = "squad", "squad"
 
 
 class Transfer(models.TextChoices):
@@ -68,6 +78,12 @@ class Task(models.Model):
     max_spans = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text=_("1 if at most one piece may be chosen, as in SQuAD.")
     )
+    normalisation = models.CharField(
+        max_length=10,
+        choices=Normalisation.choices,
+        default=Normalisation.NONE,
+        help_text=_("How typed answers and gold are made alike before they are compared."),
+    )
     language = models.CharField(max_length=20, default="en")
     direction = models.CharField(
         max_length=3, choices=Direction.choices, default=Direction.LEFT_TO_RIGHT
@@ -92,6 +108,10 @@ class Task(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "slug"], name="task_slug_in_benchmark"),
             models.CheckConstraint(condition=Q(kind__in=Kind.values), name="task_kind_known"),
+            models.CheckConstraint(
+                condition=Q(normalisation__in=Normalisation.values),
+                name="task_normalisation_known",
+            ),
             models.CheckConstraint(
                 condition=Q(max_spans__isnull=True) | Q(max_spans__gte=1),
                 name="task_max_spans_positive",
@@ -130,11 +150,6 @@ class Example(models.Model):
 
     def __str__(self) -> str:
         return self.identity
-
-    def candidate_texts(self) -> list[str]:
-        """The distinct texts of the marked entities, in order of first mention."""
-        texts = [self.context[segment][start:end] for segment, start, end in self.candidates]
-        return list(dict.fromkeys(texts))
 
 
 class GoldVersion(models.Model):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
 
-from annotation.models import Batch, Item, ItemSet, Kind, Role, Study
+from annotation.models import Batch, Item, ItemSet, Role, Study
 from annotation.models.shuffling import shuffled
 
 
@@ -19,8 +19,8 @@ class FrozenExample:
     context_hash: str
     question: str
     candidates: tuple[tuple[int, int, int], ...]
-    # What may be answered if the kind is choice or candidate, in a stable order.
-    options: tuple[str, ...]
+    # Those that its set offers, in a stable order.
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class BatchContent:
     description: str
     gold_version: int
     reference_policy: str
+    normalisation: str
     training: tuple[FrozenExample, ...]
     test: tuple[FrozenExample, ...]
 
@@ -83,8 +84,9 @@ def batch_content(batch_id: int) -> BatchContent:
         description=batch.description,
         gold_version=batch.gold_version.number,
         reference_policy=task.reference_policy,
-        training=_examples(batch.training_set, task.kind) if batch.training_set else (),
-        test=_examples(batch.test_set, task.kind),
+        normalisation=task.normalisation,
+        training=_examples(batch.training_set) if batch.training_set else (),
+        test=_examples(batch.test_set),
     )
 
 
@@ -108,14 +110,13 @@ def _rules(study: Study) -> StudyRules:
     return StudyRules(**{name: getattr(study, name) for name in names})
 
 
-def _examples(item_set: ItemSet, kind: str) -> tuple[FrozenExample, ...]:
+def _examples(item_set: ItemSet) -> tuple[FrozenExample, ...]:
     items = Item.objects.filter(item_set=item_set).select_related("example").order_by("position")
-    return tuple(_frozen(item, item_set, kind) for item in items)
+    return tuple(_frozen(item, item_set) for item in items)
 
 
-def _frozen(item: Item, item_set: ItemSet, kind: str) -> FrozenExample:
+def _frozen(item: Item, item_set: ItemSet) -> FrozenExample:
     example = item.example
-    options = example.candidate_texts() if kind == Kind.CANDIDATE else item_set.choices
     return FrozenExample(
         pk=example.pk,
         role=item_set.role,
@@ -124,5 +125,5 @@ def _frozen(item: Item, item_set: ItemSet, kind: str) -> FrozenExample:
         context_hash=example.context_hash,
         question=example.question,
         candidates=tuple((s, start, end) for s, start, end in example.candidates),
-        options=() if kind == Kind.SPANS else tuple(options),
+        labels=tuple(item_set.choices),
     )

@@ -94,14 +94,14 @@ def _play_step(
     step = assignment.step
     example = current_example(assignment)
     content = batch_content(assignment.batch_id)
-    raw, seconds = person.answer(
+    form, seconds = person.answer(
         example,
         golds[example.pk].alternative_texts()[0],
-        max_spans=content.max_spans,
+        content,
         examples_seen=min(step, len(content.training)),
     )
     now += timedelta(seconds=seconds)
-    submit_answer(assignment, step=step, raw=raw, times=BrowserTimes(), at=now)
+    submit_answer(assignment, step=step, form=form, times=BrowserTimes(), at=now)
     if assignment.state == WorkState.REVEALED:
         now += timedelta(seconds=REVEAL_S)
         leave_reveal(assignment, step=step, at=now)

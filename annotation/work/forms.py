@@ -4,13 +4,12 @@ Read by hand: these few fields come with every answer, and Django's forms would 
 step's time.
 """
 
-import json
 from dataclasses import dataclass
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.kinds.answers import RawAnswer
+from annotation.kinds.base import Form
 from annotation.models.errors import BadInput
 from annotation.work.judging import BrowserTimes
 
@@ -20,7 +19,8 @@ _LONGEST_MS = 2**31 - 1
 @dataclass(frozen=True)
 class SentAnswer:
     step: int
-    raw: RawAnswer
+    # The kind of the task reads its own from these.
+    fields: Form
     times: BrowserTimes
 
 
@@ -37,38 +37,13 @@ def read_sent_answer(post: QueryDict) -> SentAnswer:
     annotator."""
     return SentAnswer(
         step=read_step(post),
-        raw=RawAnswer(
-            option=_option(post.get("option", "")),
-            spans=_spans(post.get("spans", "")),
-            # The picker's hidden field comes first, then the plain text box.
-            none=post.get("none") == "1",
-            typed=post.get("typed", ""),
-        ),
+        fields={name: post.get(name, "") for name in post},
         times=BrowserTimes(
             browser_ms=_milliseconds(post.get("browser_ms", "")),
             first_action_ms=_milliseconds(post.get("first_action_ms", "")),
             active_ms=_milliseconds(post.get("active_ms", "")),
         ),
     )
-
-
-def _option(text: str) -> int | None:
-    if not text:
-        return None
-    option = _whole_number(text)
-    if option is None:
-        raise BadInput(_("This answer is not among the choices. Choose one of them."))
-    return option
-
-
-def _spans(text: str) -> list[object]:
-    try:
-        spans = json.loads(text or "[]")
-    except (ValueError, RecursionError):
-        spans = None
-    if not isinstance(spans, list):
-        raise BadInput(_("The selection could not be read. Reload the page and select it again."))
-    return spans
 
 
 def _milliseconds(text: str) -> int | None:

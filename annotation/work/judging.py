@@ -9,7 +9,8 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from annotation.kinds.answers import RawAnswer, read_answer
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Form
 from annotation.models import Assignment, Judgement, Outcome, Role, WorkState
 from annotation.models.frozen import FrozenExample, batch_content, sequence
 from annotation.work.finishing import finish
@@ -70,7 +71,7 @@ def submit_answer(
     assignment: Assignment,
     *,
     step: int,
-    raw: RawAnswer,
+    form: Form,
     times: BrowserTimes,
     at: datetime,
 ) -> Judgement | None:
@@ -83,7 +84,7 @@ def submit_answer(
         return judgement_at(assignment, step)
     content = batch_content(assignment.batch_id)
     example = current_example(assignment)
-    answer = read_answer(raw, example, content)
+    answer = answer_kind(content.kind).read(form, example, content)
     paid = paid_ms(assignment.shown_at, at, content.rules.item_cap_s)
     try:
         with transaction.atomic():

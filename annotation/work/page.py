@@ -3,38 +3,25 @@
 Gold enters here in one state alone, `revealed`, whose judgement is committed.
 """
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 from django.template.loader import render_to_string
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from annotation.kinds.scoring import gold_in_force, mark
-from annotation.models import (
-    Assignment,
-    Gold,
-    Judgement,
-    Kind,
-    Outcome,
-    OutcomeRule,
-    ReferencePolicy,
-    Role,
-    WorkState,
-)
-from annotation.models.frozen import BatchContent, FrozenExample, batch_content
+from annotation.kinds import answer_kind
+from annotation.kinds.base import Revealed
+from annotation.kinds.revealing import compare
+from annotation.kinds.scoring import gold_in_force
+from annotation.models import Assignment, Outcome, OutcomeRule, Role, WorkState
+from annotation.models.frozen import BatchContent, batch_content
 from annotation.work.judging import current_example, judgement_at
 from annotation.work.paying import earned
-from scoring.core.s1 import s1_score
-
-ASKED = "annotation/work/_asked.html"
 
 
 @dataclass(frozen=True)
@@ -46,99 +33,13 @@ class Progress:
     tests: int
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A stretch of a segment, and what is marked there: a candidate's mention while it is
-    asked for, and how the own answer compares once it is locked."""
-
-    text: str
-    mention: bool = False
-    right: bool = False
-    missed: bool = False
-    extra: bool = False
-
-    @property
-    def marks(self) -> str:
-        names = ("mention", "right", "missed", "extra")
-        return " ".join(name for name in names if getattr(self, name))
-
-    @property
-    def html(self) -> SafeString:
-        """Escaped, carriage returns too: a browser drops bare ones, and every place behind
-        them would be off by one."""
-        return mark_safe(escape(self.text).replace("\r", "&#13;"))
-
-
-@dataclass(frozen=True)
-class Segment:
-    pieces: list[Piece]
-
-    @property
-    def length(self) -> int:
-        """In code points: by it the browser knows that it shows the text unchanged."""
-        return sum(len(piece.text) for piece in self.pieces)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One text of the own answer or the gold, and how they compare."""
-
-    text: str
-    own: bool
-    gold: bool
-
-    @property
-    def mark(self) -> str:
-        """`right`, `missed` or `extra`; empty for an option that is neither's."""
-        if self.own:
-            return "right" if self.gold else "extra"
-        return "missed" if self.gold else ""
-
-
-@dataclass(frozen=True)
-class Reveal:
-    score: float
-    verdicts: list[Verdict]
-    other_alternatives: list[list[str]]
-    explanation: str
-
-    def count(self, mark: str) -> int:
-        return sum(verdict.mark == mark for verdict in self.verdicts)
-
-    @property
-    def right_count(self) -> int:
-        return self.count("right")
-
-    @property
-    def missed_count(self) -> int:
-        return self.count("missed")
-
-    @property
-    def extra_count(self) -> int:
-        return self.count("extra")
-
-    @property
-    def nothing_to_find(self) -> bool:
-        return not any(verdict.gold for verdict in self.verdicts)
-
-    @property
-    def found_nothing(self) -> bool:
-        return not any(verdict.own for verdict in self.verdicts)
-
-    @property
-    def is_right(self) -> bool:
-        return self.score == 1
-
-    @property
-    def is_wrong(self) -> bool:
-        return self.score == 0
-
-
 def page_context(assignment: Assignment) -> dict[str, Any]:
     """The template's context for where the assignment stands."""
-    rules = batch_content(assignment.batch_id).rules
+    content = batch_content(assignment.batch_id)
+    rules = content.rules
     return {
         "assignment": assignment,
+        "kind": answer_kind(content.kind),
         "rules": rules,
         "earned": earned(assignment.paid_ms, rules.hourly_rate),
         "minutes": assignment.paid_ms // 60_000,
@@ -174,8 +75,9 @@ def _answering(assignment: Assignment) -> dict[str, Any]:
         "panel": "annotation/work/_answer.html",
         "content": content,
         "example": example,
-        "segments": lambda: _plain_segments(example, content),
         "asked": asked_html(assignment.batch_id, example.pk, get_language()),
+        # Looked up where a form comes back with an error alone, and is rendered anew.
+        "shown": lambda: answer_kind(content.kind).shown(example),
         "progress": progress(assignment, content),
         "draft_key": f"{assignment.resume_token[:8]}:{assignment.step}",
     }
@@ -187,9 +89,10 @@ def asked_html(batch_id: int, example_pk: int, language: str) -> SafeString:
     a process, since it is frozen, and it is most of the page."""
     content = batch_content(batch_id)
     example = content.by_pk[example_pk]
-    segments = _plain_segments(example, content)
-    context = {"content": content, "example": example, "segments": segments}
-    return mark_safe(render_to_string(ASKED, context))
+    kind = answer_kind(content.kind)
+    shown = kind.shown(example)
+    context = {"content": content, "kind": kind, "example": example, "shown": shown}
+    return mark_safe(render_to_string(kind.form_template, context))
 
 
 def _revealed(assignment: Assignment) -> dict[str, Any]:
@@ -199,14 +102,13 @@ def _revealed(assignment: Assignment) -> dict[str, Any]:
     if judgement is None:
         raise LookupError(f"Step {assignment.step} of assignment {assignment.pk} is not locked.")
     gold = gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
-    reveal = compare(judgement, gold, content.reference_policy)
+    reveal = compare(judgement.answer, gold, content.reference_policy, content.normalisation)
     return {
         "panel": "annotation/work/_reveal.html",
         "content": content,
         "example": example,
-        "segments": _compared_segments(example, content, judgement, reveal),
         "reveal": reveal,
-        "options": _compared_options(example, reveal),
+        "shown": answer_kind(content.kind).revealed(Revealed(example, judgement, reveal)),
         "progress": progress(assignment, content),
     }
 
@@ -260,96 +162,3 @@ def progress(assignment: Assignment, content: BatchContent) -> Progress:
         has_training=bool(trained),
         tests=len(content.test),
     )
-
-
-def compare(judgement: Judgement, gold: Gold, policy: str) -> Reveal:
-    """The own answer beside what it was scored against: by the policy `set` the union of the
-    alternatives, else the nearest of them."""
-    alternatives = gold.alternative_texts() or [[]]
-    own = list(judgement.answer)
-    if policy == ReferencePolicy.SET:
-        expected, others = [text for texts in alternatives for text in texts], []
-    else:
-        expected = max(alternatives, key=lambda texts: s1_score(own, texts))
-        others = [texts for texts in alternatives if texts != expected]
-    gold_texts = [text for text in expected if text]
-    return Reveal(
-        score=mark(own, gold, policy),
-        verdicts=[
-            Verdict(text, own=text in own, gold=text in gold_texts)
-            for text in dict.fromkeys([*own, *gold_texts])
-        ],
-        other_alternatives=others,
-        explanation=gold.explanation,
-    )
-
-
-def _compared_options(example: FrozenExample, reveal: Reveal) -> list[Verdict]:
-    """Every option at the place where it was offered, with what became of it."""
-    verdicts = {verdict.text: verdict for verdict in reveal.verdicts}
-    return [
-        verdicts.get(option, Verdict(option, own=False, gold=False)) for option in example.options
-    ]
-
-
-Range = tuple[int, int, int, str]
-
-
-def _plain_segments(example: FrozenExample, content: BatchContent) -> list[Segment]:
-    mentions: list[Range] = [(s, a, b, "mention") for s, a, b in example.candidates]
-    return _marked(example.context, mentions if content.kind == Kind.CANDIDATE else [])
-
-
-def _compared_segments(
-    example: FrozenExample, content: BatchContent, judgement: Judgement, reveal: Reveal
-) -> list[Segment]:
-    marks = {verdict.text: verdict.mark for verdict in reveal.verdicts}
-    if content.kind == Kind.CHOICE:
-        return _marked(example.context, [])
-    if content.kind == Kind.CANDIDATE:
-        return _marked(example.context, _candidate_ranges(example, marks))
-    # A text that was found counts once, wherever it stands: only its own place is marked.
-    own = [(s, a, b, marks[example.context[s][a:b]]) for s, a, b in judgement.spans]
-    missed = [text for text, found in marks.items() if found == "missed"]
-    return _marked(example.context, [*own, *_occurrences(example.context, missed)])
-
-
-def _candidate_ranges(example: FrozenExample, marks: dict[str, str]) -> Iterable[Range]:
-    for segment, start, end in example.candidates:
-        yield (segment, start, end, "mention")
-        if found := marks.get(example.context[segment][start:end]):
-            yield (segment, start, end, found)
-
-
-def _occurrences(context: Sequence[str], texts: Iterable[str]) -> Iterable[Range]:
-    """Where missed texts stand: as whole words if they do so anywhere, else within words."""
-    for text in texts:
-        places = _places(context, rf"(?<!\w){re.escape(text)}(?!\w)")
-        for segment, start, end in places or _places(context, re.escape(text)):
-            yield (segment, start, end, "missed")
-
-
-def _places(context: Sequence[str], pattern: str) -> list[tuple[int, int, int]]:
-    return [
-        (segment, *match.span())
-        for segment, text in enumerate(context)
-        for match in re.finditer(pattern, text)
-    ]
-
-
-def _marked(context: Sequence[str], ranges: Iterable[Range]) -> list[Segment]:
-    kept = list(ranges)
-    return [
-        Segment(_pieces(text, [(a, b, what) for s, a, b, what in kept if s == segment]))
-        for segment, text in enumerate(context)
-    ]
-
-
-def _pieces(text: str, ranges: Sequence[tuple[int, int, str]]) -> list[Piece]:
-    """Cut the text wherever a mark begins or ends, so that marks may overlap."""
-    edges = sorted({0, len(text), *(edge for a, b, _what in ranges for edge in (a, b))})
-    pieces = []
-    for start, end in pairwise(edges):
-        here = {what for a, b, what in ranges if a <= start and end <= b}
-        pieces.append(Piece(text[start:end], **dict.fromkeys(here, True)))
-    return pieces

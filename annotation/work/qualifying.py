@@ -61,7 +61,9 @@ def training_score(assignment: Assignment) -> float:
     answers = dict(assignment.judgements.of_training().values_list("example_id", "answer"))
     golds = gold_in_force(answers, content.task_id, content.gold_version)
     policy = content.reference_policy
-    return 100 * fmean(mark(texts, golds[pk], policy) for pk, texts in answers.items())
+    return 100 * fmean(
+        mark(texts, golds[pk], policy, content.normalisation) for pk, texts in answers.items()
+    )
 
 
 def others_scores(assignment: Assignment) -> list[float]:

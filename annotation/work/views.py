@@ -210,7 +210,7 @@ def submit(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     try:
         sent = read_sent_answer(request.POST)
         judging.submit_answer(
-            assignment, step=sent.step, raw=sent.raw, times=sent.times, at=timezone.now()
+            assignment, step=sent.step, form=sent.fields, times=sent.times, at=timezone.now()
         )
     except BadInput as refusal:
         return _page(request, assignment, error=str(refusal))

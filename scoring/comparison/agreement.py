@@ -16,6 +16,7 @@ from scoring.core.agreement import (
     consensus,
     pairwise_s1_interval,
 )
+from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_many
 
 Units = Sequence[Sequence[Sequence[str] | None]]
@@ -82,22 +83,28 @@ def consensus_row(cell: Cell) -> Row:
         mean=found.mean,
         n=int(cell.answered.sum()),
         references=cell.references,
+        normalisation=cell.normalisation,
         gold_version=cell.gold_version,
         coverage=found.items / len(cell.example_ids),
     )
 
 
 def _units(cell: Cell) -> Units:
-    """By item, each annotator's answer; None where they did not see it."""
-    given = judged_answers([member.pk for member in cell.members])
-    return [[answers.get(pk) for answers in given.values()] for pk in cell.example_ids]
+    """By item, what every annotator answered, as S1 compares it; None where one did not see
+    it."""
+    given = judged_answers([member.pk for member in cell.members]).values()
+    compared = [
+        {pk: normalised(answer, cell.normalisation) for pk, answer in answers.items()}
+        for answers in given
+    ]
+    return [[answers.get(pk) for answers in compared] for pk in cell.example_ids]
 
 
 def _consensus(cell: Cell, units: Units) -> Consensus:
     golds = {
         pk: gold
         for vector in cell.vectors
-        for pk, gold in zip(vector.items.example_ids, vector.items.golds, strict=True)
+        for pk, gold in zip(vector.items.example_ids, vector.items.compared, strict=True)
     }
     answered = [
         (pk, unit)

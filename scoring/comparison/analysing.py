@@ -74,6 +74,7 @@ def _about(cell: Cell, choices: Choices) -> AnalysedCell:
         task=cell.task.slug,
         shots=cell.shots,
         references=cell.references,
+        normalisation=cell.normalisation,
         gold_version=cell.gold_version,
         uncertainty=uncertainty(cell, seed=choices.seed),
         accord=accord(cell, seed=choices.seed) if len(cell.scores) > 1 else None,

@@ -24,7 +24,12 @@ WHERE = (
     _text("task", _("Task")),
     Column("shots", _("Shots")),
 )
-UNDER = (_text("references", _("References")), Column("gold_version", _("Gold version")))
+UNDER = (
+    _text("references", _("References")),
+    _text("normalisation", _("Normalisation")),
+    Column("gold_version", _("Gold version")),
+)
+PLACED = tuple(column.key for column in UNDER)
 POSITIONS = (Column("first", _("From position")), Column("last", _("To position")))
 DIFFERENCE = (
     _points("difference", _("Difference")),
@@ -232,6 +237,7 @@ def aggregates_table(result: Plain) -> Table:
             _points("clues_sd", _("SD as CLUES prints it")),
             _text("tasks", _("Tasks")),
             _text("references", _("References")),
+            _text("normalisations", _("Normalisation")),
             _text("source", _("Source")),
         ),
         lines_of(
@@ -239,6 +245,7 @@ def aggregates_table(result: Plain) -> Table:
                 **row,
                 "tasks": ", ".join(row["tasks"]),
                 "references": ", ".join(row.get("references", ())),
+                "normalisations": ", ".join(row.get("normalisations", ())),
             }
             for row in result["aggregates"]
         ),
@@ -319,8 +326,9 @@ def _agreement_columns(key: str, heading: str) -> Sequence[Column]:
 
 
 def _place(cell: Plain) -> Plain:
-    keys = ("study", "simulated", "task", "shots", "references", "gold_version")
-    return {key: cell[key] for key in keys}
+    keys = ("study", "simulated", "task", "shots", *PLACED)
+    # An analysis of an older program does not tell them all.
+    return {key: cell.get(key) for key in keys}
 
 
 def _flat_cell(cell: Plain) -> Plain:
@@ -348,7 +356,7 @@ def _flat_accord(cell: Plain) -> Plain:
 def _flat_sides(row: Plain) -> Plain:
     flat = {key: row[key] for key in ("study", "simulated", "task", "shots")}
     told = row.get("with") or row.get("without") or {}
-    flat |= {key: told.get(key) for key in ("estimand", "references", "gold_version")}
+    flat |= {key: told.get(key) for key in ("estimand", *PLACED)}
     for side in ("without", "with"):
         flat |= {f"{side}_{key}": value for key, value in (row.get(side) or {}).items()}
     return flat

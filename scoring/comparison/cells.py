@@ -95,6 +95,10 @@ class Cell:
     def runs(self) -> tuple[Run, ...]:
         return tuple(member for member in self.members if isinstance(member, Run))
 
+    @property
+    def normalisation(self) -> str:
+        return self.task.normalisation
+
     @cached_property
     def _placed(self) -> tuple[Floats, tuple[int, ...], tuple[str, ...]]:
         return side_by_side([(vector.items, vector.scores) for vector in self.vectors])

@@ -27,6 +27,7 @@ from scoring.comparison.rows import Row, annotator_rows, cell_row
 from scoring.comparison.scope import Scope, inputs_fingerprint, unscored_answers
 from scoring.comparison.stored import StoredTable
 from scoring.comparison.to_json import plain
+from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part, ReportedScore, shots_label
 
@@ -55,6 +56,16 @@ class ComparisonTable:
         return self.choices.references or (policies.pop() if len(policies) == 1 else None)
 
     @property
+    def normalisation(self) -> str:
+        """That of the scored rows; each with its tasks where they differ."""
+        named = sorted({(row.normalisation, row.task) for row in self.rows if row.normalisation})
+        names = list(dict.fromkeys(name for name, _ in named))
+        if len(names) < 2:
+            return names[0] if names else NONE
+        parts = ((name, [task for other, task in named if other == name]) for name in names)
+        return "; ".join(f"{name} ({', '.join(tasks)})" for name, tasks in parts)
+
+    @property
     def figures(self) -> tuple[Row, ...]:
         """The rows of a table for readers: cells with their consensus, and systems."""
         return (*(row for row in self.rows if not row.single), *self.consensus)
@@ -69,7 +80,8 @@ class ComparisonTable:
         return (
             f"Inputs {self.fingerprint[:12]}, seed {self.choices.seed}, "
             f"scorer version {SCORER_VERSION}, interval for {self.estimand}, "
-            f"references {self.references or 'as each task says'}."
+            f"references {self.references or 'as each task says'}, "
+            f"normalisation {self.normalisation}."
         )
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from annotation.models import Assignment, Judgement, Study
 from scoring.comparison.cells import CellReader, cell_order, shots_of_batch
 from scoring.comparison.rows import percent
-from scoring.comparison.scored_items import Texts
 from scoring.core.learning import learning_curve
+from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_one
 
 POINTS = 5
@@ -35,6 +35,7 @@ class Curve:
     task: str
     shots: int | str
     references: str
+    normalisation: str
     gold_version: int
     annotators: int
     points: tuple[Point, ...]
@@ -74,6 +75,7 @@ def _curve(
         task=batch.task.slug,
         shots=shots_of_batch(batch),
         references=reader.policy(batch.task),
+        normalisation=batch.task.normalisation,
         gold_version=reader.gold_version(batch.task),
         annotators=len(members),
         points=tuple(
@@ -100,18 +102,22 @@ def _scored_judgements(
     """Every training judgement: by whom, of which example, at which position from 1, its S1."""
     task = members[0].batch.task
     names = {member.pk: member.annotator.pseudonym for member in members}
-    golds: dict[int, Texts] = {}
+    golds: dict[int, list[list[str]]] = {}
     sets = {member.batch.training_set for member in members}
     for training_set in filter(None, sets):
         items = reader.items(task, training_set)
-        golds |= dict(zip(items.example_ids, items.golds, strict=True))
+        golds |= dict(zip(items.example_ids, items.compared, strict=True))
     judgements = Judgement.objects.of_training().filter(assignment_id__in=names).order_by("pk")
     return [
         (
             names[owner],
             example,
             step + 1,
-            score_one(answer, golds[example], references=reader.policy(task)),
+            score_one(
+                normalised(answer, task.normalisation),
+                golds[example],
+                references=reader.policy(task),
+            ),
         )
         for owner, example, step, answer in judgements.values_list(
             "assignment_id", "example_id", "step", "answer"

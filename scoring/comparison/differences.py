@@ -48,6 +48,7 @@ class Difference:
     left_out: int
     exploratory: bool
     references: str
+    normalisation: str
     gold_version: int
     notes: tuple[str, ...]
 
@@ -114,6 +115,7 @@ def difference(cell: Cell, other: Cell, *, seed: int) -> Difference:
         left_out=found.left_out,
         exploratory=found.exploratory,
         references=cell.references,
+        normalisation=cell.normalisation,
         gold_version=cell.gold_version,
         notes=found.notes,
     )

@@ -31,7 +31,10 @@ def _note(paper: Table, table: ComparisonTable) -> str:
     has_interval = any(part.interval for line in paper.read for part in line.cells)
     interval = f" [95 % interval for {table.estimand}]" if has_interval else ""
     policy = table.references or "of each task"
-    return f"S1 in percent, mean (SD){interval}; reference policy {policy}."
+    return (
+        f"S1 in percent, mean (SD){interval}; reference policy {policy}; "
+        f"normalisation {table.normalisation}."
+    )
 
 
 def _csv(table: ComparisonTable) -> str:

@@ -6,20 +6,14 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.benchmarks.findings import TestMaterial
 from annotation.benchmarks.floors import ceiling_score, floor_scores
+from annotation.kinds import answer_kinds
 from annotation.models import Task
+from scoring.core.normalisation import NONE
 
 CEILING = "ceiling"
-LABELS = {
-    "empty": _("No skill: no answer everywhere"),
-    "best_label": _("No skill: the best single label everywhere"),
-    "every_label": _("No skill: every label at once"),
-    "most_frequent_candidate": _("No skill: the entity that is marked most often"),
-    "first_candidate": _("No skill: the entity that is marked first"),
-    "every_candidate": _("No skill: every entity at once"),
-    CEILING: _("Ceiling"),
-}
-# No answer form lets anybody give all of them at once.
-NOT_ALLOWED = {"every_label", "every_candidate"}
+# Of every kind, in the order that a table shows them.
+FLOORS = {floor.rule: floor for kind in answer_kinds() for floor in kind.floors}
+RULES = (*FLOORS, CEILING)
 
 
 @dataclass(frozen=True)
@@ -31,10 +25,16 @@ class Bound:
     score: float
     references: str
     gold_version: int
+    normalisation: str = NONE
 
     @property
     def label(self) -> str:
-        return str(LABELS[self.rule])
+        return str(_("Ceiling") if self.rule == CEILING else FLOORS[self.rule].label)
+
+    @property
+    def is_floor(self) -> bool:
+        """Whether an allowed answer earns it without a look at the question."""
+        return self.rule != CEILING and FLOORS[self.rule].is_allowed
 
 
 def bounds(task: Task, references: str, gold_version: int) -> list[Bound]:
@@ -47,7 +47,8 @@ def bounds(task: Task, references: str, gold_version: int) -> list[Bound]:
         CEILING: ceiling_score(material, references),
     }
     return [
-        Bound(task.slug, rule, score, references, gold_version) for rule, score in scores.items()
+        Bound(task.slug, rule, score, references, gold_version, task.normalisation)
+        for rule, score in scores.items()
     ]
 
 
@@ -55,6 +56,6 @@ def no_skill(found: list[Bound]) -> dict[str, float]:
     """By task, the most that an allowed answer earns without a look at the question."""
     best: dict[str, float] = {}
     for bound in found:
-        if bound.rule != CEILING and bound.rule not in NOT_ALLOWED:
+        if bound.is_floor:
             best[bound.task] = max(best.get(bound.task, 0.0), bound.score)
     return best

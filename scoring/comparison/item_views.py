@@ -98,7 +98,11 @@ def _scored_under(task: Task | None, choices: Choices) -> dict[str, Any]:
     if task is None:
         return {}
     reader = CellReader(choices)
-    return {"references": reader.policy(task), "gold_version": reader.gold_version(task)}
+    return {
+        "references": reader.policy(task),
+        "normalisation": task.normalisation,
+        "gold_version": reader.gold_version(task),
+    }
 
 
 def chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:

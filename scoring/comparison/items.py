@@ -10,6 +10,7 @@ from annotation.models import Assignment, Example, Item, Study, Task
 from scoring.comparison.cells import Cell, CellReader
 from scoring.comparison.matrices import Answers, judged_answers, predicted_answers
 from scoring.comparison.rows import percent
+from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import score_one
 
 
@@ -128,7 +129,12 @@ def _answers(example: Example, cell: Cell, given: Mapping[int, Answers]) -> list
             shots=cell.shots,
             split=member.batch.split if isinstance(member, Assignment) else member.split,
             answer=tuple(given[member.pk][example.pk]),
-            score=100 * score_one(given[member.pk][example.pk], gold, references=cell.references),
+            score=100
+            * score_one(
+                normalised(given[member.pk][example.pk], cell.normalisation),
+                normalised_golds(gold, cell.normalisation),
+                references=cell.references,
+            ),
         )
         for member in cell.members
         if example.pk in given[member.pk]

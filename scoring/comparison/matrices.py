@@ -50,11 +50,11 @@ def score_answers(
 ) -> dict[int, Floats]:
     """S1 of each owner's answers, in the order of their items; NaN where there is none."""
     sets = {owners[pk].item_set_id: owners[pk] for pk in answers}
-    golds = [gold for items in sets.values() for gold in items.golds]
+    golds = [gold for items in sets.values() for gold in items.compared]
     columns = _columns(sets.values())
     vectors = {pk: np.full(len(owners[pk]), np.nan) for pk in answers}
     rows = [
-        (owner, *place, texts)
+        (owner, *place, owners[owner].as_compared(texts))
         for owner, given in answers.items()
         for pk, texts in given.items()
         if (place := columns[owners[owner].item_set_id].get(pk))

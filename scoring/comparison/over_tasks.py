@@ -27,6 +27,7 @@ class Aggregate:
     tasks: tuple[str, ...]
     # The policies that its tasks were scored under, each once.
     references: tuple[str, ...]
+    normalisations: tuple[str, ...]
 
 
 def aggregates(rows: Iterable[Row], tasks: Sequence[str]) -> list[Aggregate]:
@@ -65,6 +66,7 @@ def _aggregate(rows: Sequence[Row]) -> Aggregate:
         clues_sd=found.root_sum_sd if known else None,
         tasks=tuple(row.task for row in rows),
         references=tuple(dict.fromkeys(row.references or "" for row in rows)),
+        normalisations=tuple(dict.fromkeys(row.normalisation or "unknown" for row in rows)),
     )
 
 

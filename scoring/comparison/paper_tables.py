@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.comparison.floors import LABELS, Bound
+from scoring.comparison.floors import RULES, Bound
 from scoring.comparison.policies import first_policies, policies_of, policy_of
 from scoring.comparison.rows import (
     COLUMNS,
@@ -164,7 +164,7 @@ def _shots(shots: str) -> str:
 def _bound_lines(bounds: Iterable[Bound], places: Sequence[Place]) -> list[Line]:
     """Each floor or ceiling of a task, in the columns of its policy."""
     by_label: dict[str, dict[str, Cell]] = {}
-    for bound in sorted(bounds, key=lambda bound: list(LABELS).index(bound.rule)):
+    for bound in sorted(bounds, key=lambda bound: RULES.index(bound.rule)):
         by_label.setdefault(bound.label, {}).update(
             {
                 _key((task, shots, policy)): Cell(bound.score)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from django.utils.translation import gettext_lazy as _
 
 from scoring.comparison.rows import COLUMNS, KEYS, Row, as_plain
+from scoring.core.normalisation import NONE
 from scoring.tables.table import Cell, Column, Line, Table, limits, lines_of
 
 ESTIMANDS = {"new_items": _("new items"), "these_items": _("these items")}
@@ -61,6 +62,7 @@ def _interval_line(row: Row) -> Line:
         {
             **as_plain(row),
             "who": who,
+            "references": row.scored_under,
             "interval": limits(row.ci_low, row.ci_high) or None,
             "estimand": str(ESTIMANDS[row.estimand or ""]),
             "guard": limits(row.guard_low, row.guard_high) or None,
@@ -73,6 +75,8 @@ def annotator_table(rows: Sequence[Row]) -> Table:
     people = [row for row in rows if row.single]
     filled = {key for key in KEYS if any(getattr(row, key) is not None for row in people)}
     shown = (filled | {"split"}) - OF_CELLS
+    if {row.normalisation for row in people} <= {NONE}:
+        shown -= {"normalisation"}
     return Table(
         "annotators",
         _("Annotators"),

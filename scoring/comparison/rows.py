@@ -17,6 +17,7 @@ from scoring.core.intervals import (
     cluster_scores,
     guard_band,
 )
+from scoring.core.normalisation import NONE
 from scoring.core.splits import SplitInterval, split_interval
 from scoring.tables.table import Column
 
@@ -51,6 +52,8 @@ class Row:
     gold_version: int | None = None
     coverage: float | None = None
     median_item_s: float | None = None
+    # None for a published figure, which does not say.
+    normalisation: str | None = None
     parameters: str = ""
     source: str = ""
     # Beside the interval of a small group, on the plain scale: not necessarily wider at either end.
@@ -61,10 +64,21 @@ class Row:
     units: int | None = None
 
     @property
+    def scored_under(self) -> str:
+        """The reference policy, and the normalisation where there is any."""
+        return scored_under(self.references, self.normalisation)
+
+    @property
     def is_exploratory(self) -> bool:
         """For people: too few for a claim of better or worse, by the unit of their interval."""
         units = self.units or self.n
         return units is not None and 1 < units < EXPLORATORY_BELOW
+
+
+def scored_under(references: str | None, normalisation: str | None) -> str:
+    """Such as “any” or “any, squad-normalised”."""
+    named = f"{normalisation}-normalised" if normalisation not in (None, NONE) else ""
+    return ", ".join(filter(None, [references, named]))
 
 
 # The headings are those of the table of annotators. What has its own unit is also given beneath the
@@ -177,6 +191,14 @@ COLUMNS = (
         "the cap on pay: a cap would hide slow items, and a median tolerates a long pause.",
         unit=_("s per item"),
         digits=1,
+    ),
+    Column(
+        "normalisation",
+        _("Normalisation"),
+        "What answers and references are stripped of before they are compared: none, or squad "
+        "(case, punctuation, articles and extra spaces, as SQuAD's script does); empty for a "
+        "published figure.",
+        is_number=False,
     ),
 )
 KEYS = tuple(column.key for column in COLUMNS)
@@ -295,6 +317,7 @@ def _described(cell: Cell) -> Row:
         task=cell.task.slug,
         shots=cell.shots,
         references=cell.references,
+        normalisation=cell.normalisation,
         gold_version=cell.gold_version,
         coverage=cell.coverage,
         parameters=cell.parameters,

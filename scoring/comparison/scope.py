@@ -96,6 +96,7 @@ def _of_tasks(tasks: Sequence[Task], reader: CellReader) -> list[Any]:
             task.slug,
             task.kind,
             task.max_spans,
+            task.normalisation,
             reader.policy(task),
             versions[task.pk],
             sets[task.pk],

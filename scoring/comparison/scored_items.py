@@ -3,11 +3,13 @@
 A benchmark of episodes has thousands of sets, so the sets of a task are read together.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from annotation.benchmarks.formats.content import checksum
 from annotation.models import Gold, Item, ItemSet, Task
+from scoring.core.normalisation import normalised, normalised_golds
 
 # The alternatives of one gold, each a set of texts.
 Texts = tuple[tuple[str, ...], ...]
@@ -27,7 +29,17 @@ class ScoredItems:
     # Items that share a context are one cluster.
     clusters: tuple[str, ...]
     golds: tuple[Texts, ...]
+    normalisation: str
     fingerprint: str
+
+    @cached_property
+    def compared(self) -> list[list[list[str]]]:
+        """The golds as S1 compares them."""
+        return [normalised_golds(gold, self.normalisation) for gold in self.golds]
+
+    def as_compared(self, answer: Iterable[str]) -> list[str]:
+        """An answer as S1 compares it."""
+        return normalised(answer, self.normalisation)
 
     def __len__(self) -> int:
         return len(self.example_ids)
@@ -76,5 +88,6 @@ def _scored(
         source_ids=tuple(row[1] for row in rows),
         clusters=tuple(row[2] for row in rows),
         golds=own,
-        fingerprint=checksum([rows, own]),
+        normalisation=task.normalisation,
+        fingerprint=checksum([rows, own, task.normalisation]),
     )

@@ -31,6 +31,7 @@ class AnalysedCell:
     task: str
     shots: int | str
     references: str
+    normalisation: str
     gold_version: int
     uncertainty: Uncertainty
     accord: Accord | None

@@ -4,12 +4,12 @@ Every function takes `golds`: for each item, its alternatives, each a collection
 returns the mean S1 over the items, in [0, 1], NaN when there are no items.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 
-from scoring.core.s1 import Spans, check_references, score_many, span_set
+from scoring.core.s1 import Spans, check_references, score_many, score_one, span_set
 
 Golds = Sequence[Sequence[Spans]]
 
@@ -28,6 +28,20 @@ def best_constant_label(
     scores = [_mean_score([(label,)] * len(golds), golds, references) for label in labels]
     best = max(range(len(labels)), key=scores.__getitem__)
     return labels[best], scores[best]
+
+
+def best_constant_text(golds: Golds, *, references: str = "any") -> tuple[str, float]:
+    """The one text that scores most when it is given to every item, of all that any gold holds;
+    ties go to the first in the alphabet. Without any, the empty answer: "" and its score."""
+    check_references(references)
+    totals: defaultdict[str, float] = defaultdict(float)
+    for alternatives in golds:
+        for text in set().union(*map(span_set, alternatives)):
+            totals[text] += score_one((text,), alternatives, references=references)
+    if not totals:
+        return "", empty_score(golds, references=references)
+    text = min(totals, key=lambda text: (-totals[text], text))
+    return text, totals[text] / len(golds)
 
 
 def every_candidate_score(

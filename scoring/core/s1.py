@@ -2,7 +2,8 @@
 
 Source: CLUES (Mukherjee et al. 2021), equation 1: 1 if prediction and gold are both empty, 0 if
 only one of them is or if they share nothing, else the harmonic mean of precision and recall over
-the distinct strings. Matching is exact; empty strings are dropped from both sides.
+the distinct strings. Matching is exact; empty strings are dropped from both sides. A task of typed
+answers may name a normalisation, which is applied to both sides before: see normalisation.py.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """Pieces of a text: how two taps become a span, and whether a gold span can be reached that way.
 
-Offsets are code points of the stored text, ends exclusive. `static/annotation/kinds/spans.js`
-follows the same rules; the two are held together by a test.
+Offsets are code points of the stored text, ends exclusive. A browser is told the tokens of a text,
+and knows no rule of them.
 
 The text is cut into tokens, each of which can be tapped:
 
@@ -22,10 +22,7 @@ Two taps take everything from the first token to the last, nothing less and noth
 stop or a bracket is taken when it is tapped itself, and left out when the tap was on the word
 beside it. So two taps reach every span that begins and ends with a token.
 
-A drag is less exact than a tap, so it is snapped: it takes every token that it touched, drops the
-punctuation at both ends, but not a bracket or quotation mark whose partner is in the range too,
-and takes in the partner that stands directly outside ("receptor (TCR" becomes "receptor (TCR)").
-A drag over nothing but punctuation takes just that.
+What a drag takes is the browser's affair: see static/annotation/kinds/spans.js.
 """
 
 import re
@@ -73,15 +70,9 @@ _TOKEN = re.compile(
     # 's; characters of scripts without spaces; emoji; flags; everything else that can be seen
     r"|q[ul]|c(?:m|jc?)*|e(?:m|je?)*|rr?[mj]*|(?:\.+|-+|a+|[^sn])[mj]*"
 )
+# A character with what belongs to it: its marks, and the parts of an emoji or a flag.
+_SINGLE = re.compile(r"c(?:m|jc?)*|e(?:m|je?)*|rr?[mj]*|.[mj]*")
 _PUNCTUATION = frozenset(".,:;-&apq")
-_SENTENCE = frozenset(".,:;!?…。，、！？")
-_FAMILIES = {**dict.fromkeys('"“”„‟＂', '"'), **dict.fromkeys("'‘’‚‛", "'")}
-_FAMILIES |= {**dict.fromkeys("«»", "«"), **dict.fromkeys("‹›", "‹")}
-_OPENERS = "([{（［「『【《〈"
-# What a mark closes: a bracket its opener, a quotation mark one of its own family.
-_CLOSED_BY = dict(zip(")]}）］」』】》〉", _OPENERS, strict=True)) | {
-    mark: mark for mark in "\"'«‹"
-}
 
 
 @dataclass(frozen=True)
@@ -141,6 +132,13 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     )
 
 
+def joined_characters(text: str) -> list[int]:
+    """The offsets of the code points that belong to the character before them, which whoever
+    chooses single characters takes together."""
+    ranges = (match.span() for match in _SINGLE.finditer(_classes_of(text)))
+    return [offset for start, end in ranges for offset in range(start + 1, end)]
+
+
 def _is_punctuation(classes: str) -> bool:
     return classes[0] in _PUNCTUATION and classes[:1] + classes[-1:] not in ("qu", "ql")
 
@@ -149,96 +147,6 @@ def take(text: str, first: int, last: int) -> tuple[int, int]:
     """The range that taps on the tokens with these two indexes choose, in either order."""
     tokens = tokens_of(text)
     return tokens[min(first, last)].start, tokens[max(first, last)].end
-
-
-def snap(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The range that a drag over these characters chooses; None where it covered only space."""
-    tokens = tokens_of(text)
-    first = bisect_right(tokens, start, key=lambda token: token.end)
-    last = bisect_left(tokens, end, key=lambda token: token.start) - 1
-    if first > last:
-        return None
-    return take(text, *_with_partners(text, *_without_punctuation(text, first, last)))
-
-
-def _without_punctuation(text: str, first: int, last: int) -> tuple[int, int]:
-    tokens = tokens_of(text)
-    if all(token.is_punctuation for token in tokens[first : last + 1]):
-        return first, last
-    paired = _pair(text, first, last).paired
-    while tokens[first].is_punctuation and first not in paired:
-        first += 1
-    while tokens[last].is_punctuation and last not in paired:
-        last -= 1
-    return first, last
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    paired: frozenset[int]  # tokens whose partner is in the range
-    unclosed: frozenset[str]  # brackets and quotation marks that wait for what closes them
-    unopened: frozenset[str]  # those that wait for what opens them; a quotation mark may be either
-
-
-def _pair(text: str, first: int, last: int) -> _Pairs:
-    waiting: list[tuple[str, int]] = []
-    paired: set[int] = set()
-    unopened: set[str] = set()
-    for index in range(first, last + 1):
-        mark = _mark_of(text, index)
-        opener = _CLOSED_BY.get(mark)
-        kinds = [kind for kind, _ in waiting] if opener else []
-        if opener in kinds:
-            at = len(kinds) - 1 - kinds[::-1].index(opener)
-            paired |= {waiting[at][1], index}
-            # What was opened since and not closed is dropped: a stray apostrophe closes nothing.
-            del waiting[at:]
-        elif opener and opener != mark:
-            unopened.add(opener)
-        elif mark:
-            waiting.append((mark, index))
-    unclosed = {kind for kind, _ in waiting}
-    unopened |= unclosed & set(_FAMILIES.values())
-    return _Pairs(frozenset(paired), frozenset(unclosed), frozenset(unopened))
-
-
-def _mark_of(text: str, index: int) -> str:
-    """A bracket as it stands, a quotation mark by its family, and nothing for another token."""
-    token = tokens_of(text)[index]
-    piece = text[token.start : token.end]
-    mark = _FAMILIES.get(piece, piece)
-    return mark if len(mark) == 1 and (mark in _OPENERS or mark in _CLOSED_BY) else ""
-
-
-def _with_partners(text: str, first: int, last: int) -> tuple[int, int]:
-    while True:
-        pairs = _pair(text, first, last)
-        after, before = _following(text, last), _preceding(text, first)
-        if after is not None and _CLOSED_BY.get(_mark_of(text, after)) in pairs.unclosed:
-            last = after
-        elif before is not None and _mark_of(text, before) in pairs.unopened:
-            first = before
-        else:
-            return first, last
-
-
-def _following(text: str, index: int) -> int | None:
-    """The token directly after this one, past the sentence's punctuation ("unit.")."""
-    tokens = tokens_of(text)
-    while _touch(tokens, index):
-        index += 1
-        if not set(text[tokens[index].start : tokens[index].end]) <= _SENTENCE:
-            return index
-    return None
-
-
-def _preceding(text: str, index: int) -> int | None:
-    return index - 1 if _touch(tokens_of(text), index - 1) else None
-
-
-def _touch(tokens: Sequence[Token], index: int) -> bool:
-    """Whether this token and the next one exist and have no space between them."""
-    return 0 <= index < len(tokens) - 1 and tokens[index].end == tokens[index + 1].start
 
 
 def reachable(text: str, start: int, end: int, *, by_words: bool = False) -> bool:

@@ -4,15 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.benchmarks.floors import RULES
 from annotation.models import Benchmark, ItemSet, Role, Study, Task
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.comparing import reported_rows
-from scoring.comparison.floors import CEILING, NOT_ALLOWED, Bound, bounds, no_skill
+from scoring.comparison.floors import FLOORS, Bound, bounds, no_skill
 from scoring.comparison.paper_tables import task_order
 from scoring.comparison.policies import first_policies, policy_of
 from scoring.comparison.rows import PEOPLE as HUMAN
-from scoring.comparison.rows import Row, cell_row
+from scoring.comparison.rows import Row, cell_row, scored_under
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 from scoring.leaderboard.rules import (
     FLOOR,
@@ -38,8 +37,13 @@ Rows = dict[tuple[str, str], Row]
 class TaskBoard:
     task: str
     references: str
+    normalisation: str | None
     shots: tuple[str, ...]
     places: tuple[Place, ...]
+
+    @property
+    def scored_under(self) -> str:
+        return scored_under(self.references, self.normalisation)
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ def place_all(
     policies = first_policies(published) | {
         slug: reader.policy(task) for slug, task in imported.items()
     }
+    normalisations = {slug: task.normalisation for slug, task in imported.items()}
     entries = [
         *_systems(reader, benchmark, imported.values()),
         *_people(reader, standing_studies(benchmark)),
@@ -96,14 +101,20 @@ def place_all(
         chosen=chosen,
         not_imported=tuple(slug for slug in known if slug not in imported),
         over_tasks=tuple(over_tasks(entries, chosen)),
-        by_task=tuple(_task_board(entries, slug, policies.get(slug, "")) for slug in chosen),
+        by_task=tuple(
+            _task_board(entries, slug, policies.get(slug, ""), normalisations.get(slug))
+            for slug in chosen
+        ),
     )
 
 
-def _task_board(entries: Sequence[Entry], task: str, references: str) -> TaskBoard:
+def _task_board(
+    entries: Sequence[Entry], task: str, references: str, normalisation: str | None
+) -> TaskBoard:
     there = {shots for entry in entries for slug, shots in entry.rows if slug == task}
     shots = tuple(each for each in SHOWN if each in there)
-    return TaskBoard(task, references, shots, tuple(on_task(entries, task)))
+    places = tuple(on_task(entries, task))
+    return TaskBoard(task, references, normalisation, shots, places)
 
 
 def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) -> Iterator[Entry]:
@@ -219,8 +230,9 @@ def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
             shots=shots,
             mean=best.score,
             references=best.references,
+            normalisation=best.normalisation,
             gold_version=best.gold_version,
-            source=RULES[best.rule],
+            source=FLOORS[best.rule].in_words,
         )
         for task in tasks
         for best in _best_without_skill(reader, task)
@@ -233,7 +245,7 @@ def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
 def _best_without_skill(reader: CellReader, task: Task) -> list[Bound]:
     found = bounds(task, reader.policy(task), reader.gold_version(task))
     best = no_skill(found).get(task.slug)
-    allowed = (each for each in found if each.rule not in {CEILING, *NOT_ALLOWED})
+    allowed = (each for each in found if each.is_floor)
     return [each for each in allowed if each.score == best][:1]
 
 

@@ -29,6 +29,8 @@ ABOUT = (
     Column("unlabelled", gettext_lazy("External unlabelled"), is_number=False),
     Column("protocol", gettext_lazy("Protocol"), is_number=False),
 )
+# What every score names.
+UNDER = ("references", "normalisation")
 STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}
 MOST_CITED = 160
 
@@ -81,7 +83,7 @@ def _on_task(board: TaskBoard) -> Table:
     shots = [each for each in dict.fromkeys(shots) if each in board.shots]
     return _table(
         board.task,
-        _("references: %(policy)s") % {"policy": board.references} if board.references else "",
+        _("references: %(policy)s") % {"policy": board.scored_under} if board.references else "",
         {each: _shots(each) for each in shots},
         [(place, _cells_on_task(place, board.task, shots)) for place in board.places],
     )
@@ -248,6 +250,7 @@ def _averages(board: Board) -> Table:
         Column("clues_root_sum_sd", "Root of the summed squared SDs (CLUES)", digits=1),
         Column("tasks", "Tasks", is_number=False),
         Column("references", "References", is_number=False),
+        Column("normalisations", "Normalisation", is_number=False),
     )
     rows = [
         {
@@ -260,6 +263,7 @@ def _averages(board: Board) -> Table:
             "clues_root_sum_sd": average.clues_sd if average else None,
             "tasks": " ".join(board.chosen),
             "references": " ".join(average.references) if average else None,
+            "normalisations": " ".join(average.normalisations) if average else None,
         }
         for shots in reversed(SHOTS)
         for line in board.over_tasks
@@ -282,7 +286,7 @@ def _figures(board: Board) -> Table:
         *_ABOUT,
         Column("shots", "Shots"),
         *(Column(key, key, digits=None if key in "nm" else 1) for key in figures),
-        *(Column(key, key, is_number=False) for key in ("ci_method", "estimand", "references")),
+        *(Column(key, key, is_number=False) for key in ("ci_method", "estimand", *UNDER)),
         Column("gold_version", "Gold version"),
         Column("coverage", "Coverage", digits=3),
     )
@@ -303,7 +307,7 @@ def _figures(board: Board) -> Table:
 
 def _figures_of(row: Row) -> dict[str, Value]:
     names = ("shots", "mean", "sd", "n", "m", "ci_low", "ci_high", "ci_method", "estimand")
-    return {name: getattr(row, name) for name in (*names, "references", "gold_version", "coverage")}
+    return {name: getattr(row, name) for name in (*names, *UNDER, "gold_version", "coverage")}
 
 
 def _about(place: Place) -> dict[str, Value]:

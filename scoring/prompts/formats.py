@@ -5,14 +5,13 @@ example, with its answer in the training set. `icl` is in-context learning as in
 set as demonstrations before each example of the test set.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
-from annotation.models import Kind
+from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
 
 # UniFew writes a line break as these two characters.
@@ -20,7 +19,6 @@ BREAK = r"\n"
 # Two mentions are marked in a text with these characters, as in FLEX's relations.
 FIRST_MENTION = re.compile(r"#\s*([^#]+?)\s*#")
 SECOND_MENTION = re.compile(r"\*\s*([^*]+?)\s*\*")
-LETTERED = re.compile(r"\s*\(([A-Z])\)\s*(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -28,8 +26,7 @@ class PromptExample:
     id: str
     context: tuple[str, ...]
     question: str
-    # What may be answered: the set's labels, or the marked entities; empty where pieces of the
-    # text are.
+    # The texts to choose from, where the kind has any.
     options: tuple[str, ...]
     answer: tuple[str, ...]
 
@@ -46,7 +43,7 @@ class PromptSet:
 
 
 def unifew_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
-    if prompts.kind != Kind.CHOICE:
+    if not answer_kind(prompts.kind).takes_labels:
         raise BadInput(
             f"The task {prompts.fields['task']} has no labels to choose from ({prompts.kind}), "
             "which UniFew's questions need: use the format icl."
@@ -59,8 +56,9 @@ def unifew_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
 
 
 def icl_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
+    kind = answer_kind(prompts.kind)
     shown = "".join(
-        f"{icl_question(each)} {_answer(each, prompts.kind)}\n\n" for each in prompts.training
+        f"{icl_question(each)} {kind.as_text(each.answer)}\n\n" for each in prompts.training
     )
     for example in prompts.test:
         yield _line(prompts, "icl", example, shown + icl_question(example), "test")
@@ -97,22 +95,6 @@ def icl_question(example: PromptExample) -> str:
     return "\n".join([*lines, "Answer:"])
 
 
-def read_label(answer: str, options: Sequence[str]) -> str:
-    """The label that a model's answer names, with or without its letter; an answer that names none
-    is left as it is, and is wrong."""
-    text = answer.strip()
-    lettered = LETTERED.fullmatch(text)
-    if lettered and text not in options:
-        text = lettered[2].strip()
-        place = ascii_uppercase.index(lettered[1])
-        if not text and place < len(options):
-            return options[place]
-    if text in options:
-        return text
-    same = [option for option in options if option.casefold() == text.casefold()]
-    return same[0] if len(same) == 1 else text
-
-
 def _line(
     prompts: PromptSet, form: str, example: PromptExample, prompt: str, role: str
 ) -> dict[str, Any]:
@@ -122,16 +104,10 @@ def _line(
         "id": example.id,
         "format": form,
         "role": role,
+        "answer_kind": prompts.kind,
         "prompt": prompt,
         **options,
     }
-
-
-def _answer(example: PromptExample, kind: str) -> str:
-    """Pieces as a JSON list, as an import reads free text; a label as it is."""
-    if kind == Kind.SPANS:
-        return json.dumps(list(example.answer), ensure_ascii=False)
-    return example.answer[0] if example.answer else ""
 
 
 def _between_mentions(text: str) -> str:

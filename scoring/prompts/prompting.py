@@ -3,8 +3,10 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked
 from annotation.kinds.scoring import gold_in_force
-from annotation.models import Item, ItemSet, Kind, Task
+from annotation.models import Item, ItemSet, Task
 from annotation.models.errors import BadInput
 from annotation.studies.batching import Candidate, candidates
 from scoring.core.draws import Draws
@@ -72,14 +74,8 @@ def _examples(item_set: ItemSet, version: int) -> list[PromptExample]:
             id=item.source_id,
             context=tuple(item.example.context),
             question=item.example.question,
-            options=_options(item, item_set, task.kind),
+            options=answer_kind(task.kind).options(asked(item.example, item_set.choices)),
             answer=tuple(golds[item.example_id].alternative_texts()[0]),
         )
         for item in items
     ]
-
-
-def _options(item: Item, item_set: ItemSet, kind: str) -> tuple[str, ...]:
-    if kind == Kind.CANDIDATE:
-        return tuple(item.example.candidate_texts())
-    return tuple(item_set.choices) if kind == Kind.CHOICE else ()

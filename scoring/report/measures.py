@@ -16,6 +16,10 @@ from scoring.tables.table import Column, Table, Value, lines_of, p_column
 # Other ways of adapting a system have no short name.
 SHORT_METHODS = (Method.FT, Method.PT, Method.ICL)
 INTERVAL = "95 % interval"
+NORMALISED = {
+    "squad": "without case, punctuation, the articles a, an and the, and superfluous space, as the "
+    "official script of SQuAD does (normalisation squad)",
+}
 INTERVALS = {
     "satterthwaite-logit": "a two-way model of annotators and items, whose variance is the mean "
     "squares' max(MSA + MSI – MSE, MSA, MSI)/(nm), with Satterthwaite's degrees of freedom kept "
@@ -41,9 +45,18 @@ def scoring(facts: Facts) -> Section:
         "of the two sets of texts, by exact match. People and systems went through the same code "
         f"(scorer version {facts.scorer_version}) on the same test items; every item counts alike.",
         f"An answer counts against {listed(words[each] for each in sorted(policies))}.",
+        *_normalisations(facts),
         *_gold(facts),
     ]
     return Section("Scoring", paragraph(lines))
+
+
+def _normalisations(facts: Facts) -> Iterator[str]:
+    """Of the tasks that have one."""
+    for name, words in NORMALISED.items():
+        tasks = [each.task.slug for each in facts.design.tasks if each.task.normalisation == name]
+        if tasks:
+            yield f"On {listed(tasks)}, answers and references were compared {words}."
 
 
 def _gold(facts: Facts) -> Iterator[str]:

@@ -2,21 +2,16 @@
 
 from collections.abc import Iterator
 
-from annotation.models import DropUnit, Kind
+from annotation.kinds import answer_kind
+from annotation.models import DropUnit
 from scoring.report.facts import Facts
 from scoring.report.section import Section, paragraph
 from scoring.report.words import capital, counted, day, listed, percent
 
-KINDS: dict[str, str] = {
-    Kind.CHOICE: "one label is chosen",
-    Kind.SPANS: "pieces of the text are selected, or none",
-    Kind.CANDIDATE: "one of the marked entities is chosen",
-}
-
 
 def design(facts: Facts) -> Section:
     study, plan = facts.study, facts.design
-    tasks = [f"{each.task.slug} ({KINDS[each.task.kind]})" for each in plan.tasks]
+    tasks = [f"{each.task.slug} ({answer_kind(each.task.kind).in_words})" for each in plan.tasks]
     shots = [str(each) for each in plan.shots]
     lines = [
         f"The study “{study.title}” asks what people score on "

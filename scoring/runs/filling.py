@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from annotation.models import Kind, Task
+from annotation.kinds import answer_kind
+from annotation.models import Task
 from annotation.models.errors import BadInput
 from scoring.models import Run
 from scoring.runs.formats.records import Answer, ClassNumber, FreeText, ReadOptions, ReadPrediction
@@ -107,7 +108,7 @@ class Filling:
     def _look_at(self, answer: tuple[str, ...]) -> None:
         """Count what is stored as it is but looks like a mistake."""
         choices = self.items.item_set.choices
-        if self.task.kind == Kind.CHOICE and answer and choices:
+        if answer_kind(self.task.kind).takes_labels and answer and choices:
             self.outside_choices += answer[0] not in choices
         if self.task.max_spans is not None:
             self.above_limit += len(answer) > self.task.max_spans

@@ -1,19 +1,16 @@
-"""Free text becomes a set of pieces, by one written rule.
+"""Free text becomes a set of pieces, by the written rule of the task's kind.
 
-For a choice or a candidate, the stripped text is the one answer. For spans, a text that is a JSON
-list of strings is that list; otherwise it is cut at the separator if one is given, else at its line
-breaks. White space around a piece, empty pieces and pieces equal to the word for none are dropped.
+White space around a piece, empty pieces and pieces equal to the word for none are dropped.
 Nothing else is normalised.
 """
 
-import json
 from collections.abc import Iterable
 
-from annotation.models import Kind
+from annotation.kinds import answer_kind
 
 
 def pieces_of(text: str, kind: str, *, separator: str = "", none_word: str = "") -> tuple[str, ...]:
-    pieces = _cut(text.strip(), separator) if kind == Kind.SPANS else [text]
+    pieces = answer_kind(kind).cut(text.strip(), separator)
     stripped = (piece.strip() for piece in pieces)
     return distinct(piece for piece in stripped if not (none_word and piece == none_word))
 
@@ -25,20 +22,5 @@ def distinct(pieces: Iterable[str]) -> tuple[str, ...]:
 
 def rule_in_words(kind: str, *, separator: str = "", none_word: str = "") -> str:
     """The rule as the report of an import shows it."""
-    if kind == Kind.SPANS:
-        cut = f"cut at “{separator}”" if separator else "one piece a line"
-        rule = f"free text: a JSON list of strings, else {cut}; white space around pieces dropped"
-    else:
-        rule = "free text: the whole text is one answer; white space around it dropped"
+    rule = f"free text: {answer_kind(kind).cut_in_words(separator)}"
     return f"{rule}; “{none_word}” means none" if none_word else rule
-
-
-def _cut(text: str, separator: str) -> list[str]:
-    if text.startswith("["):
-        try:
-            listed = json.loads(text)
-        except (ValueError, RecursionError):
-            listed = None
-        if isinstance(listed, list) and all(isinstance(piece, str) for piece in listed):
-            return listed
-    return text.split(separator) if separator else text.splitlines()

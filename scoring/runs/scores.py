@@ -20,6 +20,7 @@ class RunScore:
     others."""
 
     references: str
+    normalisation: str
     gold_version: int
     scorer_version: int
     mean: float
@@ -47,6 +48,7 @@ def scores_of_run(run: Run) -> list[RunScore]:
         found.append(
             RunScore(
                 references=references,
+                normalisation=run.task.normalisation,
                 gold_version=version,
                 scorer_version=SCORER_VERSION,
                 mean=100 * float(np.nanmean(vector)),

@@ -160,6 +160,7 @@ class PieceAnswerSerializer(serializers.Serializer[Any]):
 
 class RunScoreSerializer(serializers.Serializer[Any]):
     references = serializers.CharField()
+    normalisation = serializers.CharField(help_text="What both sides were rid of: none or squad.")
     gold_version = serializers.IntegerField()
     scorer_version = serializers.IntegerField()
     mean = serializers.FloatField(help_text="S1 in percent, over the answered items only.")

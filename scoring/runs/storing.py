@@ -9,10 +9,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotation.benchmarks.formats.lines import is_text
 from annotation.benchmarks.subsets import PART
-from annotation.models import Benchmark, ItemSet, Kind, Role, Task
+from annotation.kinds import answer_kind
+from annotation.models import Benchmark, ItemSet, Role, Task
 from annotation.models.errors import BadInput, Frozen, Refusal
+from annotation.models.texts import is_text
 from scoring.models import Prediction, Run, RunState
 from scoring.runs.formats.fields import check_complete, stored_shots
 from scoring.runs.formats.records import RunFields
@@ -117,9 +118,8 @@ def check_answer(pieces: tuple[str, ...], kind: str) -> tuple[str, ...]:
     answer = distinct(pieces)
     if len(answer) > MOST_PIECES:
         raise BadInput(f"the prediction has more than {MOST_PIECES} pieces")
-    # If several labels were allowed, one could give them all, and score on every example.
-    if kind == Kind.CHOICE and len(answer) > 1:
-        raise BadInput("a choice takes one label, but the prediction has several")
+    if problem := answer_kind(kind).problem_of_prediction(answer):
+        raise BadInput(problem)
     return answer
 
 

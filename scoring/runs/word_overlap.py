@@ -2,12 +2,12 @@
 that examples share, and knows nothing else. Its scores differ by shots and split, as any
 system's do.
 
-- choice: the label of the training example with which the text shares the largest part of
-  its words.
-- candidate: the entity that is mentioned most often.
-- spans: what was gold for the same question in training and occurs in the text; also, runs of
-  capitalised words that share a word with such gold. At most the first few where the task limits
-  them.
+- where a label or any text answers: the answer of the training example with which the text
+  shares the largest part of its words.
+- where an entity does: the one that is mentioned most often.
+- where pieces of the text do: what was gold for the same question in training and stands
+  in the text; besides, runs of capitalised words that share a word with such gold. At most the
+  first few where the task limits them.
 """
 
 import re
@@ -15,7 +15,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.models import Example, Kind
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked, mentions
+from annotation.models import Example
 
 NAME = "Word overlap"
 _WORD = re.compile(r"\w+")
@@ -32,20 +34,20 @@ class WordOverlap:
     golds: Mapping[int, Sequence[str]]
 
     def predict(self, example: Example) -> list[str]:
-        if self.kind == Kind.CHOICE:
-            return self._nearest_label(example)
-        if self.kind == Kind.CANDIDATE:
+        kind = answer_kind(self.kind)
+        if kind.takes_pieces:
+            return self._remembered_spans(example)
+        if kind.takes_options and not kind.takes_labels:
             return self._most_mentioned(example)
-        return self._remembered_spans(example)
+        return self._nearest_answer(example)
 
-    def _nearest_label(self, example: Example) -> list[str]:
+    def _nearest_answer(self, example: Example) -> list[str]:
         words = _words(example)
         nearest = max(self.examples, key=lambda known: _overlap(words, _words(known)))
         return list(self.golds[nearest.pk])
 
     def _most_mentioned(self, example: Example) -> list[str]:
-        mentions = [example.context[s][start:end] for s, start, end in example.candidates]
-        return [Counter(mentions).most_common(1)[0][0]]
+        return [Counter(mentions(asked(example, ()))).most_common(1)[0][0]]
 
     def _remembered_spans(self, example: Example) -> list[str]:
         text = " ".join(example.context)

@@ -13,7 +13,7 @@ from datetime import datetime
 from hashlib import sha256
 from uuid import UUID
 
-from annotation.models import Kind
+from annotation.kinds import answer_kind
 
 SCHEMA_VERSION = "0.3.0"
 LIBRARY = "Baseliner"
@@ -100,7 +100,7 @@ def samples_file(evaluation: Evaluation) -> bytes:
 def sample_record(sample: Sample, evaluation: Evaluation) -> Record:
     raw = "\n".join([*sample.context, sample.question])
     reference = list(dict.fromkeys(text for texts in sample.alternatives for text in texts))
-    answer = _as_text(sample.answer, evaluation.kind)
+    answer = answer_kind(evaluation.kind).as_text(sample.answer)
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation.evaluation_id,
@@ -182,7 +182,8 @@ def _result(evaluation: Evaluation) -> Record:
         },
         "metric_config": {
             "evaluation_description": "Mean over the items of the S1 of CLUES (NeurIPS 2021), "
-            "equation 1: F1 of the predicted and the expected set of texts, by exact match.",
+            "equation 1: F1 of the predicted and the expected set of texts, by exact match "
+            "after the normalisation that metric_parameters names.",
             "metric_id": METRIC,
             "metric_name": "S1",
             "metric_kind": "f1",
@@ -208,13 +209,6 @@ def _details(sample: Sample, evaluation: Evaluation) -> dict[str, str]:
     if len(sample.alternatives) > 1:
         told["alternatives"] = json.dumps(sample.alternatives, ensure_ascii=False)
     return {**told, **evaluation.about, **(sample.details or {})}
-
-
-def _as_text(answer: Sequence[str], kind: str) -> str:
-    """Several texts are a JSON list; a choice or a candidate is its text."""
-    if kind == Kind.SPANS:
-        return json.dumps(list(answer), ensure_ascii=False)
-    return answer[0] if answer else ""
 
 
 def _folders(evaluation: Evaluation) -> list[str]:

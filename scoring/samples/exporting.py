@@ -5,7 +5,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from annotation.models import Assignment, ItemSet, Judgement, Kind
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked
+from annotation.models import Assignment, ItemSet, Judgement
 from scoring.comparison.cells import Cell, CellReader, Choices, Vector
 from scoring.comparison.scope import Scope
 from scoring.core.s1 import SCORER_VERSION
@@ -22,17 +24,17 @@ def evaluations(
     """One for each counted annotator of each cell, then one for each complete run; none for those
     who answered nothing. Simulated annotators only if the choices ask for them."""
     reader = CellReader(choices)
-    asked = cache(_asked)
+    asked_in = cache(_asked)
     for study in scope.studies:
         kinds = [False, True] if choices.simulated else [False]
         for cell in (each for kind in kinds for each in reader.people(study, simulated=kind)):
             for member, vector in zip(cell.annotators, cell.vectors, strict=True):
-                made = _of_person(cell, member, vector, asked(member.batch.test_set))
+                made = _of_person(cell, member, vector, asked_in(member.batch.test_set))
                 yield from _with_samples(replace(made, organization=organization))
     for task in scope.tasks:
         for cell in reader.systems(task):
             for run, vector in zip(cell.runs, cell.vectors, strict=True):
-                made = _of_run(cell, run, vector, asked(run.test_set))
+                made = _of_run(cell, run, vector, asked_in(run.test_set))
                 yield from _with_samples(replace(made, organization=organization))
 
 
@@ -125,6 +127,7 @@ def _evaluation(
             "split": split,
             "episode": test_set.episode,
             "references": cell.references,
+            "normalisation": cell.normalisation,
             "gold_version": cell.gold_version,
         },
         data={
@@ -171,12 +174,12 @@ def _sample(
 
 
 def _asked(test_set: ItemSet) -> Asked:
-    is_candidate = test_set.task.kind == Kind.CANDIDATE
+    kind = answer_kind(test_set.task.kind)
     return {
         example.pk: (
             example.context,
             example.question,
-            example.candidate_texts() if is_candidate else test_set.choices,
+            kind.options(asked(example, test_set.choices)),
         )
         for example in test_set.examples.all()
     }

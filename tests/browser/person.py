@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from django.urls import reverse
 from playwright.sync_api import Locator, Page
 
+from annotation.kinds import answer_kind
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Assignment, Batch
 from annotation.models.frozen import FrozenExample
@@ -152,16 +153,32 @@ class Person:
         else:
             self._presses("[data-span-none]", by)
 
+    def types(self, text: str, by: str = MOUSE) -> None:
+        """A short text, or none."""
+        field = self.page.locator("[name=text]" if text else "[name=none]")
+        if by == KEYBOARD:
+            field.focus()
+        else:
+            field.tap() if by == TOUCH else field.click()
+        if text:
+            self.page.keyboard.type(text)
+        elif by == KEYBOARD:
+            self.page.keyboard.press(" ")
+
     def answers(
         self, texts: Sequence[str], by: str = MOUSE, example: FrozenExample | None = None
     ) -> None:
         """Give the texts as the answer, each selected at its first occurrence."""
         example = example or current_example(self.assignment)
-        if example.options:
-            self.chooses(example.options.index(texts[0]), by)
+        kind = answer_kind(self.assignment.batch.task.kind)
+        options = kind.options(example)
+        if options:
+            self.chooses(options.index(texts[0]), by)
+        elif kind.takes_any_text:
+            self.types("".join(texts), by)
         elif not texts:
             self.chooses_none(by)
-        for text in texts if not example.options else ():
+        for text in texts if kind.takes_pieces else ():
             self.selects(*_place_of(text, example.context), by=by)
 
     def answers_right(self, by: str = MOUSE) -> None:

@@ -98,6 +98,8 @@ def states(person: Person, kind: str) -> Iterator[str]:
     if kind == Kind.SPANS:
         person.answers(["Vienna", "Danube"])
         page.locator("[data-span-exact]").click()
+    elif kind == Kind.TEXT:
+        person.types("Vienna")
     else:
         person.chooses(0)
     yield "answered"

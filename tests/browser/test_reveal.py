@@ -21,6 +21,7 @@ LONG_TEXTS = {
         LONG, question="Boats were built in @.", gold=["Ulm"], candidates=["Vienna", "Ulm"]
     ),
     Kind.SPANS: Text(LONG, gold=["Vienna", "Bratislava", "Budapest", "Belgrade", "Ulm"]),
+    Kind.TEXT: Text(LONG, question="Where were boats built?", gold=["in Ulm"]),
 }
 
 
@@ -129,6 +130,8 @@ def test_moves_nothing_when_the_answer_is_locked(
     person.start(running_batch_of(kind, training=[LONG_TEXTS[Kind(kind)]]))
     if kind == Kind.SPANS:
         person.answers(["Vienna", "Ulm"])
+    elif kind == Kind.TEXT:
+        person.types("Vienna")
     else:
         person.chooses(0)
     steady = (".progress-bar", ".question", "legend", ".segment", ".option", ".option-text")

@@ -166,6 +166,29 @@ def test_keeps_a_draft_of_selected_text(person: Person) -> None:
     assert Judgement.objects.last().answer == []
 
 
+def test_keeps_a_draft_of_what_was_typed(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))
+    person.types("Anna and Boris")
+    person.page.reload()
+    expect(person.page.locator("[name=text]")).to_have_value("Anna and Boris")
+    person.goes_on()
+    person.types("")
+    person.page.reload()
+    expect(person.page.locator("[name=none]")).to_be_checked()
+    expect(person.page.locator("[name=text]")).to_have_value("")
+    person.goes_on()
+    assert [j.answer for j in Judgement.objects.order_by("step")] == [["Anna and Boris"], []]
+
+
+def test_asks_for_a_typed_answer_before_it_sends(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))
+    person.page.locator("[name=text]").fill("  ")
+    person.sends()
+    expect(person.page.get_by_role("alert")).to_contain_text("Type an answer")
+    expect(person.page.locator("[name=text]")).to_be_focused()
+    assert not Judgement.objects.exists()
+
+
 def test_keeps_the_time_over_a_reload(tester: Person) -> None:
     tester.page.clock.install()
     tester.page.reload()

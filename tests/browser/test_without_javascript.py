@@ -16,7 +16,7 @@ def plain(somebody: Comes) -> Person:
     return somebody(java_script_enabled=False)
 
 
-@pytest.mark.parametrize("kind", [Kind.CHOICE, Kind.CANDIDATE])
+@pytest.mark.parametrize("kind", [Kind.CHOICE, Kind.CANDIDATE, Kind.TEXT])
 def test_leads_from_the_link_to_the_code(plain: Person, kind: str) -> None:
     plain.start(make.running_batch(kind=kind, training=2, tests=2))
     while plain.panel != "finished":
@@ -44,6 +44,14 @@ def test_gives_back_what_was_typed_where_it_is_not_in_the_text(plain: Person) ->
     plain.page.locator("[data-send]").click()
     expect(plain.page.get_by_role("alert")).to_contain_text("“Nobody” is not in the text")
     expect(plain.page.locator("[name=typed]")).to_have_value("Anna\nNobody")
+
+
+def test_gives_back_an_answer_that_is_too_long(plain: Person) -> None:
+    plain.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))
+    plain.page.locator("[name=text]").fill("b" * 301)
+    plain.page.locator("[data-send]").click()
+    expect(plain.page.get_by_role("alert")).to_contain_text("Make it at most 300.")
+    expect(plain.page.locator("[name=text]")).to_have_value("b" * 301)
 
 
 def test_shows_nothing_that_would_not_work(plain: Person) -> None:

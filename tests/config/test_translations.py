@@ -182,10 +182,7 @@ def entered(client: Client, batch: Batch) -> str:
 
 
 def submitted(client: Client, assignment: Assignment) -> str:
-    raw: Any = make.right_answer(assignment)
-    spans = str([list(span) for span in raw.spans or []])
-    answer = {"option": "" if raw.option is None else raw.option, "spans": spans}
-    data = {"step": assignment.step, "none": "1" if raw.none else "", **answer}
+    data = {"step": assignment.step, **make.right_answer(assignment)}
     return shown(client.post("/work/submit/", data, follow=True))
 
 

@@ -19,15 +19,15 @@ from annotation.benchmarks.formats import task_file
 from annotation.benchmarks.formats.clues_rows import RowReader
 from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
 from annotation.benchmarks.formats.lines import read_records
-from annotation.models import Kind, Role
+from annotation.kinds import answer_kind, answer_kinds
+from annotation.models import Role
 from annotation.models.errors import BadInput
+from scoring.core.normalisation import NONE
 
 # Where a folder's slug is not the name used in the literature.
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
 TEST_FILE = re.compile(r".*_test\.jsonl")
 SHOT_FILE = re.compile(r".*_train_(\d{1,6})_(\d{1,6})\.jsonl")
-# Gold strings are labels where there are few of them and the context rarely holds them.
-MOST_LABELS = 20
 
 Progress = Callable[[int, int, str], None]
 
@@ -82,11 +82,12 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
     own = _own_fields(folder, files)
     sets = [_read_set(place, files, reader) for place in _places(folder)]
     rows = [row for read_set in sets for row in read_set.examples]
-    derived = _derived(rows, folder, reader.lists_alternatives)
-    kind = own.get("kind", derived["kind"])
+    kind = own.get("kind") or derive_kind(rows)
+    derived = _derived(rows, kind, folder, reader.lists_alternatives)
     _check_answers(rows, kind)
+    _check_normalisation(folder, own, kind)
     choices = own.pop("choices", labels_of(rows))
-    if kind == Kind.CHOICE:
+    if answer_kind(kind).takes_labels:
         sets = [replace(read_set, choices=choices) for read_set in sets]
     _note_differing_gold(rows, reader.notes)
     defaults = {**derived, **_shipped(folder.slug, kind)}
@@ -96,13 +97,7 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
 
 def derive_kind(rows: Sequence[ReadExample]) -> str:
     """What kind of answers the rows have, from their entities and their gold."""
-    if any(row.candidates for row in rows):
-        return Kind.CANDIDATE
-    labels = [label for row in rows if (label := _label_of(row)) is not None]
-    if len(labels) < len(rows) or len(set(labels)) > MOST_LABELS:
-        return Kind.SPANS
-    named = sum(_names(row.context, label) for row, label in zip(rows, labels, strict=True))
-    return Kind.SPANS if 2 * named > len(rows) else Kind.CHOICE
+    return next(kind.name for kind in answer_kinds() if kind.fits(rows))
 
 
 def labels_of(rows: Iterable[ReadExample]) -> list[str]:
@@ -227,36 +222,26 @@ def _check_size(rows: Sequence[ReadExample], shots: int) -> None:
 
 
 def _derived(
-    rows: Sequence[ReadExample], folder: TaskFolder, lists_alternatives: bool
+    rows: Sequence[ReadExample], kind: str, folder: TaskFolder, lists_alternatives: bool
 ) -> dict[str, Any]:
-    kind = derive_kind(rows)
     single = all(len(spans) <= 1 for row in rows for spans in row.alternatives)
-    one_span = kind == Kind.SPANS and lists_alternatives and single
+    one_span = answer_kind(kind).takes_pieces and lists_alternatives and single
     return {"kind": kind, "max_spans": 1 if one_span else None, "title": folder.name[:200]}
-
-
-def _names(context: Sequence[str], label: str) -> bool:
-    """Whether the context holds the label as a word: the label "no" is not in "know"."""
-    # ASCII: letters of scripts without spaces do not hide the word that stands between them.
-    word = re.compile(rf"(?<!\w){re.escape(label)}(?!\w)", re.ASCII)
-    return any(word.search(segment) for segment in context)
-
-
-def _label_of(row: ReadExample) -> str | None:
-    texts = row.gold_texts
-    return texts[0][0] if len(texts) == 1 and len(texts[0]) == 1 else None
 
 
 def _check_answers(rows: Sequence[ReadExample], kind: str) -> None:
     for row in rows:
-        if kind == Kind.CHOICE and _label_of(row) is None:
-            raise BadInput(
-                f"{row.where}: the task's kind is choice, so “answer” must be one label."
-            )
-        if kind == Kind.CANDIDATE and not row.candidates:
-            raise BadInput(
-                f"{row.where}: the task's kind is candidate, so “entities” must name some."
-            )
+        if problem := answer_kind(kind).problem_of_row(row):
+            raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
+
+
+def _check_normalisation(folder: TaskFolder, own: dict[str, Any], kind: str) -> None:
+    """Whoever chooses or selects gives the gold's own words."""
+    if own.get("normalisation", NONE) != NONE and not answer_kind(kind).takes_any_text:
+        raise BadInput(
+            f"{folder.files[task_file.NAME]}: “normalisation” is for texts that are typed, but "
+            f"the task's kind is {kind}; leave it out."
+        )
 
 
 def _note_differing_gold(rows: Iterable[ReadExample], notes: dict[str, list[str]]) -> None:

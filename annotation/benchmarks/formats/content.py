@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from annotation.models import Role
+from scoring.core.normalisation import NONE
 
 Span = dict[str, Any]
 Alternatives = list[list[Span]]
@@ -77,6 +78,11 @@ class ReadTask:
     def kind(self) -> str:
         kind: str = self.own.get("kind") or self.defaults["kind"]
         return kind
+
+    @property
+    def normalisation(self) -> str:
+        normalisation: str = self.own.get("normalisation", NONE)
+        return normalisation
 
     def examples(self) -> dict[str, ReadExample]:
         """Every example once, by its identity; the first row that names it counts."""

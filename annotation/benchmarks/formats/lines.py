@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from annotation.models.errors import BadInput
+from annotation.models.texts import is_text
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -91,12 +92,3 @@ def _read_record(raw: bytes, file: str, number: int) -> Record:
             f"{where}: each line must be one JSON object, but this is {json_type(fields)}."
         )
     return Record(file, number, fields)
-
-
-def is_text(value: str) -> bool:
-    """Whether every database can hold it: no NUL, no half of a surrogate pair."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in value

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from annotation.benchmarks.formats.lines import is_text
-from annotation.models import Kind, ReferencePolicy
+from annotation.models import Kind, Normalisation, ReferencePolicy
 from annotation.models.benchmark import Direction
 from annotation.models.errors import BadInput
+from annotation.models.texts import is_text
 
 NAME = "task.json"
 SHIPPED = Path(__file__).resolve().parent.parent / "descriptions"
@@ -59,6 +59,10 @@ def _is_one_of(values: list[str]) -> Callable[[object], bool]:
     return lambda value: value in values
 
 
+def _either(values: list[str]) -> str:
+    return f"{', '.join(values[:-1])} or {values[-1]}"
+
+
 def _is_label_list(value: object) -> bool:
     if not isinstance(value, list) or not all(
         isinstance(label, str) and is_text(label) for label in value
@@ -74,8 +78,9 @@ def _is_span_limit(value: object) -> bool:
 FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "title": (_is_text(200), "a text of at most 200 characters"),
     "description": (_is_text(100_000), "a text"),
-    "kind": (_is_one_of(Kind.values), "choice, spans or candidate"),
+    "kind": (_is_one_of(Kind.values), _either(Kind.values)),
     "choices": (_is_label_list, "a list of two or more different labels"),
+    "normalisation": (_is_one_of(Normalisation.values), _either(Normalisation.values)),
     "max_spans": (_is_span_limit, "a number from 1 to 1000, or null"),
     "language": (_is_text(20), "a language code such as en"),
     "direction": (_is_one_of(Direction.values), "ltr or rtl"),

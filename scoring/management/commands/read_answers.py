@@ -9,8 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.benchmarks.formats.lines import Record, read_records
+from annotation.kinds import answer_kind
+from annotation.kinds.base import AnswerKind
+from annotation.kinds.choice import KIND as CHOICE
+from annotation.kinds.registry import UnknownKind
+from annotation.kinds.spans import KIND as SPANS
 from annotation.models.errors import BadInput
-from scoring.prompts.formats import read_label
 
 KEPT = ("benchmark", "task", "shots", "split", "episode", "id")
 
@@ -53,21 +57,19 @@ def _predictions(data: bytes, file: str) -> Iterator[dict[str, Any]]:
 
 def _prediction(record: Record) -> list[str]:
     answer = record.text("answer")
-    options = record.fields.get("options")
-    if options is None:
-        return _pieces(answer)
+    options = record.fields.get("options") or []
     if not isinstance(options, list):
         record.refuse("“options” must be the list that was exported.")
-    label = read_label(answer, [record.as_text(option, "an option") for option in options])
-    return [label] if label else []
+    return _kind_of(record).from_prompted(
+        answer, [record.as_text(option, "an option") for option in options]
+    )
 
 
-def _pieces(answer: str) -> list[str]:
-    """A JSON list of strings, as in the demonstrations, or one piece per line."""
+def _kind_of(record: Record) -> AnswerKind:
+    """Lines of an older export do not name it."""
+    implied = CHOICE.name if record.fields.get("options") else SPANS.name
+    name = record.fields.get("answer_kind", implied)
     try:
-        listed = json.loads(answer)
-    except (ValueError, RecursionError):
-        listed = None
-    if isinstance(listed, list) and all(isinstance(piece, str) for piece in listed):
-        return listed
-    return [piece.strip() for piece in answer.splitlines() if piece.strip()]
+        return answer_kind(name)
+    except UnknownKind as error:
+        record.refuse(str(error))

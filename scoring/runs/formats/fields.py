@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Field
 
-from annotation.benchmarks.formats.lines import is_text
 from annotation.models.errors import BadInput
+from annotation.models.texts import is_text
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run
 from scoring.runs.formats.records import RunFields
 

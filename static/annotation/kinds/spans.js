@@ -3,67 +3,50 @@
    The page gives [data-span-picker] with one or more [data-segment], a [data-span-status], a
    [data-span-list], the hidden inputs "spans" and "none", and the controls [data-span-undo],
    [data-span-exact] and [data-span-none]; tests/browser/pages/spans.html shows all of it. Every
-   sentence is a data-label-… of the picker, {text} and {count} are filled in. A segment may tell
-   its data-length in code points: where that differs, the plain way ([data-span-plain]) stays.
+   sentence is a data-label-… of the picker, {text} and {count} are filled in. A segment tells its
+   data-length in code points: where that differs, the plain way ([data-span-plain]) stays; and its
+   data-tokens and data-joined, in code points too: annotation/kinds/spans.py makes them.
 
    Spans are [segment, start, end] in code points. Each change dispatches "answerchange" with
    {spans, none, complete}; "answerrestore" with {spans, none}, sent to the picker, shows another
-   answer. The rules of tokens and drags are those of scoring/core/spans.py. */
+   answer.
+
+   A drag is less exact than a tap, so it is snapped: it takes every token that it touched, drops
+   the punctuation at both ends, but not a bracket or quotation mark whose partner is in the range
+   too, and takes in the partner that stands directly outside ("receptor (TCR" becomes "receptor
+   (TCR)"). A drag over nothing but punctuation takes just that. */
 (() => {
   "use strict";
 
-  // ---- Tokens: one class letter per code point, then a regular expression over the classes.
+  // ---- Tokens: where they begin and end, as the server says.
 
-  const CHARACTERS = {
-    ".": ".", ",": ",", ":": ":", ";": ";", "&": "&", "%‰°": "%", "'’＇·׳״": "a", "`´": "p",
-    "#@§": "e", "\u200d\u1039\u17d2": "j", "\u00ad\u200c": "m", "\n\r\v\f\x85\u2028\u2029": "n",
-  };
-  const CATEGORIES = [
-    ["m", /[\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]/u], ["r", /[\u{1f1e6}-\u{1f1ff}]/u],
-    ["u", /[\p{Lu}\p{Lt}]/u], ["l", /\p{Ll}/u], ["d", /\p{Nd}/u], ["$", /\p{Sc}/u],
-    ["-", /\p{Pd}/u], ["o", /\p{Pc}/u], ["m", /\p{M}/u], ["p", /\p{P}/u], ["e", /\p{S}/u],
-    ["s", /[\p{Z}\p{Cc}\p{Cf}]/u],
-    ["c", new RegExp("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1980-\u19df\u1a20-\u1aaf" +
-      "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u30ff\u3105-\u312f\u31f0-\u31ff" +
-      "\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\u{20000}-\u{3ffff}]", "u")],
-  ];
-  const WORDS = new RegExp(
-    "(?:[ulo][mj]*){1,2}(?:\\.(?:[ulo][mj]*){1,2})+\\.?(?![ulod])" +
-    "|u[mj]*(?:[ul][mj]*){0,4}\\.(?=s+l)" +
-    "|(?:\\$(?=d))?" +
-    "(?:d[.,:](?=d)|l[mj]*a(?=[lod])|[uod][mj]*a(?=[ulod])|[ulod][mj]*&(?=[ulod])" +
-    "|[ulo][mj]*\\$(?=d)|[ulod][mj]*\\.(?=l)|[ulod][mj]*)*" +
-    "(?:d%|d\\$(?!d)|l[mj]*a(?=u)|[ulo][mj]*\\.(?=[,;:q]|-[ulod]|s+[,;:])|[ulod][mj]*)" +
-    "|q[ul]|c(?:m|jc?)*|e(?:m|je?)*|rr?[mj]*|(?:\\.+|-+|a+|[^sn])[mj]*", "g");
-  const SINGLE = /c(?:m|jc?)*|e(?:m|je?)*|rr?[mj]*|.[mj]*/g;
-  const known = new Map();
-  for (const [characters, found] of Object.entries(CHARACTERS)) {
-    for (const character of characters) known.set(character, found);
-  }
+  const numbers = (text) => (text || "").split(" ").filter(Boolean).map(Number);
 
-  function classOf(character) {
-    if (!known.has(character)) {
-      known.set(character, (CATEGORIES.find(([, is]) => is.test(character)) || ["o"])[0]);
+  /* The words of a segment, from its data-tokens: by turns the length of a gap and that of the
+     token behind it, which is negative where the token is punctuation. */
+  function wordsOf({ dataset }, points) {
+    const lengths = numbers(dataset.tokens), words = [];
+    let end = 0;
+    for (let i = 0; i < lengths.length; i += 2) {
+      const start = end + lengths[i];
+      end = start + Math.abs(lengths[i + 1]);
+      const text = points.slice(start, end).join("");
+      words.push({ start, end, punctuation: lengths[i + 1] < 0, text });
     }
-    return known.get(character);
+    return words;
   }
 
-  function classesOf(points) {
-    const classes = points.map(classOf);
-    points.forEach((point, i) => {
-      const possessive = "'’＇".includes(point) && /^[sS]$/.test(points[i + 1] || "");
-      if (possessive && !/[ulodmjc]/.test(classes[i + 2] || "s")) classes[i] = "q";
+  /* Its single characters: each code point, but those of its data-joined (each by its distance
+     from the one before) belong to the character before them, such as marks and parts of emoji. */
+  function singlesOf({ dataset }, points) {
+    const joined = new Set();
+    let at = 0;
+    for (const step of numbers(dataset.joined)) joined.add(at += step);
+    const starts = [...points.keys()].filter((i) => !joined.has(i));
+    return starts.map((start, i) => {
+      const end = starts[i + 1] ?? points.length;
+      return { start, end, text: points.slice(start, end).join("") };
     });
-    return classes.join("");
-  }
-
-  function tokensOf(points, expression = WORDS) {
-    return Array.from(classesOf(points).matchAll(expression), (match) => ({
-      start: match.index,
-      end: match.index + match[0].length,
-      punctuation: /^[.,:;&ap-]|^q(?![ul]$)/.test(match[0]),
-      text: points.slice(match.index, match.index + match[0].length).join(""),
-    }));
   }
 
   // ---- Drags: no punctuation at the ends, but the partner of a bracket or quotation mark.
@@ -196,7 +179,7 @@
           throw new Error(`Segment ${number} shows ${points.length} characters, not ${length}.`);
         }
         el.translate = false; // a browser's translation would move every offset
-        return { el, number, points, words: tokensOf(points) };
+        return { el, number, points, words: wordsOf(el, points), singles: singlesOf(el, points) };
       });
       this.history = [];
       this.spans = [];
@@ -242,7 +225,6 @@
     build() {
       this.previewed = new Set();
       for (const segment of this.segments) {
-        if (this.exact) segment.singles ||= tokensOf(segment.points, SINGLE);
         segment.tokens = this.exact ? segment.singles : segment.words;
         segment.parts = [];
         segment.painted = [];
@@ -643,7 +625,7 @@
     /* The span with one edge a visible character further; as it is where that leaves nothing. */
     moved(span, edge, step) {
       const segment = this.segments[span[0]], { points } = segment;
-      const cuts = tokensOf(points, SINGLE).map((single) => single.start).concat(points.length);
+      const cuts = segment.singles.map((single) => single.start).concat(points.length);
       const at = step > 0 ? search(cuts, (cut) => cut > span[edge])
         : search(cuts, (cut) => cut >= span[edge]) - 1;
       const moved = span.slice();

@@ -64,15 +64,19 @@
     markMentions();
   }
 
+  /* An answer's fields are those that stand in its item. */
+  const answerFields = () => [...form.querySelectorAll(".item [name]")];
+
   function readAnswer() {
-    const data = new FormData(form);
-    const fields = ["option", "spans", "none", "typed"];
-    return Object.fromEntries(fields.map((name) => [name, data.get(name)]));
+    const given = answerFields().filter((el) => !el.matches("[type=radio], [type=checkbox]") || el.checked);
+    return Object.fromEntries(given.map((el) => [el.name, el.value]));
   }
 
   function restoreAnswer(answer) {
-    const option = form.querySelector(`[name=option][value="${CSS.escape(answer.option ?? "")}"]`);
-    if (option) option.checked = true;
+    for (const el of answerFields()) {
+      if (el.matches("[type=radio], [type=checkbox]")) el.checked = answer[el.name] === el.value;
+      else if (!el.matches("[type=hidden]")) el.value = answer[el.name] ?? "";
+    }
     const picker = form.querySelector("[data-span-picker]");
     const detail = { spans: JSON.parse(answer.spans || "[]"), none: Boolean(answer.none) };
     picker?.dispatchEvent(new CustomEvent("answerrestore", { detail }));
@@ -85,8 +89,7 @@
   }
 
   function isAnswered() {
-    const { option, spans, none } = readAnswer();
-    return Boolean(option || none || (spans && spans !== "[]"));
+    return Object.values(readAnswer()).some((value) => value.trim() && value !== "[]");
   }
 
   /* The mentions of the chosen candidate stand out in the text. */
@@ -207,7 +210,7 @@
     const error = form.querySelector("[data-form-error]");
     error.textContent = form.dataset.missing;
     error.hidden = false;
-    form.querySelector("[name=option], .span-word[tabindex]")?.focus();
+    form.querySelector(".item :is(.span-word[tabindex], [name]:not([type=hidden]))")?.focus();
   }
 
   document.addEventListener("htmx:configRequest", (event) => {

@@ -29,7 +29,7 @@ def test_lets_a_person_answer_a_whole_episode_by_its_labels() -> None:
     study = study_of(sampled_task(), [2])
     batch = study.batches.get()
     content = batch_content(batch.pk)
-    assert {example.options for example in content.training + content.test} == {
+    assert {example.labels for example in content.training + content.test} == {
         tuple(batch.test_set.choices)
     }
     assignment = make.worked_through(batch)
@@ -83,8 +83,8 @@ def test_screens_out_by_the_training_of_an_episode() -> None:
     assignment = make.at_work(batch)
     options = batch.test_set.choices
     for _ in range(batch.training_set.items.count()):
-        right = make.right_answer(assignment).option
-        make.answer(assignment, make.RawAnswer(option=(right + 1) % len(options)))
+        right = int(make.right_answer(assignment)["option"])
+        make.answer(assignment, {"option": str((right + 1) % len(options))})
     assert assignment.outcome == Outcome.SCREENED_OUT
 
 

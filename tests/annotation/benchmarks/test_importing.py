@@ -14,6 +14,8 @@ from annotation.benchmarks.chains import chains, unchained
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.findings import Finding
 from annotation.benchmarks.importing import import_benchmark
+from annotation.kinds.base import asked
+from annotation.kinds.candidate import KIND as CANDIDATE
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
 from annotation.models.errors import BadInput, Frozen
 from annotation.studies.lifecycle import start_study
@@ -101,11 +103,11 @@ class TestClues:
     def test_takes_the_entities_of_record_as_candidates(self, clues: Path) -> None:
         task = self.imported(clues, "record")
         example = task.examples.get(identity="id:ReCoRD_5_6")
-        assert example.candidate_texts()[:3] == ["Palm Beach", "Florida", "CNN"]
+        assert CANDIDATE.options(asked(example, ()))[:3] == ("Palm Beach", "Florida", "CNN")
         assert "@placeholder" in example.question
         for each in task.examples.prefetch_related("golds"):
             (texts,) = each.golds.get().alternative_texts()
-            assert set(texts) <= set(each.candidate_texts())
+            assert set(texts) <= set(CANDIDATE.options(asked(each, ())))
 
     def test_places_the_alternatives_of_squadv2(self, clues: Path) -> None:
         task = self.imported(clues, "squadv2")

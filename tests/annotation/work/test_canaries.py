@@ -17,7 +17,19 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 DEMO = Path(demo.__file__).parent / "benchmark"
-FOLDERS = {"Reviews": Kind.CHOICE, "Reading": Kind.SPANS, "Cloze": Kind.CANDIDATE}
+# Of the demonstration; the last one is of typed answers, made from the pieces to be selected.
+FOLDERS = {
+    "Reviews": Kind.CHOICE,
+    "Reading": Kind.SPANS,
+    "Cloze": Kind.CANDIDATE,
+    "Typed": Kind.TEXT,
+}
+ANSWERS: dict[str, dict[str, str]] = {
+    Kind.CHOICE: {"option": "0"},
+    Kind.SPANS: {"none": "1"},
+    Kind.CANDIDATE: {"option": "0"},
+    Kind.TEXT: {"text": "somebody"},
+}
 CANARY = "CANARY-7f3a"
 
 
@@ -34,11 +46,17 @@ def _with_canaries(folder: Path) -> None:
 def task(request: pytest.FixtureRequest, tmp_path: Path) -> Task:
     target = tmp_path / request.param
     target.mkdir()
-    for path in (DEMO / request.param).iterdir():
+    source = "Reading" if FOLDERS[request.param] == Kind.TEXT else request.param
+    for path in (DEMO / source).iterdir():
         (target / path.name).write_bytes(path.read_bytes())
+    if source != request.param:
+        fields = {"kind": Kind.TEXT, "normalisation": "squad", "description": "Type an answer."}
+        (target / "task.json").write_text(json.dumps(fields))
     _with_canaries(tmp_path)
     import_benchmark(tmp_path, name="canaries")
-    return Task.objects.get(benchmark__name="canaries")
+    task = Task.objects.get(benchmark__name="canaries")
+    assert task.kind == FOLDERS[request.param]
+    return task
 
 
 def test_stores_no_unknown_field(task: Task) -> None:
@@ -56,8 +74,7 @@ def test_shows_no_unknown_field(task: Task) -> None:
     pages += [client.post("/work/begin/", follow=True)]
     assignment = Assignment.objects.get()
     while not assignment.is_finished:
-        answer = {"none": "1"} if task.kind == Kind.SPANS else {"option": "0"}
-        form = {"step": assignment.step, **answer}
+        form = {"step": assignment.step, **ANSWERS[task.kind]}
         pages.append(client.post("/work/submit/", form, follow=True))
         pages.append(client.post("/work/next/", {"step": assignment.step}, follow=True))
         assignment.refresh_from_db()

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.kinds.answers import RawAnswer
 from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Role, WorkState
 from annotation.models.errors import BadInput
 from annotation.work.finishing import withdraw
@@ -38,8 +37,8 @@ def test_goes_straight_to_the_test_when_zero_shot() -> None:
 
 def test_locks_a_training_answer_before_it_goes_on() -> None:
     assignment = make.at_work(make.running_batch())
-    raw = make.right_answer(assignment)
-    submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=make.NOON)
+    form = make.right_answer(assignment)
+    submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=make.NOON)
     assert assignment.state == WorkState.REVEALED
     assert Judgement.objects.get().answer
 
@@ -47,10 +46,10 @@ def test_locks_a_training_answer_before_it_goes_on() -> None:
 def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
     assignment = make.at_work(make.running_batch())
     first = submit_answer(
-        assignment, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON
+        assignment, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON
     )
     again = submit_answer(
-        assignment, step=0, raw=RawAnswer(option=1), times=BrowserTimes(), at=make.NOON
+        assignment, step=0, form={"option": "1"}, times=BrowserTimes(), at=make.NOON
     )
     assert again == first
     assert Judgement.objects.get().answer == ["bad"]
@@ -64,7 +63,7 @@ def test_keeps_one_of_ten_answers_to_a_step_that_come_at_once() -> None:
         judgement = submit_answer(
             Assignment.objects.get(pk=pk),
             step=0,
-            raw=RawAnswer(option=number % 2),
+            form={"option": str(number % 2)},
             times=BrowserTimes(),
             at=make.NOON,
         )
@@ -79,7 +78,7 @@ def test_stores_nothing_for_an_assignment_that_ended_meanwhile() -> None:
     assignment = make.at_work(make.running_batch())
     stale = Assignment.objects.get(pk=assignment.pk)
     withdraw(assignment, at=make.NOON)
-    submit_answer(stale, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    submit_answer(stale, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
     assert stale.outcome == Outcome.WITHDRAWN
     assert not Judgement.objects.exists()
 
@@ -96,7 +95,7 @@ def test_tells_who_comes_back_late_before_any_more_work() -> None:
 def test_ignores_a_step_ahead_of_its_position() -> None:
     assignment = make.at_work(make.running_batch())
     late = submit_answer(
-        assignment, step=2, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON
+        assignment, step=2, form={"option": "0"}, times=BrowserTimes(), at=make.NOON
     )
     assert late is None
     assert not Judgement.objects.exists()
@@ -105,15 +104,13 @@ def test_ignores_a_step_ahead_of_its_position() -> None:
 def test_refuses_an_answer_that_is_none_of_the_choices() -> None:
     assignment = make.at_work(make.running_batch())
     with pytest.raises(BadInput, match="not among the choices"):
-        submit_answer(
-            assignment, step=0, raw=RawAnswer(option=2), times=BrowserTimes(), at=make.NOON
-        )
+        submit_answer(assignment, step=0, form={"option": "2"}, times=BrowserTimes(), at=make.NOON)
     assert assignment.state == WorkState.ANSWERING
 
 
 def test_leaves_a_reveal_once() -> None:
     assignment = make.at_work(make.running_batch())
-    submit_answer(assignment, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
     leave_reveal(assignment, step=0, at=make.NOON)
     leave_reveal(assignment, step=0, at=make.NOON)
     assert (assignment.step, assignment.state) == (1, WorkState.ANSWERING)

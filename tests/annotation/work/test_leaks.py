@@ -34,6 +34,15 @@ def _standing_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timezone, "now", lambda: now)
 
 
+# Two of each kind, right or wrong whatever the gold is.
+ANSWERS: dict[str, list[dict[str, str]]] = {
+    Kind.CHOICE: [{"option": "0"}, {"option": "1"}],
+    Kind.SPANS: [{"none": "1"}, {"spans": "[[0,0,4]]"}],
+    Kind.CANDIDATE: [{"option": "0"}, {"option": "1"}],
+    Kind.TEXT: [{"none": "1"}, {"text": "anna"}],
+}
+
+
 class Replayed(Exception):
     """Rolls a session back, so that the next one finds the same rows."""
 
@@ -57,8 +66,7 @@ def play(batch: Batch, steps: int, htmx: bool) -> tuple[list[bytes], list[int]]:
     assignment = Assignment.objects.get()
     order = [example.pk for example in sequence(batch.pk, assignment.order_seed)]
     for step in range(steps):
-        answer = {"none": "1"} if batch.task.kind == Kind.SPANS else {"option": step % 2}
-        keep(client.post("/work/submit/", {"step": step, **answer}))
+        keep(client.post("/work/submit/", {"step": step, **ANSWERS[batch.task.kind][step % 2]}))
         keep(client.get("/work/"))
         if step < TRAINING:
             keep(client.post("/work/next/", {"step": step}))

@@ -2,10 +2,11 @@
 
 import pytest
 
-from annotation.kinds.answers import RawAnswer
-from annotation.models import Gold, Judgement, Kind
+from annotation.kinds.marking import Piece
+from annotation.kinds.revealing import Reveal, compare
+from annotation.models import Gold, Kind
 from annotation.work.judging import BrowserTimes, submit_answer
-from annotation.work.page import Piece, Reveal, compare, page_context
+from annotation.work.page import page_context
 from tests import make
 from tests.texts import Text, running_batch_of
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 def compared(own: list[str], *alternatives: list[str], policy: str = "any") -> Reveal:
     gold = Gold(example_id=1, alternatives=[[{"text": t} for t in texts] for texts in alternatives])
-    return compare(Judgement(answer=own), gold, policy)
+    return compare(own, gold, policy, "none")
 
 
 def marks(reveal: Reveal) -> dict[str, str]:
@@ -51,9 +52,9 @@ def pieces_of(context: str, gold: list[str], own: list[list[int]]) -> list[tuple
     """The marked pieces of the page that reveals the gold of a text."""
     batch = running_batch_of(Kind.SPANS, training=[Text(context, gold=gold)])
     assignment = make.at_work(batch)
-    raw = RawAnswer(spans=own, none=not own)
-    submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=make.NOON)
-    (segment,) = page_context(assignment)["segments"]
+    form = make.selection(*own)
+    submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=make.NOON)
+    (segment,) = page_context(assignment)["shown"]["segments"]
     assert segment.length == len(context)
     return [(piece.text, piece.marks) for piece in segment.pieces if piece.marks]
 

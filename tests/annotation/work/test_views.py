@@ -34,20 +34,14 @@ def submit(client: Client, step: int, htmx: bool = False, **data: Any) -> Any:
     return client.post("/work/submit/", {"step": step, **data}, headers=headers)
 
 
-def right_form(assignment: Assignment) -> dict[str, Any]:
-    raw: Any = make.right_answer(assignment)
-    if raw.option is not None:
-        return {"option": raw.option}
-    return {"spans": str([list(span) for span in raw.spans or []]), "none": "1" if raw.none else ""}
-
-
 @pytest.mark.parametrize("kind", Kind.values)
 def test_leads_from_the_link_to_the_code(kind: str) -> None:
     client = enter(make.running_batch(kind=kind))
     start(client)
     assignment = Assignment.objects.get()
     while not assignment.is_finished:
-        submit(client, assignment.step, **right_form(assignment))
+        form: Any = make.right_answer(assignment)
+        submit(client, assignment.step, **form)
         client.post("/work/next/", {"step": assignment.step})
         assignment.refresh_from_db()
     assert assignment.outcome == Outcome.COMPLETED

@@ -7,11 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.benchmarks.correcting import correct_gold
-from annotation.benchmarks.floors import RULES
 from annotation.models import Kind, Task
 from scoring.comparison.cells import Choices
 from scoring.comparison.comparing import compare
-from scoring.comparison.floors import CEILING, LABELS, Bound, bounds
+from scoring.comparison.floors import RULES, Bound, bounds
 from scoring.comparison.scope import Scope
 from tests import make
 from tests.scoring.comparison import measured
@@ -65,5 +64,6 @@ def _rows_of(sql: str) -> int:
         return len(cursor.fetchall())
 
 
-def test_has_a_name_for_every_rule() -> None:
-    assert set(LABELS) == {*RULES, CEILING}
+@pytest.mark.parametrize("rule", RULES)
+def test_names_every_rule_by_a_label(rule: str) -> None:
+    assert Bound("task", rule, 50.0, "any", 1).label

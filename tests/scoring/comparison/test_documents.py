@@ -94,7 +94,7 @@ def test_writes_json_with_exactly_the_agreed_keys() -> None:
 def test_names_the_agreed_columns_in_their_order() -> None:
     names = (
         "kind study system method task shots split mean sd n m ci_low ci_high ci_method estimand "
-        "references gold_version coverage median_item_s"
+        "references gold_version coverage median_item_s normalisation"
     )
     assert " ".join(KEYS) == names
 

@@ -54,11 +54,13 @@ def test_names_the_policy_and_keeps_the_gold_version_that_it_scores_under(
     example = batch.test_set.items.first().example
     Gold.objects.create(example=example, version=version, alternatives=[[{"text": "neither"}]])
     text = page(admin_client, batch, gold_version="1", references="set")
-    assert "Reference policy: set. Gold version: 1." in text
+    assert "Reference policy: set. Normalisation: none. Gold version: 1." in text
     assert '<input type="hidden" name="gold_version" value="1">' in text
-    assert "Reference policy: any. Gold version: 2." in page(admin_client, batch)
+    assert "Reference policy: any. Normalisation: none. Gold version: 2." in page(
+        admin_client, batch
+    )
     item = admin_client.get(address(batch, f"{example.pk}/")).content.decode()
-    assert "Reference policy: any. Gold version: 2." in item
+    assert "Reference policy: any. Normalisation: none. Gold version: 2." in item
 
 
 def test_takes_the_difficulty_from_all_answers() -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scoring.core import floors
 from scoring.core.s1 import score_many
@@ -236,3 +238,22 @@ def test_rejects_a_constant_without_labels_and_an_answer_of_no_spans() -> None:
         floors.best_constant_label([[["a"]]], [])
     with pytest.raises(ValueError, match="at most 0 spans"):
         floors.ceiling_score([[["a"]]], most=0)
+
+
+GOLDS = st.lists(
+    st.lists(st.sets(st.sampled_from("abc"), max_size=2), max_size=3), min_size=1, max_size=6
+)
+
+
+@given(golds=GOLDS, policy=st.sampled_from(["any", "set"]))
+def test_finds_the_best_constant_text_among_all_that_gold_holds(
+    golds: list[list[set[str]]], policy: str
+) -> None:
+    texts = sorted({text for gold in golds for texts in gold for text in texts})
+    best = floors.best_constant_text(golds, references=policy)
+    if texts:
+        expected = floors.best_constant_label(golds, texts, references=policy)
+        assert best[1] == pytest.approx(expected[1])
+        assert best[0] in texts
+    else:
+        assert best == ("", floors.empty_score(golds, references=policy))

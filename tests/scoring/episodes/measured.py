@@ -45,7 +45,6 @@ def worked(task: Task, wrong: dict[int, list[int]], *, closed: bool = True) -> S
 
 
 def answer_one(assignment: Assignment, *, is_wrong: bool) -> None:
-    right = make.right_answer(assignment)
+    right = int(make.right_answer(assignment)["option"])
     options = len(assignment.batch.test_set.choices)
-    raw = make.RawAnswer(option=((right.option or 0) + is_wrong) % options)
-    make.answer(assignment, raw)
+    make.answer(assignment, {"option": str((right + is_wrong) % options)})

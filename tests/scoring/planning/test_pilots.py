@@ -37,9 +37,9 @@ def timed_batch(seconds: list[int]) -> Batch:
 
 def _answered(assignment: Assignment, now: datetime, pace: int, *, wrong: bool) -> datetime:
     step = assignment.step
-    raw = make.wrong_answer(assignment) if wrong else make.right_answer(assignment)
+    form = make.wrong_answer(assignment) if wrong else make.right_answer(assignment)
     now += timedelta(seconds=pace)
-    submit_answer(assignment, step=step, raw=raw, times=BrowserTimes(), at=now)
+    submit_answer(assignment, step=step, form=form, times=BrowserTimes(), at=now)
     if assignment.state == WorkState.REVEALED:
         now += timedelta(seconds=pace / 2)
         leave_reveal(assignment, step=step, at=now)

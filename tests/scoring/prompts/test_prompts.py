@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.kinds.options import read_label
 from annotation.models import Gold, Kind, Task
 from annotation.work.judging import current_example
 from scoring.models import Run
-from scoring.prompts.formats import PromptExample, icl_question, read_label, unifew_question
+from scoring.prompts.formats import PromptExample, icl_question, unifew_question
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled_task, study_of
 from tests.scoring.runs.runs_from import answers
@@ -122,7 +123,7 @@ def test_writes_pieces_as_a_list() -> None:
 def test_shows_a_model_the_options_that_people_see() -> None:
     task = sampled_task()
     batch = study_of(task, [7]).batches.get()
-    shown = current_example(make.at_work(batch)).options
+    shown = current_example(make.at_work(batch)).labels
     assert all(tuple(line["options"]) == shown for line in exported(episode=[7]))
 
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0005_links_with_placeholders"),
+        ("annotation", "0007_answers_can_be_typed"),
     ]
 
     operations = [

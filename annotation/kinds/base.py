@@ -1,0 +1,239 @@
+"""What every kind of answer must be able to tell.
+
+Kinds know the models and the numeric core alone; whoever needs something of a kind asks it here,
+and nobody else looks at a kind's name.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, ClassVar, Protocol
+
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
+
+from annotation.kinds.revealing import Reveal
+from annotation.models import Example, Judgement
+from annotation.models.frozen import BatchContent, FrozenExample
+from scoring.core import floors as core
+
+# The fields of an answer's form by their names, as a browser sends them.
+Form = Mapping[str, str]
+# A template's context.
+Context = dict[str, Any]
+Texts = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The texts that S1 compares, and where in the context they stand if selected there."""
+
+    texts: tuple[str, ...]
+    spans: tuple[tuple[int, int, int], ...] = ()
+
+
+class Asked(Protocol):
+    """An example as far as a kind must know it, whoever holds it."""
+
+    @property
+    def context(self) -> Sequence[str]: ...
+    @property
+    def candidates(self) -> Sequence[Sequence[int]]:
+        """The marked entities, each [segment, start, end]."""
+        ...
+
+    @property
+    def labels(self) -> Texts:
+        """Those that its set offers."""
+        ...
+
+
+@dataclass(frozen=True)
+class AskedExample:
+    """An example with the labels of its set."""
+
+    context: Sequence[str]
+    candidates: Sequence[Sequence[int]]
+    labels: Texts
+
+
+def asked(example: Example, labels: Texts) -> AskedExample:
+    return AskedExample(example.context, example.candidates, labels)
+
+
+class FileRow(Protocol):
+    """A row of a benchmark's file."""
+
+    @property
+    def context(self) -> Sequence[str]: ...
+    @property
+    def candidates(self) -> Sequence[Sequence[int]]: ...
+    @property
+    def gold_texts(self) -> Sequence[Texts]:
+        """Its alternatives."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The test examples of a task beside the alternatives of their gold, as S1 compares them."""
+
+    asked: Sequence[Asked]
+    golds: Sequence[Sequence[Texts]]
+
+
+@dataclass(frozen=True)
+class Floor:
+    """One way to answer that needs no look at the question, and the S1 that it earns."""
+
+    rule: str
+    # In the audit's sentence, and before its figure in a table.
+    in_words: str
+    label: StrOrPromise
+    # By the test examples and the reference policy, in [0, 1].
+    score: Callable[[Tested, str], float]
+    # Whether the answer form lets anybody answer so.
+    is_allowed: bool = True
+
+
+EMPTY = Floor(
+    "empty",
+    "no answer everywhere",
+    _("No skill: no answer everywhere"),
+    lambda tested, policy: core.empty_score(tested.golds, references=policy),
+)
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """A locked answer, and how it compares with the gold."""
+
+    example: FrozenExample
+    judgement: Judgement
+    reveal: Reveal
+
+
+class AnswerKind(ABC):
+    name: ClassVar[str]
+    # Its parts are named form, reveal, verdict, keys and more_keys.
+    template: ClassVar[str]
+    # Of the static folder.
+    styles: ClassVar[tuple[str, ...]] = ()
+    scripts: ClassVar[tuple[str, ...]] = ()
+    # What an annotator does, as a methods section says it.
+    in_words: ClassVar[str]
+    floors: ClassVar[tuple[Floor, ...]] = (EMPTY,)
+    # An answer is one of the labels of its set; one of the texts that its example offers; made of
+    # pieces of the context; or any text, so that a normalisation is of use.
+    takes_labels: ClassVar[bool] = False
+    takes_options: ClassVar[bool] = False
+    takes_pieces: ClassVar[bool] = False
+    takes_any_text: ClassVar[bool] = False
+
+    # ---- The data of a benchmark
+
+    @abstractmethod
+    def fits(self, rows: Sequence[FileRow]) -> bool:
+        """Whether rows of a file that names no kind are of this one. Of all kinds, one fits."""
+
+    def problem_of_row(self, row: FileRow) -> str:
+        """What is wrong with a row for this kind; nothing if it will do."""
+        return ""
+
+    @abstractmethod
+    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+        """What is wrong with the number of texts of a gold alternative."""
+
+    @abstractmethod
+    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+        """Those of the texts that an answer to this example could hold."""
+
+    def most_texts(self, max_spans: int | None) -> int | None:
+        """How many texts one answer may hold; None: any number."""
+        return 1
+
+    # ---- The annotator's page
+
+    @property
+    def form_template(self) -> str:
+        return f"{self.template}#form"
+
+    @property
+    def reveal_template(self) -> str:
+        return f"{self.template}#reveal"
+
+    @property
+    def verdict_template(self) -> str:
+        return f"{self.template}#verdict"
+
+    @property
+    def keys_template(self) -> str:
+        return f"{self.template}#keys"
+
+    @property
+    def more_keys_template(self) -> str:
+        return f"{self.template}#more_keys"
+
+    def options(self, asked: Asked) -> tuple[str, ...]:
+        """The texts to choose from, in the order that they are offered."""
+        return ()
+
+    @property
+    @abstractmethod
+    def missing(self) -> str:
+        """The sentence for an answer that was sent without being given."""
+
+    @property
+    @abstractmethod
+    def nothing(self) -> str:
+        """The word for an empty answer."""
+
+    @abstractmethod
+    def shown(self, example: FrozenExample) -> Context:
+        """What the form needs beside the example, as `shown` in its template."""
+
+    @abstractmethod
+    def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
+        """The answer that a form holds, or BadInput with a sentence for the annotator."""
+
+    @abstractmethod
+    def revealed(self, revealed: Revealed) -> Context:
+        """What the reveal needs beside the comparison, as `shown` in its template."""
+
+    # ---- Models: prompts, and what they answered
+
+    @abstractmethod
+    def as_text(self, answer: Texts) -> str:
+        """An answer as the one text that a model is shown, or gives."""
+
+    @abstractmethod
+    def from_prompted(self, text: str, options: Texts) -> list[str]:
+        """The answer in a model's reply to a prompt that ended with “Answer:”."""
+
+    def cut(self, text: str, separator: str) -> list[str]:
+        """The pieces of a free text that stands for an answer."""
+        return [text]
+
+    def cut_in_words(self, separator: str) -> str:
+        return "the whole text is one answer; white space around it dropped"
+
+    def problem_of_prediction(self, answer: Texts) -> str:
+        """Why a prediction cannot be stored; nothing if it can."""
+        return ""
+
+    # ---- Simulated annotators
+
+    @abstractmethod
+    def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form: ...
+
+    @abstractmethod
+    def wrong_form(
+        self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
+    ) -> Form:
+        """An answer that a person could give, and that is not the gold."""
+
+
+def mentions(asked: Asked) -> list[str]:
+    """The texts of the marked entities, as often as they are marked."""
+    return [asked.context[segment][start:end] for segment, start, end in asked.candidates]

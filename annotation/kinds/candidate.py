@@ -1,0 +1,93 @@
+"""Candidate: one of the entities that are marked in the context."""
+
+from collections.abc import Iterable, Sequence
+
+from django.utils.translation import gettext_lazy as _
+
+from annotation.kinds.base import (
+    EMPTY,
+    Asked,
+    Context,
+    FileRow,
+    Floor,
+    Revealed,
+    Tested,
+    mentions,
+)
+from annotation.kinds.marking import Range, marked
+from annotation.kinds.options import OneOption
+from annotation.models.frozen import FrozenExample
+from scoring.core import floors as core
+
+
+def _named(tested: Tested) -> list[list[str]]:
+    return [mentions(asked) for asked in tested.asked]
+
+
+FLOORS = (
+    EMPTY,
+    Floor(
+        "most_frequent_candidate",
+        "the entity that is marked most often",
+        _("No skill: the entity that is marked most often"),
+        lambda tested, policy: core.most_frequent_candidate_score(
+            tested.golds, _named(tested), references=policy
+        ),
+    ),
+    Floor(
+        "first_candidate",
+        "the entity that is marked first",
+        _("No skill: the entity that is marked first"),
+        lambda tested, policy: core.first_candidate_score(
+            tested.golds, _named(tested), references=policy
+        ),
+    ),
+    Floor(
+        "every_candidate",
+        "every entity at once",
+        _("No skill: every entity at once"),
+        lambda tested, policy: core.every_candidate_score(
+            tested.golds, _named(tested), references=policy
+        ),
+        is_allowed=False,
+    ),
+)
+
+
+class Candidate(OneOption):
+    name = "candidate"
+    in_words = "one of the marked entities is chosen"
+    floors = FLOORS
+
+    def fits(self, rows: Sequence[FileRow]) -> bool:
+        return any(row.candidates for row in rows)
+
+    def problem_of_row(self, row: FileRow) -> str:
+        return "" if row.candidates else "“entities” must name some"
+
+    def options(self, asked: Asked) -> tuple[str, ...]:
+        """The distinct texts of the marked entities, in order of first mention."""
+        return tuple(dict.fromkeys(mentions(asked)))
+
+    def shown(self, example: FrozenExample) -> Context:
+        segments = marked(example.context, _mentioned(example))
+        return {"segments": segments, "options": self.options(example)}
+
+    def revealed(self, revealed: Revealed) -> Context:
+        segments = marked(revealed.example.context, _compared(revealed))
+        return {**super().revealed(revealed), "segments": segments}
+
+
+def _mentioned(example: FrozenExample) -> list[Range]:
+    return [(segment, start, end, "mention") for segment, start, end in example.candidates]
+
+
+def _compared(revealed: Revealed) -> Iterable[Range]:
+    example, marks = revealed.example, revealed.reveal.marks
+    for segment, start, end in example.candidates:
+        yield (segment, start, end, "mention")
+        if mark := marks.get(example.context[segment][start:end]):
+            yield (segment, start, end, mark)
+
+
+KIND = Candidate()

@@ -1,0 +1,78 @@
+"""A text in pieces, for a page that marks some of them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+# Segment, start, end in code points, and the name of a mark.
+Range = tuple[int, int, int, str]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a segment, and what is marked there: a candidate's mention while it is
+    asked for, and how the own answer compares once it is locked."""
+
+    text: str
+    mention: bool = False
+    right: bool = False
+    missed: bool = False
+    extra: bool = False
+
+    @property
+    def marks(self) -> str:
+        names = ("mention", "right", "missed", "extra")
+        return " ".join(name for name in names if getattr(self, name))
+
+    @property
+    def html(self) -> SafeString:
+        """Escaped, carriage returns too: a browser drops bare ones, and every place behind
+        them would be off by one."""
+        return mark_safe(escape(self.text).replace("\r", "&#13;"))
+
+
+@dataclass(frozen=True)
+class Segment:
+    pieces: list[Piece]
+
+    @property
+    def length(self) -> int:
+        """In code points: by it the browser knows that it shows the text unchanged."""
+        return sum(len(piece.text) for piece in self.pieces)
+
+
+def marked(context: Sequence[str], ranges: Iterable[Range] = ()) -> list[Segment]:
+    """The segments of a context, in pieces wherever a mark begins or ends."""
+    kept = list(ranges)
+    return [
+        Segment(_pieces(text, [(a, b, what) for s, a, b, what in kept if s == segment]))
+        for segment, text in enumerate(context)
+    ]
+
+
+def occurrences(context: Sequence[str], text: str) -> list[tuple[int, int, int]]:
+    """Where a text stands: as a whole word if it does so anywhere, else within words."""
+    places = _places(context, rf"(?<!\w){re.escape(text)}(?!\w)")
+    return places or _places(context, re.escape(text))
+
+
+def _places(context: Sequence[str], pattern: str) -> list[tuple[int, int, int]]:
+    return [
+        (segment, *match.span())
+        for segment, text in enumerate(context)
+        for match in re.finditer(pattern, text)
+    ]
+
+
+def _pieces(text: str, ranges: Sequence[tuple[int, int, str]]) -> list[Piece]:
+    """Cut the text wherever a mark begins or ends, so that marks may overlap."""
+    edges = sorted({0, len(text), *(edge for a, b, _what in ranges for edge in (a, b))})
+    pieces = []
+    for start, end in pairwise(edges):
+        here = {what for a, b, what in ranges if a <= start and end <= b}
+        pieces.append(Piece(text[start:end], **dict.fromkeys(here, True)))
+    return pieces

@@ -1,0 +1,103 @@
+"""What the kinds have in common that offer texts to choose exactly one from."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from random import Random
+from re import DOTALL, compile
+from string import ascii_uppercase
+
+from django.utils.translation import gettext as _
+
+from annotation.kinds.base import Answer, AnswerKind, Asked, Context, Form, Revealed, Texts
+from annotation.models.errors import BadInput
+from annotation.models.frozen import BatchContent, FrozenExample
+
+LETTERED = compile(r"\s*\(([A-Z])\)\s*(.*)", DOTALL)
+# More digits than any option has are no number of ours.
+MOST_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class ComparedOption:
+    """An option at the place where it was offered, with what became of it: `right`, `missed`,
+    `extra`, or nothing."""
+
+    text: str
+    mark: str
+
+    @property
+    def own(self) -> bool:
+        return self.mark in ("right", "extra")
+
+    @property
+    def gold(self) -> bool:
+        return self.mark in ("right", "missed")
+
+
+class OneOption(AnswerKind):
+    template = "annotation/kinds/choice.html"
+    takes_options = True
+
+    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+        if len(texts) == 1:
+            return ""
+        return f"an alternative is exactly one text where the kind is {self.name}"
+
+    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+        return set(texts) & set(self.options(asked))
+
+    @property
+    def missing(self) -> str:
+        return _("Choose one answer, then send it.")
+
+    @property
+    def nothing(self) -> str:
+        return _("none here")
+
+    def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
+        number, options = form.get("option", ""), self.options(example)
+        if not number:
+            raise BadInput(self.missing)
+        is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
+        if not is_number or int(number) >= len(options):
+            raise BadInput(_("This answer is not among the choices. Choose one of them."))
+        return Answer(texts=(options[int(number)],))
+
+    def revealed(self, revealed: Revealed) -> Context:
+        marks = revealed.reveal.marks
+        offered = self.options(revealed.example)
+        return {"options": [ComparedOption(text, marks.get(text, "")) for text in offered]}
+
+    def as_text(self, answer: Texts) -> str:
+        return answer[0] if answer else ""
+
+    def from_prompted(self, text: str, options: Texts) -> list[str]:
+        label = read_label(text, options)
+        return [label] if label else []
+
+    def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
+        options = self.options(example)
+        return {"option": str(options.index(gold[0]) if gold[0] in options else 0)}
+
+    def wrong_form(
+        self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
+    ) -> Form:
+        options = self.options(example)
+        others = [number for number, option in enumerate(options) if option not in gold]
+        return {"option": str(chance.choice(others or [0]))}
+
+
+def read_label(answer: str, options: Sequence[str]) -> str:
+    """The label that a model's answer names, with or without its letter; an answer that names
+    none stays as it is, and is wrong."""
+    text = answer.strip()
+    lettered = LETTERED.fullmatch(text)
+    if lettered and text not in options:
+        text = lettered[2].strip()
+        place = ascii_uppercase.index(lettered[1])
+        if not text and place < len(options):
+            return options[place]
+    if text in options:
+        return text
+    same = [option for option in options if option.casefold() == text.casefold()]
+    return same[0] if len(same) == 1 else text

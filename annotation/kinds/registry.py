@@ -1,0 +1,25 @@
+"""From the name of a kind to the kind."""
+
+from functools import cache
+from importlib import import_module
+
+from annotation.kinds.base import AnswerKind
+from annotation.models import Kind
+
+
+class UnknownKind(LookupError):
+    """Nobody registered a kind of this name."""
+
+
+@cache
+def answer_kind(name: str) -> AnswerKind:
+    """The kind of this name. Raises UnknownKind."""
+    if name not in Kind.values:
+        raise UnknownKind(f"There is no kind {name!r}; there are {', '.join(Kind.values)}.")
+    kind: AnswerKind = import_module(f"annotation.kinds.{name}").KIND
+    return kind
+
+
+def answer_kinds() -> list[AnswerKind]:
+    """All of them, in the order of their names' list."""
+    return [answer_kind(name) for name in Kind.values]

@@ -1,0 +1,102 @@
+"""The own answer laid beside the gold, once it is locked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.kinds.scoring import mark
+from annotation.models import Gold, ReferencePolicy
+from scoring.core.normalisation import normalised
+from scoring.core.s1 import s1_score
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One text of the own answer or the gold, and how they compare."""
+
+    text: str
+    own: bool
+    gold: bool
+
+    @property
+    def mark(self) -> str:
+        """`right`, `missed` or `extra`."""
+        if self.own:
+            return "right" if self.gold else "extra"
+        return "missed"
+
+
+@dataclass(frozen=True)
+class Reveal:
+    score: float
+    # As they were given and written.
+    own: list[str]
+    expected: list[str]
+    verdicts: list[Verdict]
+    other_alternatives: list[list[str]]
+    explanation: str
+
+    def count(self, mark: str) -> int:
+        return sum(verdict.mark == mark for verdict in self.verdicts)
+
+    @property
+    def marks(self) -> dict[str, str]:
+        return {verdict.text: verdict.mark for verdict in self.verdicts}
+
+    @property
+    def right_count(self) -> int:
+        return self.count("right")
+
+    @property
+    def missed_count(self) -> int:
+        return self.count("missed")
+
+    @property
+    def extra_count(self) -> int:
+        return self.count("extra")
+
+    @property
+    def nothing_to_find(self) -> bool:
+        return not any(verdict.gold for verdict in self.verdicts)
+
+    @property
+    def found_nothing(self) -> bool:
+        return not any(verdict.own for verdict in self.verdicts)
+
+    @property
+    def is_right(self) -> bool:
+        return self.score == 1
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.score == 0
+
+
+def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) -> Reveal:
+    """The own answer beside what it was scored against: by the policy `set` the union of the
+    alternatives, else the nearest of them."""
+    alternatives = gold.alternative_texts() or [[]]
+
+    def compared(texts: Sequence[str]) -> dict[str, str]:
+        """Each text that counts by what S1 compares of it."""
+        keys = normalised(texts, normalisation)
+        return {key: text for key, text in zip(keys, texts, strict=True) if key}
+
+    own = compared(answer)
+    if policy == ReferencePolicy.SET:
+        expected, others = [text for texts in alternatives for text in texts], []
+    else:
+        expected = max(alternatives, key=lambda texts: s1_score(own, compared(texts)))
+        others = [texts for texts in alternatives if texts != expected]
+    golds = compared(expected)
+    return Reveal(
+        score=mark(answer, gold, policy, normalisation),
+        own=list(answer),
+        expected=expected,
+        verdicts=[
+            Verdict(text, own=key in own, gold=key in golds)
+            # The own words first, and where both have a text, in the own wording.
+            for key, text in (own | golds | own).items()
+        ],
+        other_alternatives=others,
+        explanation=gold.explanation,
+    )

@@ -1,0 +1,228 @@
+"""Spans: any number of pieces of the text, or at most so many, or none."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.kinds.base import (
+    Answer,
+    AnswerKind,
+    Asked,
+    Context,
+    FileRow,
+    Form,
+    Revealed,
+    Texts,
+)
+from annotation.kinds.choice import are_labels
+from annotation.kinds.marking import Range, marked, occurrences
+from annotation.models.errors import BadInput
+from annotation.models.frozen import BatchContent, FrozenExample
+from scoring.core.spans import check_spans, joined_characters, tokens_of
+
+
+class Spans(AnswerKind):
+    name = "spans"
+    template = "annotation/kinds/spans.html"
+    styles = ("annotation/kinds/spans.css",)
+    scripts = ("annotation/kinds/spans.js",)
+    in_words = "pieces of the text are selected, or none"
+    takes_pieces = True
+
+    def fits(self, rows: Sequence[FileRow]) -> bool:
+        return not any(row.candidates for row in rows) and not are_labels(rows)
+
+    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+        if max_spans is None or len(texts) <= max_spans:
+            return ""
+        return f"an alternative holds at most {max_spans} in this task"
+
+    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+        return {text for text in texts if any(text in segment for segment in asked.context)}
+
+    def most_texts(self, max_spans: int | None) -> int | None:
+        return max_spans
+
+    @property
+    def missing(self) -> str:
+        return _("Select a piece of the text, or choose “none here”.")
+
+    @property
+    def nothing(self) -> str:
+        return _("none here")
+
+    def shown(self, example: FrozenExample) -> Context:
+        segments = zip(marked(example.context), map(boundaries, example.context), strict=True)
+        return {"segments": list(segments)}
+
+    def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
+        # The picker's hidden field comes first, the plain way's box behind it.
+        none = form.get("none") == "1"
+        spans = _selected(form.get("spans", "")) or _find_typed(
+            form.get("typed", ""), example.context
+        )
+        if none and spans:
+            raise BadInput(_("You chose “none here” and also selected text. Keep one of the two."))
+        if not none and not spans:
+            raise BadInput(self.missing)
+        try:
+            texts = check_spans(example.context, spans)
+        except ValueError as error:
+            raise BadInput(
+                _("The selection does not match the text. Reload the page and select it again.")
+            ) from error
+        most = content.max_spans
+        if most is not None and len(texts) > most:
+            raise BadInput(_("Select at most %(count)d piece of text.") % {"count": most})
+        places: list[Any] = spans
+        unique = dict.fromkeys((s, start, end) for s, start, end in places)
+        return Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))
+
+    def revealed(self, revealed: Revealed) -> Context:
+        return {"segments": marked(revealed.example.context, _compared(revealed))}
+
+    def as_text(self, answer: Texts) -> str:
+        """A JSON list, which is how an import reads free text."""
+        return json.dumps(list(answer), ensure_ascii=False)
+
+    def from_prompted(self, text: str, options: Texts) -> list[str]:
+        """A JSON list of strings, as the demonstrations have it, or one piece a line."""
+        listed = _listed(text)
+        if listed is not None:
+            return listed
+        return [piece.strip() for piece in text.splitlines() if piece.strip()]
+
+    def cut(self, text: str, separator: str) -> list[str]:
+        listed = _listed(text) if text.startswith("[") else None
+        if listed is not None:
+            return listed
+        return text.split(separator) if separator else text.splitlines()
+
+    def cut_in_words(self, separator: str) -> str:
+        cut = f"cut at “{separator}”" if separator else "one piece a line"
+        return f"a JSON list of strings, else {cut}; white space around pieces dropped"
+
+    def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
+        return _form(_find_places(example, gold), content)
+
+    def wrong_form(
+        self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
+    ) -> Form:
+        slips = [_with_a_word_too_much]
+        if gold:
+            slips.append(_with_a_piece_missed)
+        return _form(chance.choice(slips)(example, list(gold), chance), content)
+
+
+Places = list[list[int]]
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """What a browser must know to take a text by tokens or by characters: short texts of numbers,
+    in code points, since a page's text is seldom much longer."""
+
+    # By turns the length of a gap and that of the token behind it, negative for punctuation.
+    tokens: str
+    # Code points that belong to the character before them, each by its distance from the one
+    # before.
+    joined: str
+
+
+def boundaries(text: str) -> Boundaries:
+    tokens: list[int] = []
+    end = 0
+    for token in tokens_of(text):
+        length = token.end - token.start
+        tokens += [token.start - end, -length if token.is_punctuation else length]
+        end = token.end
+    joined = [b - a for a, b in pairwise([0, *joined_characters(text)])]
+    return Boundaries(" ".join(map(str, tokens)), " ".join(map(str, joined)))
+
+
+def _selected(text: str) -> list[object]:
+    try:
+        spans = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        spans = None
+    if not isinstance(spans, list):
+        raise BadInput(_("The selection could not be read. Reload the page and select it again."))
+    return spans
+
+
+def _find_typed(typed: str, context: Sequence[str]) -> list[object]:
+    found: list[object] = []
+    for line in filter(None, (line.strip() for line in typed.splitlines())):
+        place = _first_place(line, context)
+        if place is None:
+            raise BadInput(
+                _("“%(piece)s” is not in the text. Copy it exactly as it stands there.")
+                % {"piece": line[:80]}
+            )
+        found.append(place)
+    return found
+
+
+def _first_place(piece: str, context: Sequence[str]) -> list[int] | None:
+    for segment, text in enumerate(context):
+        start = text.find(piece)
+        if start >= 0:
+            return [segment, start, start + len(piece)]
+    return None
+
+
+def _compared(revealed: Revealed) -> Iterator[Range]:
+    """A text that was found counts once, wherever it stands: only its own place is marked."""
+    context, marks = revealed.example.context, revealed.reveal.marks
+    for segment, start, end in revealed.judgement.spans:
+        yield (segment, start, end, marks[context[segment][start:end]])
+    for text in (text for text, mark in marks.items() if mark == "missed"):
+        for segment, start, end in occurrences(context, text):
+            yield (segment, start, end, "missed")
+
+
+def _listed(text: str) -> list[str] | None:
+    """What a JSON list of strings holds."""
+    try:
+        listed = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    is_list = isinstance(listed, list) and all(isinstance(piece, str) for piece in listed)
+    return listed if is_list else None
+
+
+def _find_places(example: FrozenExample, texts: Iterable[str]) -> Places:
+    """The first place of each text; a text that the context does not hold is left out."""
+    found = (_first_place(text, example.context) for text in texts)
+    return [place for place in found if place is not None]
+
+
+def _with_a_piece_missed(example: FrozenExample, gold: list[str], chance: Random) -> Places:
+    gold.pop(chance.randrange(len(gold)))
+    return _find_places(example, gold)
+
+
+def _with_a_word_too_much(example: FrozenExample, gold: list[str], chance: Random) -> Places:
+    segment = chance.randrange(len(example.context))
+    words = [t for t in tokens_of(example.context[segment]) if not t.is_punctuation]
+    if not words:
+        return []
+    word = chance.choice(words)
+    places = [[segment, word.start, word.end]]
+    if gold and chance.random() < 0.5:
+        places = [*_find_places(example, gold), *places]
+    return places
+
+
+def _form(places: Places, content: BatchContent) -> Form:
+    """As many pieces as the task allows: of too many, the last."""
+    kept = places if content.max_spans is None else places[-content.max_spans :]
+    return {"spans": json.dumps(kept), "none": "" if places else "1"}
+
+
+KIND = Spans()

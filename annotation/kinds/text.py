@@ -1,0 +1,145 @@
+"""Text: a short answer, typed; compared after the normalisation that its task names.
+
+Where there is no answer, an annotator says so by a box of its own, as with spans: an empty field
+is an oversight more often than an answer. The box is there on every task, since one that came
+only where some gold is empty would tell something of the gold.
+"""
+
+from collections.abc import Collection, Sequence
+from random import Random
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.kinds.base import (
+    EMPTY,
+    Answer,
+    AnswerKind,
+    Asked,
+    Context,
+    FileRow,
+    Floor,
+    Form,
+    Revealed,
+    Texts,
+)
+from annotation.kinds.marking import marked
+from annotation.models.errors import BadInput
+from annotation.models.frozen import BatchContent, FrozenExample
+from annotation.models.texts import is_text
+from scoring.core import floors as core
+from scoring.core.normalisation import normalised
+from scoring.core.spans import tokens_of
+
+# A person types no more than this, in code points; a gold that is longer could not be given.
+LONGEST = 300
+# How many words of the context a simulated annotator's wrong answer has at most.
+MOST_WRONG_WORDS = 3
+
+
+class Text(AnswerKind):
+    name = "text"
+    template = "annotation/kinds/text.html"
+    in_words = "a short text is typed, or none"
+    floors = (
+        EMPTY,
+        Floor(
+            "best_text",
+            "the best single text everywhere",
+            gettext_lazy("No skill: the best single text everywhere"),
+            lambda tested, policy: core.best_constant_text(tested.golds, references=policy)[1],
+        ),
+    )
+    takes_any_text = True
+
+    def fits(self, rows: Sequence[FileRow]) -> bool:
+        """Nothing in a row tells a text that is typed from one that is selected: the task file
+        names this kind."""
+        return False
+
+    def problem_of_row(self, row: FileRow) -> str:
+        if any(len(texts) > 1 for texts in row.gold_texts):
+            return "“answer” must be one text, or objects with one text each, or empty"
+        if any(len(text) > LONGEST for texts in row.gold_texts for text in texts):
+            return f"“answer” must have at most {LONGEST} characters, as those who type it may"
+        return ""
+
+    def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
+        return "" if len(texts) <= 1 else "an alternative is one text, or none"
+
+    def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
+        return {text for text in texts if len(text) <= LONGEST}
+
+    @property
+    def missing(self) -> str:
+        return _("Type an answer, or choose “no answer”.")
+
+    @property
+    def nothing(self) -> str:
+        return _("no answer")
+
+    def shown(self, example: FrozenExample) -> Context:
+        return {"segments": marked(example.context)}
+
+    def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
+        text, none = form.get("text", "").strip(), form.get("none") == "1"
+        if text and none:
+            raise BadInput(
+                _("You typed an answer and also chose “no answer”. Keep one of the two.")
+            )
+        if not text and not none:
+            raise BadInput(self.missing)
+        if len(text) > LONGEST:
+            raise BadInput(
+                _("Your answer has %(count)d characters. Make it at most %(most)d.")
+                % {"count": len(text), "most": LONGEST}
+            )
+        if not is_text(text):
+            raise BadInput(_("Your answer holds a character that cannot be stored. Type it anew."))
+        return Answer(texts=(text,) if text else ())
+
+    def revealed(self, revealed: Revealed) -> Context:
+        reveal = revealed.reveal
+        return {
+            "segments": marked(revealed.example.context),
+            # Where the answer is right in other words too.
+            "tells_gold": not reveal.is_right or reveal.own != reveal.expected,
+        }
+
+    def as_text(self, answer: Texts) -> str:
+        return answer[0] if answer else ""
+
+    def from_prompted(self, text: str, options: Texts) -> list[str]:
+        return [text.strip()] if text.strip() else []
+
+    def problem_of_prediction(self, answer: Texts) -> str:
+        # Who may give several texts could guess, and score on every guess.
+        return "" if len(answer) <= 1 else "a text is one answer, but the prediction has several"
+
+    def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
+        return _form(gold[0] if gold else "")
+
+    def wrong_form(
+        self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
+    ) -> Form:
+        """Some words of the context that are not the gold's, or nothing where there is none."""
+        segment = chance.choice(example.context)
+        words = [token for token in tokens_of(segment) if not token.is_punctuation]
+        right = _compared(gold, content)
+        for place in chance.sample(range(len(words)), len(words)):
+            last = min(place + chance.randrange(MOST_WRONG_WORDS), len(words) - 1)
+            text = segment[words[place].start : words[last].end][:LONGEST].strip()
+            if _compared([text], content) not in ([], right):
+                return _form(text)
+        return _form("")
+
+
+def _compared(texts: Texts, content: BatchContent) -> list[str]:
+    return list(filter(None, normalised(texts, content.normalisation)))
+
+
+def _form(text: str) -> Form:
+    return {"text": text, "none": "" if text else "1"}
+
+
+KIND = Text()
