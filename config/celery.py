@@ -18,7 +18,7 @@ ROOMS = [
 ]
 app.autodiscover_tasks(ROOMS)
 
-# A message that got lost with its worker is not given back in time by any broker, so a job is a
+# No broker redelivers a message lost with its worker in time, so a job is a
 # row that the sweep takes up again; a lapsed lease makes a place claimable.
 EVERY_S = 60.0
 SCHEDULED = ["annotation.jobs.tasks.sweep_jobs", "annotation.work.tasks.expire_leases"]
@@ -26,7 +26,7 @@ app.conf.beat_schedule = {
     task: {
         "task": task,
         "schedule": EVERY_S,
-        # Without a worker the queue would fill with the same wish.
+        # Without a worker the queue would fill with the same request.
         "options": {"expires": EVERY_S},
     }
     for task in SCHEDULED

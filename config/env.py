@@ -1,4 +1,4 @@
-"""Typed values from the environment; one that can't be used ends the start with one sentence."""
+"""Typed values from the environment; a bad one stops the start with one sentence."""
 
 import os
 import secrets
@@ -34,12 +34,12 @@ def boolean(name: str, *, default: bool) -> bool:
 
 
 def words(name: str) -> list[str]:
-    """The words of a list that is separated by commas."""
+    """The words of a comma-separated list."""
     return [word for part in text(name, "").split(",") if (word := part.strip())]
 
 
 def folder(name: str, default: Path) -> Path:
-    """A folder that is there afterwards, for this user's eyes where it had to be made."""
+    """A folder that exists afterwards, readable only by this user if it had to be made."""
     path = Path(text(name, str(default))).expanduser().absolute()
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -52,14 +52,14 @@ def folder(name: str, default: Path) -> Path:
 
 
 def kept_secret(path: Path, *, length: int = 48) -> str:
-    """The secret kept in a file, made of random bytes at the first call, then always the same."""
+    """The secret kept in a file: random bytes at the first call, then always the same."""
     if not path.exists():
         _write_once(path, secrets.token_urlsafe(length))
     return path.read_text().strip()
 
 
 def _write_once(path: Path, value: str) -> None:
-    # A link fails where the name is taken: of two processes starting at once one wins, whole.
+    # Linking fails if the name is taken: of two processes starting at once, one wins completely.
     handle, draft = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(handle, "w") as file:
         file.write(value + "\n")
@@ -72,7 +72,7 @@ def _write_once(path: Path, value: str) -> None:
 
 
 def database(name: str, default: str, *, root: Path) -> dict[str, object]:
-    """Django's settings of the database that a URL names."""
+    """Django's settings for the database that a URL names."""
     url = text(name, default)
     scheme = url.partition(":")[0]
     if scheme == "sqlite":

@@ -1,4 +1,4 @@
-"""Who asks, when a proxy of ours stands between."""
+"""Who is asking, when a proxy of ours is in between."""
 
 from django.http import HttpRequest
 

@@ -1,4 +1,4 @@
-"""What `make run` does once the requirements are there: prepares the data, serves, ends."""
+"""What `make run` does once the requirements are installed: prepares the data, serves, ends."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ WEB += ["--no-ws", "--log-level", "warning", "--workers-kill-timeout", "3"]
 CELERY = [*PYTHON, "celery", "--quiet", "--app", "config"]
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
-PATIENCE_S = 10  # for a process to finish what it is at
+PATIENCE_S = 10  # for a process to finish what it is doing
 
 Processes = dict[str, subprocess.Popen[bytes]]
 
@@ -54,7 +54,7 @@ def refuse_a_taken_port(host: str, port: str) -> None:
 
 
 def prepared_data() -> str:
-    """Migrated and with the demonstration study in it; returns where to go and how to sign in."""
+    """Migrate, and load the demonstration study; returns where to go and how to sign in."""
     links = StringIO()
     try:
         django.setup()
@@ -83,7 +83,8 @@ def start(host: str, port: str) -> Processes:
 
 
 def stand_apart() -> None:
-    """Away from the terminal's Ctrl-C, which would reach a process twice; not beyond our end."""
+    """Shielded from the terminal's Ctrl-C, which would reach a process twice; does not outlive
+    us."""
     os.setpgrp()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""They run as they stand on a fresh clone; DEBUG=0 is production and asks for a secret."""
+"""They work as they are on a fresh clone; DEBUG=0 is production and requires a secret."""
 
 import mimetypes
 from pathlib import Path
@@ -8,7 +8,7 @@ import django_stubs_ext
 
 from config import env
 
-# ModelAdmin, ModelForm and their like take a parameter in annotations; here, when they run too.
+# ModelAdmin, ModelForm and the like take a parameter in annotations; here, also at run time.
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -90,7 +90,7 @@ TEMPLATES = [
     },
 ]
 
-# Database: connections stay open, which is worth more than the choice of the web server.
+# Database: connections stay open, which matters more than the choice of web server.
 DATABASES = {
     "default": {
         **env.database("DATABASE_URL", f"sqlite:///{DATA_DIR}/baseliner.sqlite3", root=BASE_DIR),
@@ -145,7 +145,7 @@ STORAGES = {
 }
 mimetypes.add_type("text/javascript", ".js")
 
-# Sizes: a form of an annotator is small, a benchmark's archive is not.
+# Sizes: an annotator's form is small, a benchmark's archive is not.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 BENCHMARK_UPLOAD_MAX_BYTES = 200_000_000
 
@@ -166,7 +166,7 @@ SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_SECURE = not DEBUG
 CSRF_COOKIE_SECURE = not DEBUG
 SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 24 * 60 * 60
-# Only behind a proxy that sets these headers itself may they be believed.
+# These headers may only be believed behind a proxy that sets them itself.
 if env.boolean("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     AXES_CLIENT_IP_CALLABLE = "config.proxy.client_address"
@@ -202,7 +202,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
         "data_folder_in": str(queue),
         "data_folder_out": str(queue),
         "control_folder": str(queue / "control"),
-        # The default of one second is what a person would wait for every job.
+        # With the default of one second, people would wait that long for every job.
         "polling_interval": 0.1,
     }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -225,7 +225,7 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
-        # Its own handlers would go round the formatter. Below ERROR it writes paths of refused
+        # Its own handlers would bypass the formatter. Below ERROR it writes paths of refused
         # requests, which name the person who asked.
         "django": {"handlers": [], "level": "INFO"},
         "django.request": {"level": "ERROR"},

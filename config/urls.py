@@ -1,4 +1,4 @@
-"""Every address of the installation: the apps' own pages stand at the root."""
+"""Every address of the installation: the apps' own pages are at the root."""
 
 from django.contrib import admin
 from django.urls import include, path

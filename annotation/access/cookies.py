@@ -1,8 +1,6 @@
-"""Who may fetch what: how a browser shows that it belongs to an annotator.
-
-An annotator has no account. The link that they joined by puts a signed cookie into the
-browser; from then on that cookie, or the assignment's resume link, lets them in. Knowing
-somebody's external id does not.
+"""Who may fetch what: how a browser shows that it belongs to an annotator. An annotator has no
+account. The link they joined by sets a signed cookie in the browser; from then on that cookie, or
+the assignment's resume link, lets them in. Knowing somebody's external id does not.
 """
 
 import hmac
@@ -21,12 +19,12 @@ from annotation.models import Annotator, Assignment, Channel
 COOKIE = "annotator"
 _SALT = "annotation.access"
 _MAX_AGE_S = 90 * 24 * 60 * 60
-# Several people of one household may share a browser; more than this is no household.
+# Several people in one household may share a browser; more than this is not a household.
 _MOST_ANNOTATORS = 8
 
 
 def signed_in_assignment(request: HttpRequest) -> Assignment | None:
-    """The assignment that this browser works on, with what every page of it needs."""
+    """The assignment that this browser works on, with what each of its pages needs."""
     pk = cookie_of(request).get("assignment")
     if not isinstance(pk, int):
         return None
@@ -37,17 +35,17 @@ def signed_in_assignment(request: HttpRequest) -> Assignment | None:
 
 
 def is_known(request: HttpRequest, annotator: Annotator) -> bool:
-    """Whether the annotator entered by this browser before."""
+    """Whether the annotator has entered with this browser before."""
     return annotator.pk in _known(request)
 
 
 def known_annotator(request: HttpRequest, channel: Channel) -> Annotator | None:
-    """Who entered by this browser before, for channels whose links name nobody."""
+    """Who has entered with this browser before, for channels whose links name nobody."""
     return Annotator.objects.filter(pk__in=_known(request), channel=channel).last()
 
 
 def sign_in(request: HttpRequest, response: HttpResponseBase, assignment: Assignment) -> None:
-    """Give the browser a fresh cookie: nothing that it brought along is used again."""
+    """Give the browser a fresh cookie: nothing that it brought along is reused."""
     known = [pk for pk in _known(request) if pk != assignment.annotator_id]
     content = {
         "assignment": assignment.pk,

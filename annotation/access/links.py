@@ -1,4 +1,4 @@
-"""The links that bring people into a study, as a researcher gives them out."""
+"""The links that bring people into a study, as a researcher hands them out."""
 
 from collections.abc import Sequence
 
@@ -24,8 +24,7 @@ def invitation_link(request: HttpRequest, invitation: Invitation) -> str:
 
 
 def parameters(channel: Channel) -> str:
-    """What a platform fills in, where it has placeholders; others add the parameters
-    themselves."""
+    """What a platform fills in, if it has placeholders; others add the parameters themselves."""
     return f"?{channel.link_query}" if channel.link_query else ""
 
 

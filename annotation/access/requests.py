@@ -1,4 +1,4 @@
-"""A request as the views get it: with what the middleware added on the way."""
+"""A request as the views get it, with what the middleware added."""
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest

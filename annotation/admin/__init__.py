@@ -1,4 +1,4 @@
-"""The researcher's admin, one module a subject; importing them registers their pages."""
+"""The researcher's admin, one module per subject; importing them registers their pages."""
 
 from django.contrib import admin
 

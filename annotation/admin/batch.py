@@ -1,4 +1,4 @@
-"""Batches one at a time: added and changed in a draft, given more places later."""
+"""Single batches: added and changed in a draft, given more places later."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ from annotation.benchmarks.chains import chains
 from annotation.jobs.queue import enqueue
 from annotation.models import Batch, Benchmark, ItemSet, Job, StudyState, Task, Upload
 
-# A batch copies its task's description when it starts; these it reads from the task.
+# A batch copies its task's description when it starts; these fields it reads from the task.
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 
 
@@ -38,7 +38,7 @@ class BenchmarkAdmin(PagedAdmin[Benchmark]):
     readonly_fields = ("name",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A benchmark comes by import alone."""
+        """A benchmark is only created by import."""
         return False
 
     def get_urls(self) -> list[URLPattern]:

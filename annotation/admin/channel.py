@@ -57,7 +57,7 @@ class ChannelAdmin(PagedAdmin[Channel]):
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Channel | None = None) -> list[str]:
-        # People are recognised by a hash over the short name: another one would forget them.
+        # People are recognised by a hash over the short name: changing it would forget them.
         return ["slug"] if obj else []
 
     def get_prepopulated_fields(

@@ -35,7 +35,7 @@ class GoldForm(forms.Form):
     )
 
     def alternatives(self, before: Gold) -> list[list[Any]]:
-        """As written; a piece that the gold had before keeps its place in the context."""
+        """As written; a piece that was already in the gold keeps its place in the context."""
         known = {span["text"]: span for spans in before.alternatives for span in spans}
         blocks: list[list[Any]] = [[]]
         for line in self.cleaned_data["gold"].splitlines():

@@ -1,4 +1,4 @@
-"""The forms of the researcher's admin: each refuses with a sentence what cannot be used."""
+"""The forms of the researcher's admin: each rejects bad input with a sentence."""
 
 import zipfile
 from decimal import Decimal
@@ -12,7 +12,7 @@ from django_stubs_ext import StrOrPromise
 
 from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
 
-# Who did the training is paid for it, whatever came out.
+# Anyone who did the training is paid for it, whatever the result.
 ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
 LEAST = {
     "lease_minutes": (1, _("Keep a place for at least 1 minute.")),
@@ -23,7 +23,7 @@ LEAST = {
 
 
 class StudyForm(forms.ModelForm[Study]):
-    """Its fields are those of the admin's fieldsets; read-only fields take its labels too."""
+    """Its fields are those of the admin's fieldsets; read-only fields use its labels too."""
 
     class Meta:
         labels = {
@@ -159,7 +159,7 @@ class OutcomeRuleFormSet(forms.BaseInlineFormSet[OutcomeRule, Study, forms.Model
             seen[code] = name
 
     def validate_unique(self) -> None:
-        """`clean` says it in a sentence that names the outcomes."""
+        """`clean` reports it in a sentence that names the outcomes."""
 
     def save_existing_objects(self, commit: bool = True) -> list[OutcomeRule]:
         """Codes may have been swapped, so each lets go of its old one first."""
@@ -171,7 +171,7 @@ class OutcomeRuleFormSet(forms.BaseInlineFormSet[OutcomeRule, Study, forms.Model
 
 
 class BatchForm(forms.ModelForm[Batch]):
-    """Its fields are those that the admin names; the sets are checked by the model."""
+    """The admin names its fields; the model checks the sets."""
 
     def clean_wanted(self) -> int:
         wanted: int = self.cleaned_data["wanted"]

@@ -1,4 +1,4 @@
-"""Jobs: how long work stands, and a way to stop it."""
+"""Jobs: the state of long work, and a way to stop it."""
 
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ def kind_in_words(job: Job) -> str:
 
 
 def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job) -> HttpResponse:
-    """The job's page; asked by htmx, only what changes in it."""
+    """The job's page; for htmx, only the part that changes."""
     template = "admin/annotation/job.html"
     if request.htmx:
         template += "#progress"

@@ -1,4 +1,4 @@
-"""Pages of a row beside its form: an address, a permission, a view."""
+"""A row's pages besides its form: an address, a permission, a view."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,8 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> FormField | None:
-        """A choice is a choice: to add, change or delete what it offers has its own pages."""
+        """A choice only chooses: adding, changing and deleting what it offers have pages of their
+        own."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None and isinstance(field.widget, RelatedFieldWidgetWrapper):
             for right in ("add", "change", "delete", "view"):
@@ -66,7 +67,7 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
 
 
 class ViewOnlyAdmin(PagedAdmin[_Row]):
-    """Rows that the protocol writes: the admin shows them and changes nothing."""
+    """Rows written by the protocol: the admin shows them and changes nothing."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -81,7 +82,7 @@ class ViewOnlyAdmin(PagedAdmin[_Row]):
 def show_page(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, template: str, **context: Any
 ) -> TemplateResponse:
-    """A page inside the admin; its context names at least `original` and `title`."""
+    """A page inside the admin; its context has at least `original` and `title`."""
     frame = model_admin.admin_site.each_context(request)
     context = {**frame, "opts": model_admin.opts, "media": model_admin.media, **context}
     return TemplateResponse(request, template, context)
@@ -104,7 +105,7 @@ def attempt(
     *,
     done: str,
 ) -> bool:
-    """Do an act and say so, or show why it was refused; a done act is logged."""
+    """Perform an act and say so, or show why it was refused; a performed act is logged."""
     try:
         act()
     except Refusal as refusal:

@@ -1,4 +1,4 @@
-"""Studies: their form, their rules, and the way to everything else about them."""
+"""Studies: their form, their rules, and links to everything else about them."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -25,7 +25,7 @@ from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.monitoring import study_figures
 
-# What stays open to change once a study has started.
+# What can still change once a study has started.
 NEVER_FROZEN = frozenset({"contact"})
 
 
@@ -146,7 +146,7 @@ class StudyAdmin(PagedAdmin[Study]):
         # Codes are generated when the study is first stored.
         return self.inlines if obj else []
 
-    # Storing: only what was changed, and only while the study is what the form took it for.
+    # Storing: only what was changed, and only if the study is still in the state the form assumed.
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -181,7 +181,7 @@ class StudyAdmin(PagedAdmin[Study]):
         )
         return to_row(obj)
 
-    # Deleting: a draft alone.
+    # Deleting: drafts only.
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -234,7 +234,7 @@ def _about(request: HttpRequest, study: Study) -> dict[str, Any]:
 
 
 def _total(rows: QuerySet[Any], study: str, figure: Aggregate) -> Coalesce:
-    """A figure over the rows of each study, in a subquery of its own."""
+    """A figure over the rows of each study, in its own subquery."""
     totals = rows.order_by().values(study).annotate(total=figure).values("total")
     return Coalesce(Subquery(totals), 0)
 

@@ -1,4 +1,4 @@
-"""The pages of a study beside its form: batches, start, pause, close, copy, invitations."""
+"""A study's pages besides its form: batches, start, pause, close, copy, invitations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def _preview(study: Study, form: AddBatchesForm) -> dict[str, Any]:
 def start(
     model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
 ) -> HttpResponse:
-    """What will be frozen, what is still missing; then, by POST, the start."""
+    """What will be frozen and what is still missing; a POST starts the study."""
     if request.method == "POST":
         attempt(
             model_admin,
@@ -111,7 +111,7 @@ def start(
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a study's state, with what its page says."""
+    """One change of a study's state, with the sentences of its page."""
 
     act: Callable[[Study], None]
     button: Any

@@ -1,7 +1,6 @@
-"""Files of a folder or of a zip archive, by name, read one at a time.
-
-An archive comes from somebody else: nothing of it is written to a disk, and what would fill
-the memory, or names a place outside itself, is refused before it is read.
+"""Files of a folder or of a zip archive, by name, read one at a time. An archive comes from
+somebody else: nothing in it is written to disk, and what would fill the memory, or points outside
+the archive, is refused before it is read.
 """
 
 import lzma
@@ -17,10 +16,10 @@ from annotation.models.errors import BadInput
 
 MOST_FILES = 5_000
 MOST_BYTES = 500_000_000
-# Texts shrink to a tenth or a thirtieth; what shrinks further than this was made to.
+# Texts shrink to a tenth or a thirtieth; anything that shrinks further than this was made to.
 MOST_RATIO = 200
 RATIO_COUNTS_FROM = 1_000_000
-# A benchmark's files stand in folders of its tasks, under one top folder at the most.
+# A benchmark's files are in its tasks' folders, under at most one top folder.
 DEEPEST = 3
 UNREADABLE = (
     zipfile.BadZipFile,
@@ -85,7 +84,7 @@ class ZipFiles:
         self.names = tuple(sorted(self._entries))
 
     def read(self, name: str) -> bytes:
-        # The sizes in the headers were checked, but they may lie: count what really comes.
+        # The sizes in the headers were checked, but they may lie: count what is really read.
         try:
             with self._archive.open(self._entries[name]) as file:
                 data = file.read(self._left + 1)

@@ -23,7 +23,7 @@ from annotation.benchmarks.findings import (
 from annotation.benchmarks.floors import ceiling, floors, reach, several_alternatives
 from annotation.models import ItemSet, Kind, Role, Task
 
-# What a reader met in the files and put right before anything was stored.
+# What a reader found in the files and corrected before anything was stored.
 READER_MESSAGES = {
     "start_does_not_fit": (
         "Answers that are not where their answer_start says: {count}. Their place was left out; "
@@ -49,7 +49,7 @@ def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> 
 
 
 def shots_do_not_nest(material: Material) -> Finding | None:
-    """Under the numbers of their files; and the chains that do nest."""
+    """By the numbers of their files; and the chains that do nest."""
     shots = sorted({shots_and_split(item_set)[0] for item_set in material.contents})
     if len(shots) < 2:
         return None
@@ -164,7 +164,7 @@ def equal_test_rows(material: Material) -> Finding | None:
 
 
 def several_ids(material: Material) -> Finding | None:
-    """One content under several ids, which is why content knows a training example."""
+    """One content under several ids, which is why a training example is identified by content."""
     ids: dict[int, dict[str, Row]] = defaultdict(dict)
     contents: dict[str, set[int]] = defaultdict(set)
     for row in material.training:

@@ -22,7 +22,7 @@ class Chain:
 
     @property
     def path(self) -> str:
-        """Its splits from the smallest set on, such as "1→5→5"."""
+        """Its splits, smallest set first, such as "1→5→5"."""
         return "→".join(str(item_set.split) for item_set in self.sets.values())
 
 
@@ -77,8 +77,8 @@ def chains_of(contents: Contents) -> list[Chain]:
 def _set_around(
     chain: Chain, shots: int, contents: Contents, taken: set[ItemSet]
 ) -> ItemSet | None:
-    """The set of this size that holds the whole chain so far; where several do, the one
-    that goes by the chain's own number."""
+    """The set of this size that holds the whole chain so far; if several do, the one with the
+    chain's own number."""
     largest = contents[list(chain.sets.values())[-1]]
     around = [
         item_set

@@ -19,7 +19,7 @@ Given = Sequence[Sequence[str | Span]]
 def correct_gold(
     task: Task, corrections: Mapping[int | str, Given], *, author: User | None, reason: str
 ) -> GoldVersion:
-    """A new gold version of the task, with other alternatives for some of its examples.
+    """A new gold version of the task, with new alternatives for some of its examples.
 
     An example is named by its primary key or its identity. Started studies keep showing, and
     screening by, the version that they froze. Raises BadInput and stores nothing.
@@ -27,7 +27,7 @@ def correct_gold(
     if not reason.strip() or reason.strip() == IMPORT_REASON:
         raise BadInput("Say why the gold is corrected: the reason is kept with the version.")
     with transaction.atomic():
-        # One correction of a task at a time: versions are numbered one after the other.
+        # One correction of a task at a time: versions are numbered consecutively.
         Task.objects.select_for_update().get(pk=task.pk)
         latest = task.latest_gold_version()
         examples = _find_examples(task, corrections)

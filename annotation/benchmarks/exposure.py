@@ -1,7 +1,7 @@
 """The exposure key: what a person may see only once.
 
-It follows the content of a task. A task that shares at least half of its test contents with
-one that is there (of another import, version or benchmark) takes over that one's key.
+It follows the content of a task. A task that shares at least half of its test contents with an
+existing one (of another import, version or benchmark) takes over its key.
 """
 
 from collections import Counter
@@ -31,13 +31,13 @@ def _adopted_key(contents: set[str]) -> str:
     ]
     if not related:
         return ""
-    # The closest relative; of equals the oldest.
+    # The closest relative; of equals, the oldest.
     _, negated_id = max(related)
     return Task.objects.values_list("exposure_key", flat=True).get(pk=-negated_id)
 
 
 def _shared_counts(contents: set[str]) -> dict[int, int]:
-    """How many of these contents each task that is there has in its test sets."""
+    """How many of these contents each existing task has in its test sets."""
     wanted = sorted(contents)
     counts: Counter[int] = Counter()
     # In portions, since SQLite limits the values of one query.

@@ -1,7 +1,6 @@
-"""Importing a benchmark: everything of it is stored, or nothing.
-
-A second import of the same files changes nothing; one of other files adds what is new and
-updates what nobody works with yet. What a started study holds is never touched.
+"""Importing a benchmark: all of it is stored, or nothing. Importing the same files again changes
+nothing; other files add what is new and update what nobody works with yet. What a started study
+holds is never touched.
 """
 
 import re
@@ -32,10 +31,10 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, Frozen
 
-# The reason of a gold version that a file gave.
+# The reason for a gold version that came from a file.
 IMPORT_REASON = "import"
 ROWS_AT_ONCE = 500
-# A batch copies its task's description when it starts; these it reads from the task.
+# A batch copies its task's description when it starts; these fields it reads from the task.
 HELD_FIELDS = frozenset(
     {"title", "kind", "max_spans", "language", "direction", "reference_policy", "exposure_key"}
 )
@@ -97,7 +96,7 @@ def import_benchmark(
     """Import a folder or zip in CLUES layout, or only some of its tasks by their slugs.
 
     Raises BadInput for what cannot be read, Frozen where a started study would change.
-    `progress(done, total, message)` is called outside of the transaction.
+    `progress(done, total, message)` is called outside the transaction.
     """
     if not re.fullmatch(r"[-\w]{1,80}", name, re.ASCII):
         raise BadInput(f"“{name}” cannot be a benchmark's name; use letters, digits and hyphens.")
@@ -112,7 +111,7 @@ def import_benchmark(
 
 
 def save_task(benchmark: Benchmark, read: ReadTask) -> TaskReport:
-    """Store one task as a reader gave it. Needs a transaction around it."""
+    """Store one task as the reader gave it. Needs a surrounding transaction."""
     task, created, changed_fields = _save_fields(benchmark, read)
     held = _held_of(task)
     rows = read.examples()
@@ -154,7 +153,7 @@ def _lock_benchmark(name: str) -> Benchmark:
 
 @dataclass(frozen=True)
 class _Held:
-    """What started studies hold still, by primary key."""
+    """What started studies have frozen, by primary key."""
 
     sets: frozenset[int]
     examples: frozenset[int]
@@ -245,9 +244,8 @@ def _frozen(row: ReadExample, what: str) -> Frozen:
 def _save_golds(
     task: Task, rows: dict[str, ReadExample], examples: dict[str, Example], held: _Held
 ) -> int:
-    """A gold version for what is new or other than it was imported; says for how many.
-
-    A gold that was corrected here stays corrected while the file says what it said before.
+    """A gold version for gold that is new or differs from the last import; says for how many. Gold
+    corrected here stays corrected as long as the file says what it said before.
     """
     present = Gold.objects.filter(example__task=task).order_by("version__number")
     imported: dict[int, object] = {}
@@ -276,7 +274,7 @@ def _save_golds(
 def _save_sets(
     task: Task, sets: Collection[ReadSet], examples: dict[str, Example], held: _Held
 ) -> int:
-    """Make the sets that are new and replace those that changed; says how many."""
+    """Create the sets that are new and replace those that changed; says how many."""
     present = {item_set.name: item_set for item_set in task.item_sets.all()}
     changed: list[tuple[ItemSet, ReadSet]] = []
     for read_set in sets:
@@ -308,7 +306,7 @@ def _copy_set(read_set: ReadSet, item_set: ItemSet) -> None:
 
 
 def _write_sets(item_sets: Collection[ItemSet]) -> None:
-    """Store the sets, and empty those that were there."""
+    """Store the sets, and empty the existing ones."""
     present = [item_set for item_set in item_sets if item_set.pk is not None]
     Item.objects.filter(item_set__in=present).delete()
     for item_set in present:

@@ -36,8 +36,8 @@ class EpisodesReport:
 
 
 def import_episodes(paths: Sequence[Path], *, name: str) -> EpisodesReport:
-    """The rows of a challenge and its answer key, in either order; all of it is stored or
-    nothing. Raises BadInput, and Frozen where a started study would change."""
+    """The rows of a challenge and its answer key, in either order; all of it is stored, or nothing.
+    Raises BadInput, and Frozen where a started study would change."""
     check_names(name)
     challenge = _read(*_both(paths))
     _check_slugs(challenge)
@@ -105,7 +105,7 @@ def _check_slugs(challenge: FlexChallenge) -> None:
 
 
 def _check_same(present: Task | None, challenge: FlexChallenge) -> None:
-    """Episodes are imported once: what is there must be these very ones."""
+    """Episodes are imported once: existing ones must be these very ones."""
     if present is None:
         return
     known = present.sampling.get("checksum")

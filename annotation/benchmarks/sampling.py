@@ -1,7 +1,6 @@
-"""Sampling: few-shot episodes, or nested shot sets, out of one labelled data set.
-
-What was drawn is a task of its own with its item sets, and keeps the parameters, the seed and
-the checksum of it all: who samples it again, on whatever machine, gets the same or is told.
+"""Sampling: few-shot episodes, or nested shot sets, from one labelled data set. What was drawn is a
+task of its own with its item sets, and keeps the parameters, the seed and the checksum of it all:
+sampling it again, on any machine, gives the same or an error.
 """
 
 import re
@@ -42,7 +41,7 @@ Example = ContentExample
 
 @dataclass(frozen=True)
 class Preset:
-    """A published configuration; classes is how many the data set has, where that is fixed."""
+    """A published configuration; classes is how many the data set has, if that is fixed."""
 
     rules: Rules
     transfer: str = ""
@@ -50,8 +49,8 @@ class Preset:
 
 
 def _replicated(shots: int, *, classes: int | None = None) -> Preset:
-    """A setting of earlier work as FLEX's toolkit has it: few-shot alone, the same shots for
-    every class, at most 40 test examples of each."""
+    """A setting of earlier work as in FLEX's toolkit: few-shot only, the same shots for every
+    class, at most 40 test examples of each."""
     rules = EpisodeRules(
         few_shot=90, zero_shot=0, least_shots=shots, most_shots=shots, most_test=40
     )
@@ -115,8 +114,8 @@ def changed(rules: Rules, changes: dict[str, Any]) -> Rules:
 
 
 def labelled_task(task: Task) -> LabelledData:
-    """An imported task as a data set: each content of any of its sets once, with the gold that
-    is in force."""
+    """An imported task as a data set: each content in any of its sets once, with its present
+    gold."""
     if task.kind != Kind.CHOICE:
         raise BadInput(f"The task {task.slug} has no labels to choose from ({task.kind}).")
     examples = list(task.examples.order_by("id"))
@@ -146,10 +145,9 @@ def sample(
     fields: dict[str, Any] | None = None,
     expected: str = "",
 ) -> SampleReport:
-    """Draw the sets and store them as this task; `fields` fill what a new task is described by.
-
-    Raises BadInput if the data set cannot give such sets, if their checksum is not the expected
-    one, or if the task is there and holds other sets.
+    """Draw the sets and store them as this task; `fields` describe a new task. Raises BadInput if
+    the data set cannot give such sets, if their checksum is not the expected one, or if the task
+    exists with other sets.
     """
     check_names(benchmark, task)
     drawn = _drawn(data, rules, seed)
@@ -211,7 +209,7 @@ def _check_expected(drawn: Sequence[Any], expected: str) -> None:
 
 
 def _check_same(present: Task | None, record: dict[str, Any]) -> None:
-    """A task is sampled once: the same again changes nothing, anything else is refused."""
+    """A task is sampled once: repeating it changes nothing, anything else is refused."""
     if present is None:
         return
     known = present.sampling
@@ -231,7 +229,7 @@ def _check_same(present: Task | None, record: dict[str, Any]) -> None:
 
 
 def _as_stored(record: dict[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back, so that it can be compared."""
+    """As JSON returns it, so that it can be compared."""
     parameters = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in record["parameters"].items()
@@ -254,10 +252,10 @@ def _read_sets(
 
 
 def _sets_of_episode(episode: Episode, known: dict[str, Example], file: str) -> list[ReadSet]:
-    """Its test set, and before it the training set unless it is zero-shot."""
+    """Its test set, preceded by the training set unless it is zero-shot."""
     training, test = (
         [
-            # Ids of questions are told apart over all episodes, as predictions name them alone.
+            # Question ids are unique over all episodes, as predictions name nothing else.
             replace(known[content], role=role, source_id=f"{episode.number}-{content[:16]}")
             for content in contents
         ]

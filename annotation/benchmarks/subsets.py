@@ -1,4 +1,4 @@
-"""Cutting: a part of a test set, for a study that does not ask for all of it."""
+"""Subsets: a part of a test set, for a study that does not ask for all of it."""
 
 from django.utils.translation import gettext as _
 
@@ -7,13 +7,13 @@ from annotation.models import Item, ItemSet
 from annotation.models.errors import BadInput
 from scoring.core.draws import Draws
 
-# In the name of every part: predictions are of the whole set.
+# In the name of every part: predictions are for the whole set.
 PART = "-part-"
 
 
 def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
     """The part with this many of the set's contexts, each with all its questions, in the set's
-    order; the whole set where it has no more. The same again is the same part."""
+    order; the whole set if it has no more. Repeating it gives the same part."""
     items = list(test_set.items.select_related("example").order_by("position"))
     known = list(dict.fromkeys(item.example.context_hash for item in items))
     if contexts < 1:

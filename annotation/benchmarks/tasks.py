@@ -8,8 +8,7 @@ from annotation.models.errors import BadInput
 
 @queue.runs("import_benchmark")
 def import_uploaded_benchmark(job: Job, progress: queue.Progress) -> queue.Result:
-    """Arguments: name, and tasks (slugs; all of them where it is left out). The upload is the
-    zip file."""
+    """Arguments: name, and tasks (slugs; all if left out). The upload is the zip file."""
     if job.upload is None:
         raise BadInput("The uploaded file is no longer there; upload it again.")
     report = import_benchmark(

@@ -1,8 +1,7 @@
-"""Long work: rows that a worker takes up, reports on, and ends exactly once.
-
-The broker only wakes a worker. What survives a killed one is the row: it says how far the work
-is, when it last gave a sign of life, and which attempt this is; the sweep queues it again.
-So a kind of job must be safe to run twice.
+"""Long work: rows that a worker picks up, reports on, and ends exactly once. The broker only wakes
+a worker. What survives a killed one is the row: it says how far the work is, when it last gave a
+sign of life, and which attempt this is; the sweep queues it again. So every kind of job must be
+safe to run twice.
 """
 
 import logging
@@ -20,7 +19,7 @@ from annotation.models.errors import Refusal
 
 SILENCE = timedelta(seconds=60)
 MOST_ATTEMPTS = 3
-# By name: the module of the tasks imports this one.
+# By name: the tasks module imports this one.
 WAKING_TASK = "annotation.jobs.tasks.run_job"
 
 Result = dict[str, Any]
@@ -35,7 +34,7 @@ class Cancelled(Exception):
 
 
 class Progress:
-    """Tells the row how far a job is. Call it outside of a transaction, or nobody sees it."""
+    """Tells the row how far a job is. Call it outside a transaction, or nobody sees it."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -50,10 +49,9 @@ class Progress:
 
 
 def runs(kind: str) -> Callable[[Runner], Runner]:
-    """Registers what runs a kind of job, in a module of tasks, which every worker imports.
-
-    Its result is JSON; a "summary" in it becomes the job's message. A runner that says nothing
-    to its progress for SILENCE counts as lost, and the job is run again.
+    """Registers the runner of a kind of job, in a tasks module, which every worker imports. Its
+    result is JSON; a "summary" in it becomes the job's message. A runner that reports no progress
+    for SILENCE counts as lost, and the job is run again.
     """
 
     def register(runner: Runner) -> Runner:
@@ -78,7 +76,7 @@ def enqueue(
 
 
 def run_job(job_id: int) -> None:
-    """Run a queued job to its end. Of several calls at once, one does it."""
+    """Run a queued job to its end. Of several concurrent calls, only one runs it."""
     job = _claim(job_id)
     if job is None:
         return
@@ -102,7 +100,7 @@ def run_job(job_id: int) -> None:
 
 
 def sweep(*, at: datetime) -> None:
-    """Take up what a killed worker left, and wake workers for all that is queued."""
+    """Pick up what a killed worker left behind, and wake workers for all that is queued."""
     silent = Job.objects.filter(state=JobState.RUNNING).filter(
         Q(heartbeat_at__lt=at - SILENCE) | Q(heartbeat_at__isnull=True)
     )
@@ -140,7 +138,7 @@ def _runner_of(job: Job) -> Runner:
 
 
 def _end(job: Job, state: str, **fields: Any) -> None:
-    """Once: what an attempt says that was given up is not heard."""
+    """Once: what an abandoned attempt says is ignored."""
     ended = _still_running(job).update(state=state, finished_at=timezone.now(), **fields)
     if ended and job.upload_id is not None:
         Upload.objects.filter(pk=job.upload_id).delete()

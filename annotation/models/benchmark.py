@@ -18,15 +18,15 @@ class Role(models.TextChoices):
 
 
 class ReferencePolicy(models.TextChoices):
-    """How several alternatives of one gold count: their union, or the best of them."""
+    """How several alternatives of one gold count: as their union, or the best of them."""
 
     SET = "set", "set"
     ANY = "any", "any"
 
 
 class Transfer(models.TextChoices):
-    """What FLEX's protocols have a system carry over: to classes, domains or tasks that it
-    never met; or nothing but its pretraining."""
+    """What FLEX's protocols have a system transfer to: classes, domains or tasks that it has never
+    seen; or nothing beyond its pretraining."""
 
     CLASS = "class", _("class transfer")
     DOMAIN = "domain", _("domain transfer")
@@ -84,7 +84,7 @@ class Task(models.Model):
     # Follows the content, so that re-imports and episodes of one data set share it.
     exposure_key = models.CharField(max_length=64, db_index=True)
     audit = models.JSONField(default=list, blank=True)
-    # How its sets were sampled, or by whom, with the checksum of them all; see acts/sampling.py.
+    # How its sets were sampled, or by whom, with a checksum of them all: benchmarks/sampling.py.
     sampling = models.JSONField(default=dict, blank=True, editable=False)
 
     class Meta:
@@ -107,14 +107,14 @@ class Task(models.Model):
 
 
 class Example(models.Model):
-    """One question about one context. Its gold stands elsewhere, so that no query of a
-    page can bring it along by accident."""
+    """One question about one context. Its gold is stored elsewhere, so that no page's query can
+    fetch it by accident."""
 
     task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="examples")
     # "content:<hash>" for a training example, "id:<id>" for a test example.
     identity = models.CharField(max_length=300)
     content_hash = models.CharField(max_length=64, db_index=True)
-    # Examples of one context are asked together, and are one cluster in the statistics.
+    # Examples of one context are asked together, and form one cluster in the statistics.
     context_hash = models.CharField(max_length=64)
     context = models.JSONField(help_text="List of segments.")
     question = models.TextField()
@@ -159,7 +159,7 @@ class GoldVersion(models.Model):
 
 
 class Gold(models.Model):
-    """The reference answer of an example, from its version on until a later one."""
+    """The reference answer of an example, from its version until a later one."""
 
     example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="golds")
     version = models.ForeignKey(GoldVersion, on_delete=models.PROTECT, related_name="golds")
@@ -204,7 +204,7 @@ class ItemSet(models.Model):
 
 
 class Item(models.Model):
-    """An example's place in an item set, with the id that the set's file gives it."""
+    """An example's position in an item set, with the id that the set's file gives it."""
 
     item_set = models.ForeignKey(ItemSet, on_delete=models.CASCADE, related_name="items")
     example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="items")

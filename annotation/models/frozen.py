@@ -1,4 +1,4 @@
-"""The frozen content of a batch, as a process may keep it: no gold is in here."""
+"""The frozen content of a batch, as a process may cache it: it holds no gold."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,13 +19,13 @@ class FrozenExample:
     context_hash: str
     question: str
     candidates: tuple[tuple[int, int, int], ...]
-    # What may be answered where the kind is choice or candidate, in a stable order.
+    # What may be answered if the kind is choice or candidate, in a stable order.
     options: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class StudyRules:
-    """What a started study keeps: names and rules that no page needs to ask for again."""
+    """What a started study fixes: names and rules that no page needs to query again."""
 
     title: str
     hourly_rate: Decimal
@@ -90,7 +90,7 @@ def batch_content(batch_id: int) -> BatchContent:
 
 @lru_cache(maxsize=4096)
 def sequence(batch_id: int, order_seed: str) -> tuple[FrozenExample, ...]:
-    """Training, then test, as this assignment meets them."""
+    """Training, then test, in this assignment's order."""
     content = batch_content(batch_id)
     return (
         *shuffled(content.training, f"{order_seed}:{Role.TRAINING}"),

@@ -15,7 +15,7 @@ class JobState(models.TextChoices):
 
 
 class Upload(models.Model):
-    """A file for a job. In the database, since the worker may be another machine."""
+    """A job's file. In the database, since the worker may run on another machine."""
 
     name = models.CharField(max_length=300)
     data = models.BinaryField()

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 
 class Placed(Protocol):
-    """What ordering needs to know of an item."""
+    """What ordering needs to know about an item."""
 
     @property
     def context_hash(self) -> str: ...
@@ -29,7 +29,7 @@ def shuffled(items: Iterable[PlacedT], seed: str) -> list[PlacedT]:
 
 
 def tie_broken(ranked: Sequence[tuple[int, T]], seed: str) -> list[T]:
-    """Sorted by rank; equal ranks by seeded chance on the value's text."""
+    """Sorted by rank; ties broken by seeded chance on the value's text."""
     ordered = sorted(ranked, key=lambda pair: (pair[0], _rank(seed, str(pair[1]))))
     return [value for _, value in ordered]
 

@@ -196,7 +196,7 @@ class Outcome(models.TextChoices):
 
 
 class JoinAnswer(models.TextChoices):
-    """What a join may be answered with, beside an assignment's outcomes."""
+    """What a join may be answered with, besides an assignment's outcomes."""
 
     FULL = "full", _("full")
 
@@ -252,7 +252,7 @@ class Batch(models.Model):
     )
     wanted = models.PositiveIntegerField(default=3, help_text=_("Number of annotators."))
     join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
-    # Copied when the study starts, so that what was shown stays what was shown.
+    # Copied when the study starts, as a record of what was shown.
     description = models.TextField(blank=True, editable=False)
     gold_version = models.ForeignKey(
         GoldVersion, on_delete=models.PROTECT, null=True, blank=True, editable=False

@@ -1,6 +1,6 @@
 """Triggers that make judgements final: the database itself refuses UPDATE and DELETE.
 
-Both surface in Django as IntegrityError.
+Refusals surface in Django as IntegrityError.
 """
 
 from typing import Any

@@ -73,7 +73,7 @@ class Assignment(models.Model):
 
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="assignments")
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="assignments")
-    # Copied from the batch: what a constraint compares must stand in this row.
+    # Copied from the batch: a constraint can only compare columns of this row.
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="assignments")
     exposure_key = models.CharField(max_length=64)
     submission_id = models.CharField(max_length=200, blank=True)
@@ -81,14 +81,14 @@ class Assignment(models.Model):
     order_seed = models.CharField(max_length=32)
 
     state = models.CharField(max_length=11, choices=WorkState.choices, default=WorkState.CONSENT)
-    # Counts training and test through: 0 … training − 1, then the test.
+    # Counts through training and test: 0 … training − 1, then the test.
     step = models.PositiveIntegerField(default=0)
     # Empty while open, never null: so the exposure constraint compares plain values.
     outcome = models.CharField(max_length=12, choices=Outcome.choices, blank=True, default="")
 
     joined_at = models.DateTimeField()
     consented_at = models.DateTimeField(null=True, blank=True)
-    # Since when the present page has been before the annotator, by the server's clock.
+    # When the present page was shown to the annotator, by the server's clock.
     shown_at = models.DateTimeField(null=True, blank=True)
     seen_at = models.DateTimeField()
     training_ended_at = models.DateTimeField(null=True, blank=True)
@@ -98,7 +98,7 @@ class Assignment(models.Model):
     reveal_ms = models.PositiveBigIntegerField(default=0)
     amount = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
     training_score = models.FloatField(null=True, blank=True)
-    # The basis of the one decision at the end of training (see acts/qualifying.py).
+    # The basis of the one decision at the end of training (annotation/work/qualifying.py).
     screening = models.JSONField(default=dict, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
@@ -157,7 +157,7 @@ class Place(models.Model):
 
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="places")
     number = models.PositiveIntegerField()
-    # Simulated annotators sit in places of their own and never take a person's.
+    # Simulated annotators have places of their own and never take a person's.
     simulated = models.BooleanField(default=False)
     holder = models.OneToOneField(
         Assignment, on_delete=models.PROTECT, null=True, blank=True, related_name="place"

@@ -3,8 +3,8 @@
 The model, in words: an annotator's ability is the logit of the stated skill plus a personal
 deviation; an example has a difficulty of its own, the same for everybody; training adds a
 little for each doubling of the examples seen. The chance of the right answer is the logistic
-of ability minus difficulty. A wrong answer is one that a person could give: another option,
-a piece missed, a neighbouring word too much, or nothing where something was to be found.
+of ability minus difficulty. A wrong answer is one that a person could give: another option, a
+missed piece, one neighbouring word too many, or nothing where there was something to find.
 """
 
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ def _with_a_word_too_much(example: FrozenExample, gold: list[str], chance: Rando
 
 
 def _within(raw: RawAnswer, max_spans: int | None) -> RawAnswer:
-    """As many pieces as the task allows: of too many, the last."""
+    """As many pieces as the task allows: if there are too many, the last."""
     if max_spans is None or not raw.spans:
         return raw
     return RawAnswer(spans=list(raw.spans)[-max_spans:])

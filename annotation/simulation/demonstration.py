@@ -19,7 +19,7 @@ BENCHMARK = Path(demo.__file__).parent / "benchmark"
 SHOTS = (0, 10, 20, 30)
 SKILL = 0.85
 SEED = 2021
-# Far enough back that the simulated work has ended before anybody looks.
+# Far enough back for the simulated work to have ended before anybody looks.
 LEAD = timedelta(hours=6)
 
 TITLE = "Demonstration: six short tasks"
@@ -36,8 +36,8 @@ def demonstration() -> Study | None:
 def load_demonstration(
     *, at: datetime, progress: Callable[[Assignment], None] | None = None
 ) -> Study:
-    """Import, set up, start and fill the demonstration study. Goes on where it was
-    interrupted, and changes nothing once it is whole."""
+    """Import, set up, start and fill the demonstration study. Continues where it was interrupted,
+    and changes nothing once it is complete."""
     import_benchmark(BENCHMARK, name=NAME)
     study = demonstration() or _set_up()
     if not study.is_frozen:

@@ -1,4 +1,4 @@
-"""Simulated annotators: they go through the same acts as a person, in places of their own."""
+"""Simulated annotators: they go through the same acts as people, in places of their own."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -44,8 +44,8 @@ def simulate_study(
 ) -> list[Assignment]:
     """Let simulated annotators fill every batch of an open study.
 
-    Each is a new person, numbered through the study, so that the same seed on the same
-    study gives the same answers. Run again, it fills only what is still empty.
+    Each is a new person, numbered throughout the study, so that the same seed on the same study
+    gives the same answers. If run again, fills only what is still empty.
     """
     if not 0 < skill < 1:
         raise Refusal("The skill is a share of right answers between 0 and 1, such as 0.85.")

@@ -51,7 +51,7 @@ def study_advice(study: Study) -> list[str]:
 
 
 def _small_cells(study: Study) -> list[str]:
-    """Cells with too few places for the drop ever to count there."""
+    """Cells with too few places for the drop ever to apply there."""
     if study.max_drop is None:
         return []
     people: dict[tuple[str, int], int] = defaultdict(int)

@@ -23,7 +23,7 @@ class Candidate:
 
     @property
     def shots(self) -> int | None:
-        """0 is zero-shot; None, a training set whose file does not say."""
+        """0 is zero-shot; None is a training set whose file does not say."""
         return self.training_set.shots if self.training_set else 0
 
     @property
@@ -57,10 +57,9 @@ def select_shots(
     shots: Collection[int],
     chains: Collection[int | None] | None = None,
 ) -> list[Candidate]:
-    """Those with one of these numbers of shots, of these chains where a choice is made.
-
-    A zero-shot batch and an episode are of no chain, and are chosen by their shots alone;
-    among the chains, None stands for the shot sets that nest in none.
+    """Those with one of these numbers of shots, and in one of these chains if any are chosen. A
+    zero-shot batch and an episode belong to no chain, and are chosen by their shots alone; among
+    the chains, None stands for the shot sets that nest in none.
     """
     return [
         candidate
@@ -85,7 +84,7 @@ def make_batches(
 ) -> list[Batch]:
     """Add the batches of tasks × shots × chains; 0 shots is zero-shot, no chains means all.
 
-    Batches that are there already are left alone. Returns the new ones.
+    Existing batches are left alone. Returns the new ones.
     """
     chosen = [
         candidate for task in tasks for candidate in select_shots(candidates(task), shots, chains)
@@ -94,8 +93,7 @@ def make_batches(
 
 
 def add_batches(study: Study, chosen: Sequence[Candidate], *, wanted: int) -> list[Batch]:
-    """Add these batches unless they are there already. Raises Frozen once the study has
-    started."""
+    """Add these batches unless they exist already. Raises Frozen once the study has started."""
     _check(study, chosen, wanted)
     with transaction.atomic():
         hold_draft(study)
@@ -110,8 +108,8 @@ def missing(study: Study, chosen: Iterable[Candidate]) -> list[Candidate]:
 
 
 def hold_draft(study: Study) -> None:
-    """Keep the study from being started until this transaction ends: a start would freeze
-    the batches that it finds, and this row is the one that it updates."""
+    """Keep the study from being started until this transaction ends: a start would freeze the
+    batches that exist, and it updates this row."""
     draft = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT)
     if not draft.update(state=StudyState.DRAFT):
         raise Frozen(_("This study has been started and is frozen: copy it to change it."))
@@ -150,7 +148,7 @@ def _of_shot_sets(task: Task) -> list[Candidate]:
 
 
 def _of_episodes(task: Task) -> list[Candidate]:
-    """A training set belongs to the test set of its episode; without one it is zero-shot."""
+    """An episode's training set goes with its test set; without one it is zero-shot."""
     of_episodes = task.item_sets.filter(episode__isnull=False).order_by("episode", "name")
     training = {s.episode: s for s in of_episodes if s.role == Role.TRAINING}
     return [

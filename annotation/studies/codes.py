@@ -4,10 +4,10 @@ import secrets
 
 from annotation.models import JoinAnswer, Outcome, OutcomeRule, Study
 
-# Neither letters and digits that look alike, nor vowels: no misreading, no word.
+# No vowels and no look-alikes: neither a word nor a misreading.
 ALPHABET = "BCDFGHJKLMNPQRSTVWXZ23456789"
 LENGTH = 8
-# Who declined or came too late has not worked.
+# Those who declined or came too late have not worked.
 UNPAID = frozenset({Outcome.DECLINED, JoinAnswer.FULL})
 
 

@@ -1,4 +1,4 @@
-"""Copying: a draft like a study that has been started and can no longer be changed."""
+"""Copying: a draft modelled on a study that has started and can no longer be changed."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

@@ -1,4 +1,4 @@
-"""Drafting: a study as a plan recommends it, ready to be looked over and started."""
+"""Drafting: a study as a plan recommends it, ready to be reviewed and started."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -36,8 +36,8 @@ def draft_study(
     currency: str = "USD",
     owner: User | None = None,
 ) -> Study:
-    """A study with its batches and codes. Raises BadInput where the task has fewer such sets, or
-    the short name is taken."""
+    """A study with its batches and codes. Raises BadInput if the task has fewer such sets, or the
+    short name is taken."""
     if Study.objects.filter(slug=slug).exists():
         raise BadInput(
             _("There is a study “%(slug)s” already: choose another name.") % {"slug": slug}

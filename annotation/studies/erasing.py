@@ -1,4 +1,4 @@
-"""Erasure: what names a person goes; the keyed hash stays, so that nobody works twice."""
+"""Erasure: whatever names a person is deleted; the keyed hash stays, so that nobody works twice."""
 
 from datetime import datetime
 

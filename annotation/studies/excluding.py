@@ -22,7 +22,7 @@ class CannotLift(Refusal):
 def exclude(assignment: Assignment, *, reason: str, author: User | None = None) -> Exclusion:
     """Mark an assignment that has ended; its place opens again unless the study is closed.
 
-    Excluded twice, the first mark and its reason stand.
+    If excluded twice, the first mark and its reason stand.
     """
     if not reason.strip():
         raise BadInput(_("An exclusion needs a reason: give one."))
@@ -44,10 +44,8 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
 
 
 def lift_exclusion(assignment: Assignment) -> None:
-    """Take the mark away again.
-
-    Only where that keeps the batch exact: completed work needs the place that it still
-    holds, or one that is empty. Nobody who is at work loses a place to this.
+    """Remove the mark. Only if that keeps the batch exact: completed work needs the place that it
+    still holds, or an empty one. Nobody at work loses a place to this.
     """
     with transaction.atomic():
         Exclusion.objects.filter(assignment=assignment).delete()
@@ -69,7 +67,7 @@ def _has_place_again(assignment: Assignment) -> bool:
         kept=False,
         holder__isnull=True,
     )
-    # A join may take one between the read and the write; the row's count decides.
+    # A join may take one between the read and the write; the row count decides.
     return any(
         empty.filter(pk=pk).update(kept=True, holder=assignment, lease_until=None)
         for pk in empty.order_by("number").values_list("pk", flat=True)

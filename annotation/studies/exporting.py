@@ -17,7 +17,7 @@ from annotation.models import Item, Judgement, Study
 
 Row = dict[str, Any]
 
-# What a row takes from the tables. Neither external ids nor gold are among it.
+# The columns of a row. Neither external ids nor gold are among them.
 SOURCES = {
     "study": "assignment__study__slug",
     "benchmark": "assignment__study__benchmark__name",
@@ -47,7 +47,7 @@ SOURCES = {
     "active_ms": "active_ms",
     "gold_version": "assignment__batch__gold_version__number",
 }
-# What only serves to find an item's id and the checksum of its set.
+# Used only to find an item's id and the checksum of its set.
 _HIDDEN = {
     "example": "example_id",
     "training_set": "assignment__batch__training_set_id",
@@ -97,7 +97,7 @@ def with_checksums(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 class _ItemIds:
-    """The ids that a set's file gives its examples; one set after the other is read."""
+    """The ids that a set's file gives its examples; sets are read one after another."""
 
     def __init__(self) -> None:
         self._by_set: dict[int, dict[int, str]] = {}

@@ -15,10 +15,8 @@ LONGEST_ID = 200
 
 
 def read_people(text: str) -> list[str]:
-    """The ids in the first column of a CSV text, each once, in its order.
-
-    A first line that is a heading, such as `id` or `email`, is left out. Raises BadInput
-    with the line that cannot be used.
+    """The ids in the first column of a CSV text, each once, in order. A heading in the first line,
+    such as `id` or `email`, is skipped. Raises BadInput with the line that cannot be used.
     """
     people: dict[str, None] = {}
     for line, person in _first_column(text):
@@ -36,7 +34,7 @@ def read_people(text: str) -> list[str]:
 
 
 def invite(study: Study, people: Sequence[str]) -> list[Invitation]:
-    """An invitation for each of these people; who has one keeps it, and its link."""
+    """An invitation for each of these people; those who have one keep it, and its link."""
     if study.state == StudyState.CLOSED:
         raise BadInput(_("This study is closed: nobody can be invited any more."))
     _check_erased(study, people)
@@ -47,7 +45,7 @@ def invite(study: Study, people: Sequence[str]) -> list[Invitation]:
 
 
 def links_csv(study: Study, link_of: Callable[[Invitation], str]) -> Iterator[str]:
-    """The invited people with their links, one CSV line after the other."""
+    """The invited people with their links, as CSV lines."""
     yield _csv_line(["id", "link"])
     for invitation in study.invitations.order_by("id"):
         yield _csv_line([invitation.external_id, link_of(invitation)])
@@ -71,7 +69,7 @@ def _delimiter(text: str) -> str:
 
 
 def _check_erased(study: Study, people: Sequence[str]) -> None:
-    """Who was erased is not written down again by an old list."""
+    """Erased people are not recorded again by an old list."""
     by_hash = {identity_hash(study.channel, person): person for person in people}
     erased = Annotator.objects.filter(
         channel=study.channel, erased_at__isnull=False, identity_hash__in=by_hash

@@ -13,7 +13,7 @@ from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
 
-# The rules that a started study keeps; its checksums stand beside them.
+# The rules that a started study keeps, beside its checksums.
 FROZEN_FIELDS = (
     "consent_text",
     "hourly_rate",
@@ -82,7 +82,7 @@ def resume_study(study: Study) -> None:
 
 
 def close_study(study: Study, *, at: datetime) -> None:
-    """No more joins; what is unfinished ends as expired and is paid for what was done."""
+    """No more joins; unfinished work ends as expired and is paid for what was done."""
     with transaction.atomic():
         closed = (
             Study.objects.filter(pk=study.pk)

@@ -1,7 +1,6 @@
-"""How a study runs: the figures of each batch, for the pages that watch it.
-
-Read in a fixed number of queries, however many people take part. Simulated annotators are
-counted apart and are in no other figure.
+"""How a study is going: the figures of each batch, for the pages that watch it. Read in a fixed
+number of queries, however many people take part. Simulated annotators are counted separately and
+enter no other figure.
 """
 
 from collections import Counter, defaultdict
@@ -28,9 +27,9 @@ class BatchFigures:
     simulated: int
     # From consent to the end, of completed work, in minutes.
     median_minutes: float | None
-    # What completed work paid for that time, by the hour; the median.
+    # What completed work paid per hour of that time; the median.
     hourly_pay: Decimal | None
-    # Passed, but the rule would drop them given who finished since.
+    # Passed, but the rule would drop them given those who have finished since.
     flagged: tuple[Assignment, ...]
 
     @property
@@ -124,8 +123,8 @@ def _hourly(assignment: Assignment) -> Decimal:
 
 
 def _flagged(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Assignment]]:
-    """By batch, who passed but would be dropped by the rule now, given who finished since: a flag
-    for the researcher, never a reason to throw anybody out."""
+    """By batch, who passed but would be dropped by the rule now, given those who have finished
+    since: a flag for the researcher, never a reason to throw anybody out."""
     cells: dict[tuple[int, int], list[tuple[Assignment, float]]] = defaultdict(list)
     for assignment in everybody:
         score = assignment.training_score

@@ -14,10 +14,8 @@ from annotation.work.joining import identify, join
 
 @transaction.atomic
 def start_test_drive(batch: Batch, *, author: User, at: datetime) -> Assignment:
-    """A simulated annotator with a place of its own, excluded from the first moment.
-
-    So it takes nobody's place, is in no figure of people, and not in those of simulated
-    annotators either.
+    """A simulated annotator with a place of its own, excluded from the start. So it takes nobody's
+    place, and counts in no figure of people or of simulated annotators.
     """
     if not batch.study.is_open:
         raise NotReady(_("A test drive needs a study that is open: start or resume it first."))
@@ -30,6 +28,6 @@ def start_test_drive(batch: Batch, *, author: User, at: datetime) -> Assignment:
 
 
 def _add_place(batch: Batch) -> None:
-    """Beyond the places there are, so that a simulation still finds all of its own."""
+    """Beyond the existing places, so that a simulation still finds all of its own."""
     last = batch.places.filter(simulated=True).aggregate(last=Max("number"))["last"] or 0
     Place.objects.create(batch=batch, simulated=True, number=max(last, batch.wanted) + 1)

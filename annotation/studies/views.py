@@ -1,4 +1,4 @@
-"""The researcher's pages beside the admin: watching a study, driving it, taking it home."""
+"""The researcher's pages outside the admin: watching a study, trying it out, exporting it."""
 
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -26,7 +26,7 @@ CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-
 
 
 def for_researchers(permission: str) -> Callable[[View], View]:
-    """Strangers find nothing here; staff without the permission are told so."""
+    """Strangers get a 404; staff without the permission are told so."""
 
     def decorate(view: View) -> View:
         @wraps(view)

@@ -18,7 +18,7 @@ ASSUMED_SECONDS = 20
 class Estimate:
     batches: int
     places: int
-    # Nobody works on a task twice, so at least so many different people.
+    # Nobody works on a task twice, so at least this many different people.
     people: int
     judgements: int
     hours: float
@@ -28,7 +28,7 @@ class Estimate:
 
 
 def estimate(study: Study, batches: Collection[Batch], *, seconds: float) -> Estimate:
-    """With so many seconds for one example; platform fees come on top."""
+    """With this many seconds per example; platform fees come on top."""
     sizes = _sizes(batches)
     per_key: Counter[str] = Counter()
     judgements = longest_s = 0
@@ -49,7 +49,7 @@ def estimate(study: Study, batches: Collection[Batch], *, seconds: float) -> Est
 
 
 def usual_seconds(tasks: Iterable[Task]) -> int:
-    """What people have taken for one example of these tasks on average."""
+    """How long people have taken on average for one example of these tasks."""
     by_people = Judgement.objects.filter(
         example__task__in=list(tasks), assignment__annotator__channel__is_simulated=False
     )

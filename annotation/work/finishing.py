@@ -8,7 +8,7 @@ from annotation.models import Assignment, Outcome, Place, Study, StudyState, Wor
 from annotation.models.work import AssignmentQuerySet
 from annotation.work.paying import amount_due
 
-# Whose work is finished keeps the place; everybody else's is open again.
+# Those who finish their work keep the place; everybody else's is open again.
 KEEPS_PLACE = frozenset({Outcome.COMPLETED})
 
 
@@ -45,8 +45,8 @@ def withdraw(assignment: Assignment, *, at: datetime) -> bool:
 
 
 def expire_idle(*, at: datetime) -> int:
-    """End every assignment without a sign of life for longer than its study allows, and
-    what was left open in studies that are closed. Returns how many."""
+    """End every assignment that has been silent for longer than its study allows, and those left
+    open in closed studies. Returns how many."""
     studies = Study.objects.filter(assignments__outcome="").distinct()
     return sum(
         finish(assignment, Outcome.EXPIRED, at=at)

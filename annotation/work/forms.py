@@ -1,7 +1,7 @@
 """What an annotator's forms carry, before any rule is applied to it.
 
-Read by hand: these few fields come with every answer of everybody, and Django's forms would
-take a sixth of the time of a step.
+Read by hand: these few fields come with every answer, and Django's forms would take a sixth of a
+step's time.
 """
 
 import json
@@ -40,7 +40,7 @@ def read_sent_answer(post: QueryDict) -> SentAnswer:
         raw=RawAnswer(
             option=_option(post.get("option", "")),
             spans=_spans(post.get("spans", "")),
-            # The picker's hidden field comes first, the plain way's box behind it.
+            # The picker's hidden field comes first, then the plain text box.
             none=post.get("none") == "1",
             typed=post.get("typed", ""),
         ),
@@ -72,12 +72,12 @@ def _spans(text: str) -> list[object]:
 
 
 def _milliseconds(text: str) -> int | None:
-    """The browser's clock may say anything: what cannot be stored counts as not known, and
-    no answer is ever refused for it."""
+    """The browser's clock may say anything: what cannot be stored counts as unknown, and no answer
+    is ever refused for it."""
     value = _whole_number(text)
     return value if value is not None and value <= _LONGEST_MS else None
 
 
 def _whole_number(text: str) -> int | None:
-    # More digits than any step, option or time has are no number of ours.
+    # No step, option or time of ours has more digits than this.
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None

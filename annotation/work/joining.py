@@ -19,7 +19,7 @@ class Full(NoEntry):
 
 
 class NotOpen(NoEntry):
-    """The study takes nobody at the moment."""
+    """The study accepts nobody at the moment."""
 
 
 def identity_hash(channel: Channel, external_id: str) -> str:
@@ -28,7 +28,7 @@ def identity_hash(channel: Channel, external_id: str) -> str:
 
 
 def identify(channel: Channel, external_id: str) -> tuple[Annotator, bool]:
-    """The annotator of an external id, and whether this is the first time."""
+    """The annotator with an external id, and whether they are new."""
     return Annotator.objects.get_or_create(
         channel=channel,
         identity_hash=identity_hash(channel, external_id),
@@ -44,10 +44,9 @@ def join(
     submission_id: str = "",
     batch: Batch | None = None,
 ) -> Assignment:
-    """The assignment that this annotator goes on with, or a new one with a place.
-
-    An unfinished assignment goes on; a finished one comes again unless the channel sent a
-    new submission id. Raises NotOpen or Full.
+    """The assignment that this annotator continues, or a new one with a place. An unfinished
+    assignment continues; a finished one is shown again unless the channel sent a new submission id.
+    Raises NotOpen or Full.
     """
     present = _present_assignment(study, annotator, submission_id)
     if present is not None:
@@ -57,7 +56,7 @@ def join(
     try:
         return _join_new(study, annotator, submission_id, batch, at)
     except IntegrityError:
-        # A second tab of the same person was quicker: go on with what it got.
+        # A second tab of the same person was quicker: continue with what it got.
         present = _present_assignment(study, annotator, submission_id)
         if present is None:
             raise
@@ -100,7 +99,7 @@ def _join_new(
 
 
 def _order_seed(batch: Batch, annotator: Annotator) -> str:
-    """Follows from the study's stored seed, so that a study can be played again."""
+    """Follows from the study's stored seed, so that a study can be replayed."""
     text = f"{batch.study.seed}:{batch.pk}:{annotator.identity_hash}"
     return sha256(text.encode()).hexdigest()[:16]
 

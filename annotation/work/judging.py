@@ -1,7 +1,7 @@
 """Judging: every step of an assignment from consent to the last answer.
 
 Each act takes the step number that its form carried. A repeated or stale form changes
-nothing; the page shown afterwards is always the one where the assignment stands.
+nothing; the page shown afterwards is always the assignment's current one.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class BrowserTimes:
 
 
 def notice_displacement(assignment: Assignment, *, at: datetime) -> None:
-    """Tell who comes back late before they do any more work."""
+    """Tell those who come back too late before they do any more work."""
     if not assignment.is_finished and not holds_place(assignment):
         finish(assignment, Outcome.DISPLACED, at=at)
 
@@ -74,10 +74,9 @@ def submit_answer(
     times: BrowserTimes,
     at: datetime,
 ) -> Judgement | None:
-    """Lock the answer to a step. Repeated, it returns the first judgement; stale or ahead
-    of the server's position, nothing. Raises BadInput and changes nothing.
-
-    On return the judgement is committed, so its gold may be shown.
+    """Lock the answer to a step. If repeated, returns the first judgement; if stale or ahead of the
+    server's position, nothing. Raises BadInput and changes nothing. On return the judgement is
+    committed, so its gold may be shown.
     """
     if assignment.state != WorkState.ANSWERING or step != assignment.step:
         return judgement_at(assignment, step)
@@ -104,7 +103,7 @@ def submit_answer(
                 active_ms=times.active_ms,
             )
             if not _after_answer(assignment, example, step, paid, content.steps, at):
-                # The assignment ended or went on meanwhile: this answer came too late.
+                # The assignment ended or moved on meanwhile: this answer came too late.
                 transaction.set_rollback(True)
                 judgement = None
     except IntegrityError:
@@ -163,7 +162,7 @@ def _holds_place(assignment: Assignment, at: datetime) -> bool:
 
 
 def _move(assignment: Assignment, from_state: str, *, at: datetime, **changes: object) -> bool:
-    """One step on, unless another request made it first; the row's count decides."""
+    """Move one step on, unless another request was first; the row count decides."""
     changes |= {"seen_at": at, "shown_at": at}
     moved = Assignment.objects.filter(
         pk=assignment.pk, state=from_state, step=assignment.step

@@ -1,4 +1,4 @@
-"""Time that is paid, and what it amounts to. Decided by the server's clock alone."""
+"""Paid time, and what it amounts to, by the server's clock alone."""
 
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -9,7 +9,7 @@ CENT = Decimal("0.01")
 
 
 def paid_ms(since: datetime | None, until: datetime, cap_s: int) -> int:
-    """Milliseconds between two server times, not more than the study's cap."""
+    """Milliseconds between two server times, capped by the study."""
     if since is None or until <= since:
         return 0
     elapsed_ms = int((until - since).total_seconds() * 1000)
@@ -23,7 +23,7 @@ def earned(milliseconds: int, hourly_rate: Decimal) -> Decimal:
 
 
 def amount_due(assignment: Assignment, outcome: str) -> Decimal:
-    """What an outcome pays by the study's rule: the time if it pays time, at least its
+    """What an outcome pays by the study's rule: the time if it pays for time, and at least its
     minimum."""
     rule = OutcomeRule.objects.filter(study=assignment.study, outcome=outcome).first()
     worked = earned(assignment.paid_ms, assignment.study.hourly_rate)

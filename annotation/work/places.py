@@ -9,7 +9,7 @@ from annotation.models.frozen import batch_content
 
 
 def open_places(batch: Batch, *, simulated: bool = False) -> None:
-    """Make the wanted places that are not there yet. Safe to run twice."""
+    """Create the wanted places that do not exist yet. Safe to run twice."""
     Place.objects.bulk_create(
         [
             Place(batch=batch, number=number, simulated=simulated)
@@ -25,7 +25,7 @@ def claim_place(assignment: Assignment, *, at: datetime) -> Place | None:
         batch=assignment.batch, simulated=assignment.is_simulated
     ).claimable(at)
     for place in places.order_by(F("holder_id").asc(nulls_first=True), "number"):
-        # Somebody may have taken it since the read; the row's count decides.
+        # Somebody may have taken it since the read; the row count decides.
         won = (
             Place.objects.filter(pk=place.pk)
             .claimable(at)

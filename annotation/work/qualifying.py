@@ -25,7 +25,7 @@ class Screening:
 
 
 def screen(score: float, others: Sequence[float], study: Study) -> Screening:
-    """Apply the study's rule to one training score, given everybody else's of the cell."""
+    """Apply the study's rule to one training score, given everybody else's in the cell."""
     mean = fmean(others) if others else None
     sd = stdev(others) if len(others) > 1 else None
     lowest = _lowest_allowed(mean, sd, len(others), study)

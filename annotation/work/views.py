@@ -1,5 +1,5 @@
-"""The annotator's pages. Every address is the same for everybody: the server knows where
-the browser's assignment stands, and shows that."""
+"""The annotator's pages. Addresses are the same for everybody: the server knows the position of the
+browser's assignment, and shows that."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -38,7 +38,7 @@ REFUSED = "annotation/work/refused.html"
 
 
 def annotators_page(view: View) -> View:
-    """Open without an account, and never kept: not by a cache, not by the browser."""
+    """Open without an account, and never stored, neither by a cache nor by the browser."""
 
     @wraps(view)
     def private(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
@@ -97,8 +97,8 @@ def _enter_by_link(request: HttpRequest, study: Study, batch: Batch | None = Non
 
 
 def _who_comes(request: HttpRequest, study: Study) -> Annotator:
-    """The annotator of a link. An id that has been here before is believed only with the
-    cookie of its first browser or the channel's signature."""
+    """The annotator of a link. An id that is already known is believed only with its first
+    browser's cookie or the channel's signature."""
     channel = study.channel
     if channel.invited_only or channel.is_simulated:
         raise NoEntry(_("This study takes invited people only: open your personal link."))
@@ -152,7 +152,7 @@ def _enter(
 def _refused(
     request: HttpRequest, study: Study, sentence: str, *, status: int = 200
 ) -> HttpResponse:
-    """Said before any work; who was let in nowhere gets the study's code for `full`."""
+    """Said before any work; anyone who was not let in gets the study's code for `full`."""
     rule = study.outcome_rules.filter(outcome=JoinAnswer.FULL).first() if status == 200 else None
     code = rule.code if rule else ""
     context = {
@@ -168,7 +168,7 @@ def _refused(
 
 
 def at_work(view: View) -> View:
-    """Hand the view the browser's assignment; without one, say how to get in again."""
+    """Hand the view the browser's assignment; without one, say how to get back in."""
 
     @annotators_page
     @wraps(view)
@@ -236,7 +236,8 @@ def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
 
 
 def _next_page(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    """With htmx the next step at once; else the page, so that a reload repeats nothing."""
+    """With htmx the next step at once; otherwise a redirect to the page, so that a reload repeats
+    nothing."""
     if request.htmx:
         return _page(request, assignment)
     return redirect("annotation:work")

@@ -1,4 +1,4 @@
-"""The layout of CLUES: one folder a task, with a test file and numbered shot files.
+"""The layout of CLUES: one folder per task, with a test file and numbered shot files.
 
 <Folder>/<stem>_test.jsonl
 <Folder>/<stem>_train_<shots>_<split>.jsonl
@@ -22,7 +22,7 @@ from annotation.benchmarks.formats.lines import read_records
 from annotation.models import Kind, Role
 from annotation.models.errors import BadInput
 
-# Where a folder's slug is not the name that the literature goes by.
+# Where a folder's slug is not the name used in the literature.
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
 TEST_FILE = re.compile(r".*_test\.jsonl")
 SHOT_FILE = re.compile(r".*_train_(\d{1,6})_(\d{1,6})\.jsonl")
@@ -59,7 +59,7 @@ def read_benchmark(files: Files, only: Collection[str] | None, progress: Progres
 
 
 def find_folders(names: Sequence[str]) -> tuple[list[TaskFolder], list[str]]:
-    """The folders of tasks, and what lies about beside their files."""
+    """The folders of tasks, and whatever lies beside their files."""
     paths = _without_top_folder({n: PurePosixPath(n).parts for n in names if _counts(n)})
     grouped: dict[str, dict[str, str]] = defaultdict(dict)
     ignored = []
@@ -217,7 +217,7 @@ def _check_size(rows: Sequence[ReadExample], shots: int) -> None:
     """k rows, or k contexts (with every question asked of each)."""
     asked = Counter(row.question for row in rows)
     contexts = len({row.context for row in rows})
-    # Two of the k contexts may be equal: then each question still is asked k times.
+    # Two of the k contexts may be equal: each question is still asked k times.
     evenly = len(asked) > 1 and set(asked.values()) == {shots}
     if len(rows) != shots and contexts != shots and not evenly:
         raise BadInput(

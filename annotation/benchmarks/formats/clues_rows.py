@@ -10,7 +10,7 @@ LONGEST_ID = 200
 
 
 class RowReader:
-    """Reads rows of one task, and keeps notes of what it met and put right."""
+    """Reads rows of one task, and notes what it found and corrected."""
 
     def __init__(self) -> None:
         self.notes: dict[str, list[str]] = defaultdict(list)
@@ -102,7 +102,8 @@ def _read_entity(record: Record, entity: object, text: str) -> tuple[int, int, i
 
 
 def _once_each(alternatives: Alternatives) -> Alternatives:
-    """Each alternative once, each of its texts once, without empty texts; none is one empty."""
+    """Each alternative once, each of its texts once, without empty texts; no alternatives make one
+    empty one."""
     kept: dict[frozenset[str], list[Span]] = {}
     for spans in alternatives:
         by_text: dict[str, Span] = {}

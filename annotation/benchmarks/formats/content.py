@@ -35,7 +35,7 @@ class ReadExample:
 
     @property
     def identity(self) -> str:
-        """Ids of training rows are numbered anew in every file, so content knows them."""
+        """Training ids start afresh in every file, so training rows are identified by content."""
         if self.role == Role.TRAINING:
             return f"content:{self.content_hash}"
         return f"id:{self.source_id}"
@@ -70,7 +70,7 @@ class ReadTask:
     own: dict[str, Any]
     defaults: dict[str, Any]
     sets: Sequence[ReadSet]
-    # What the reader met and put right, by the audit's code: one line for each case.
+    # What the reader found and corrected, by the audit's code: one line per case.
     notes: dict[str, list[str]] = field(default_factory=dict)
 
     @property

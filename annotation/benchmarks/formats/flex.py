@@ -1,6 +1,6 @@
 """Episodes as FLEX's toolkit writes them: the rows of a challenge, and its answer key.
 
-Both are files of one JSON object a line. A challenge row is a training example with its class,
+Both are files of one JSON object per line. A challenge row is a training example with its class,
 or a question without; the answer key has the class of every question. Classes are numbers, and
 every episode has its own textual label for each.
 """
@@ -32,7 +32,7 @@ TRANSFERS = {
     **dict.fromkeys(("mr", "cr", "snli", "scitail"), Transfer.DOMAIN),
     **dict.fromkeys(("subj", "trec", "conll"), Transfer.TASK),
 }
-# Two sentences stand in one text, with this between them.
+# Two sentences share one text, with this between them.
 BETWEEN_SENTENCES = "###"
 QUESTIONS = {
     "fewrel": "How is the thing between the # signs related to the one between the * signs?",
@@ -59,7 +59,8 @@ class FlexEpisode:
 
 @dataclass(slots=True)
 class _Row:
-    """What an import keeps of a row until its data set is stored: a challenge has a million."""
+    """What an import keeps of a row until its data set is stored: a challenge has a million
+    rows."""
 
     line: int
     id: str
@@ -109,7 +110,7 @@ class FlexChallenge:
 
     @property
     def published(self) -> str:
-        """The published challenge that this is."""
+        """Which published challenge this is."""
         return PUBLISHED.get(self.checksum, "")
 
     @property
@@ -184,7 +185,7 @@ class FlexChallenge:
 
 
 class _Copies:
-    """Tells apart equal texts of one data set: with other labels, or twice in one episode."""
+    """Tells apart equal texts of one data set: those with other labels, or twice in one episode."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[tuple[str, int]]] = defaultdict(list)

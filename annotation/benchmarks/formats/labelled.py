@@ -1,7 +1,7 @@
-"""Files of texts with one label each: CSV (or TSV) with a heading, or one JSON object a line.
+"""Files of texts with one label each: CSV (or TSV) with a heading, or one JSON object per line.
 
-Several text fields make several segments, such as premise and hypothesis. An `id` and a
-`question` field count where they are there; every other field is left alone.
+Several text fields make several segments, such as premise and hypothesis. `id` and `question`
+fields are used if present; all other fields are ignored.
 """
 
 import csv
@@ -21,10 +21,9 @@ DEFAULT_QUESTION = "Which label fits best?"
 
 @dataclass(frozen=True)
 class ContentExample(ReadExample):
-    """Known by its content in whatever set it stands: episodes ask again what another one
-    taught."""
+    """Identified by its content in every set: one episode may ask what another one taught."""
 
-    # Above 1 where a content must be told from an equal one.
+    # Above 1 if a content must be told from an equal one.
     copy: int = 1
 
     @property
@@ -38,7 +37,7 @@ class ContentExample(ReadExample):
 
 @dataclass(frozen=True)
 class Columns:
-    """Which fields hold what, and the question where no field does."""
+    """Which fields hold what, and the question if no field does."""
 
     texts: Sequence[str] = ("text",)
     label: str = "label"

@@ -1,4 +1,4 @@
-"""Files of one JSON object a line, and the sentences that say which line is wrong."""
+"""Files of one JSON object per line, and the sentences that say which line is wrong."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Record:
-    """One line's object, and where it stands."""
+    """One line's object, and its place in the file."""
 
     file: str
     line: int
@@ -52,7 +52,7 @@ def read_records(data: bytes, file: str) -> Iterator[Record]:
 
 
 def records_of(lines: Iterable[bytes], file: str) -> Iterator[Record]:
-    """The same of lines that come one by one, for a file that should not fill the memory."""
+    """The same for lines that arrive one by one, for a file that should not fill the memory."""
     empty = True
     for number, line in enumerate(lines, start=1):
         raw = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line

@@ -1,4 +1,4 @@
-"""Sample few-shot episodes, or nested shot sets, out of a labelled data set."""
+"""Sample few-shot episodes, or nested shot sets, from a labelled data set."""
 
 from argparse import ArgumentParser
 from dataclasses import fields
@@ -159,7 +159,7 @@ def _check_classes(data: LabelledData, chosen: Preset, name: str) -> None:
 
 
 def _fields(source: Task | None, transfer: str) -> dict[str, Any]:
-    """What the new task is described by: as the task it is sampled from."""
+    """The new task's describing fields: those of the task it is sampled from."""
     if source is None:
         return {"transfer": transfer}
     copied = ("description", "language", "direction", "reference_policy", "exposure_key")
