@@ -1,6 +1,8 @@
-"""Who may fetch what: how a browser shows that it belongs to an annotator. An annotator has no
-account. The link they joined by sets a signed cookie in the browser; from then on that cookie, or
-the assignment's resume link, lets them in. Knowing somebody's external id does not.
+"""Who may fetch what: how a browser shows that it belongs to an annotator.
+
+An annotator has no account. The link they joined by sets a signed cookie in the browser; from then
+on that cookie, or the assignment's resume link, lets them in. Knowing somebody's external id does
+not.
 """
 
 import hmac

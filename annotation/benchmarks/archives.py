@@ -1,6 +1,7 @@
-"""Files of a folder or of a zip archive, by name, read one at a time. An archive comes from
-somebody else: nothing in it is written to disk, and what would fill the memory, or points outside
-the archive, is refused before it is read.
+"""Files of a folder or of a zip archive, by name, read one at a time.
+
+An archive comes from somebody else: nothing in it is written to disk, and what would fill the
+memory, or points outside the archive, is refused before it is read.
 """
 
 import lzma

@@ -1,6 +1,7 @@
-"""Importing a benchmark: all of it is stored, or nothing. Importing the same files again changes
-nothing; other files add what is new and update what nobody works with yet. What a started study
-holds is never touched.
+"""Importing a benchmark: all of it is stored, or nothing.
+
+Importing the same files again changes nothing; other files add what is new and update what nobody
+works with yet. What a started study holds is never touched.
 """
 
 import re
@@ -244,8 +245,9 @@ def _frozen(row: ReadExample, what: str) -> Frozen:
 def _save_golds(
     task: Task, rows: dict[str, ReadExample], examples: dict[str, Example], held: _Held
 ) -> int:
-    """A gold version for gold that is new or differs from the last import; says for how many. Gold
-    corrected here stays corrected as long as the file says what it said before.
+    """A gold version for gold that is new or differs from the last import; says for how many.
+
+    Gold corrected here stays corrected as long as the file says what it said before.
     """
     present = Gold.objects.filter(example__task=task).order_by("version__number")
     imported: dict[int, object] = {}

@@ -1,6 +1,7 @@
-"""Sampling: few-shot episodes, or nested shot sets, from one labelled data set. What was drawn is a
-task of its own with its item sets, and keeps the parameters, the seed and the checksum of it all:
-sampling it again, on any machine, gives the same or an error.
+"""Sampling: few-shot episodes, or nested shot sets, from one labelled data set.
+
+What was drawn is a task of its own with its item sets, and keeps the parameters, the seed and the
+checksum of it all: sampling it again, on any machine, gives the same or an error.
 """
 
 import re
@@ -145,9 +146,10 @@ def sample(
     fields: dict[str, Any] | None = None,
     expected: str = "",
 ) -> SampleReport:
-    """Draw the sets and store them as this task; `fields` describe a new task. Raises BadInput if
-    the data set cannot give such sets, if their checksum is not the expected one, or if the task
-    exists with other sets.
+    """Draw the sets and store them as this task; `fields` describe a new task.
+
+    Raises BadInput if the data set cannot give such sets, if their checksum is not the expected
+    one, or if the task exists with other sets.
     """
     check_names(benchmark, task)
     drawn = _drawn(data, rules, seed)

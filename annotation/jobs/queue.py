@@ -1,7 +1,8 @@
-"""Long work: rows that a worker picks up, reports on, and ends exactly once. The broker only wakes
-a worker. What survives a killed one is the row: it says how far the work is, when it last gave a
-sign of life, and which attempt this is; the sweep queues it again. So every kind of job must be
-safe to run twice.
+"""Long work: rows that a worker picks up, reports on, and ends exactly once.
+
+The broker only wakes a worker. What survives a killed one is the row: it says how far the work is,
+when it last gave a sign of life, and which attempt this is; the sweep queues it again. So every
+kind of job must be safe to run twice.
 """
 
 import logging
@@ -49,9 +50,10 @@ class Progress:
 
 
 def runs(kind: str) -> Callable[[Runner], Runner]:
-    """Registers the runner of a kind of job, in a tasks module, which every worker imports. Its
-    result is JSON; a "summary" in it becomes the job's message. A runner that reports no progress
-    for SILENCE counts as lost, and the job is run again.
+    """Registers the runner of a kind of job, in a tasks module, which every worker imports.
+
+    Its result is JSON; a "summary" in it becomes the job's message. A runner that reports no
+    progress for SILENCE counts as lost, and the job is run again.
     """
 
     def register(runner: Runner) -> Runner:

@@ -57,8 +57,9 @@ def select_shots(
     shots: Collection[int],
     chains: Collection[int | None] | None = None,
 ) -> list[Candidate]:
-    """Those with one of these numbers of shots, and in one of these chains if any are chosen. A
-    zero-shot batch and an episode belong to no chain, and are chosen by their shots alone; among
+    """Those with one of these numbers of shots, and in one of these chains if any are chosen.
+
+    A zero-shot batch and an episode belong to no chain, and are chosen by their shots alone; among
     the chains, None stands for the shot sets that nest in none.
     """
     return [

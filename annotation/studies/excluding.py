@@ -44,8 +44,10 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
 
 
 def lift_exclusion(assignment: Assignment) -> None:
-    """Remove the mark. Only if that keeps the batch exact: completed work needs the place that it
-    still holds, or an empty one. Nobody at work loses a place to this.
+    """Remove the mark.
+
+    Only if that keeps the batch exact: completed work needs the place that it still holds, or an
+    empty one. Nobody at work loses a place to this.
     """
     with transaction.atomic():
         Exclusion.objects.filter(assignment=assignment).delete()

@@ -15,8 +15,10 @@ LONGEST_ID = 200
 
 
 def read_people(text: str) -> list[str]:
-    """The ids in the first column of a CSV text, each once, in order. A heading in the first line,
-    such as `id` or `email`, is skipped. Raises BadInput with the line that cannot be used.
+    """The ids in the first column of a CSV text, each once, in order.
+
+    A heading in the first line, such as `id` or `email`, is skipped. Raises BadInput with the line
+    that cannot be used.
     """
     people: dict[str, None] = {}
     for line, person in _first_column(text):

@@ -1,6 +1,7 @@
-"""How a study is going: the figures of each batch, for the pages that watch it. Read in a fixed
-number of queries, however many people take part. Simulated annotators are counted separately and
-enter no other figure.
+"""How a study is going: the figures of each batch, for the pages that watch it.
+
+Read in a fixed number of queries, however many people take part. Simulated annotators are counted
+separately and enter no other figure.
 """
 
 from collections import Counter, defaultdict

@@ -14,8 +14,9 @@ from annotation.work.joining import identify, join
 
 @transaction.atomic
 def start_test_drive(batch: Batch, *, author: User, at: datetime) -> Assignment:
-    """A simulated annotator with a place of its own, excluded from the start. So it takes nobody's
-    place, and counts in no figure of people or of simulated annotators.
+    """A simulated annotator with a place of its own, excluded from the start.
+
+    So it takes nobody's place, and counts in no figure of people or of simulated annotators.
     """
     if not batch.study.is_open:
         raise NotReady(_("A test drive needs a study that is open: start or resume it first."))

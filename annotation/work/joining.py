@@ -44,9 +44,10 @@ def join(
     submission_id: str = "",
     batch: Batch | None = None,
 ) -> Assignment:
-    """The assignment that this annotator continues, or a new one with a place. An unfinished
-    assignment continues; a finished one is shown again unless the channel sent a new submission id.
-    Raises NotOpen or Full.
+    """The assignment that this annotator continues, or a new one with a place.
+
+    An unfinished assignment continues; a finished one is shown again unless the channel sent a new
+    submission id. Raises NotOpen or Full.
     """
     present = _present_assignment(study, annotator, submission_id)
     if present is not None:

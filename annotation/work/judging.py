@@ -75,8 +75,9 @@ def submit_answer(
     at: datetime,
 ) -> Judgement | None:
     """Lock the answer to a step. If repeated, returns the first judgement; if stale or ahead of the
-    server's position, nothing. Raises BadInput and changes nothing. On return the judgement is
-    committed, so its gold may be shown.
+    server's position, nothing. Raises BadInput and changes nothing.
+
+    On return the judgement is committed, so its gold may be shown.
     """
     if assignment.state != WorkState.ANSWERING or step != assignment.step:
         return judgement_at(assignment, step)

@@ -1,5 +1,5 @@
-"""What researchers decide about the leaderboard, in the admin: runs by actions on their list,
-the people of a study by a decision of their own."""
+"""What researchers decide about the leaderboard, in the admin: runs by actions on their list, a
+study's people by a decision of their own."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -75,7 +75,7 @@ class DecidesAboutBoards:
 
 @admin.register(BoardDecision)
 class BoardDecisionAdmin(admin.ModelAdmin[BoardDecision]):
-    """Decisions about runs are made on the list of runs; here stand those about studies."""
+    """Decisions about runs are made on the list of runs; these are about studies."""
 
     list_display = ["__str__", "stands", "author", "decided_at"]
     list_filter = ["stands"]

@@ -1,4 +1,4 @@
-"""How far the annotators of a cell agree, and what they say together."""
+"""How far the annotators of a cell agree, and what they answer together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Accord:
 
 
 def accord_of_plain(kept: Mapping[str, Any]) -> Accord:
-    """As a kept analysis holds it (see plain.py)."""
+    """As a kept analysis holds it (to_json.py)."""
     return Accord(
         consensus=Consensus(**kept["consensus"]),
         masi=_agreement_of_plain(kept["masi"]),
@@ -88,7 +88,7 @@ def consensus_row(cell: Cell) -> Row:
 
 
 def _units(cell: Cell) -> Units:
-    """By item, what every annotator answered; None where one did not see it."""
+    """By item, each annotator's answer; None where they did not see it."""
     given = judged_answers([member.pk for member in cell.members])
     return [[answers.get(pk) for answers in given.values()] for pk in cell.example_ids]
 

@@ -155,7 +155,7 @@ class Cell:
 
 
 class CellReader:
-    """Reads cells at the chosen gold; the items of a test set are read once for all of them."""
+    """Reads cells at the chosen gold; a test set's items are read once for all of them."""
 
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
@@ -167,7 +167,7 @@ class CellReader:
     ) -> list[Cell]:
         """A study's cells by task and shots (or those of one task), over the annotators that
         count."""
-        # By what happened, not by the keys of one database: the same data give the same bytes.
+        # By what happened, not by one database's keys: the same data give the same bytes.
         assignments = Assignment.objects.filter(study=study).order_by("joined_at", "pk")
         if task is not None:
             assignments = assignments.filter(batch__task=task)
@@ -305,14 +305,14 @@ def _by_task(members: Iterable[Assignment]) -> dict[Task, list[Assignment]]:
 
 
 def _reading_order(run: Run) -> tuple[object, ...]:
-    """Fully supervised last, whatever a database does with nulls."""
+    """Fully supervised last, however a database sorts nulls."""
     system = run.system, run.method, run.parameters
     place = run.split or 0, run.episode or 0
     return *system, run.shots is None, run.shots or 0, *place, run.checksum
 
 
 def _learned_from(member: Assignment) -> str:
-    """Nothing for all who were shown nothing. In the order of the splits."""
+    """Empty for those who were shown nothing. In the order of the splits."""
     batch = member.batch
     if batch.test_set.episode is not None:
         return f"episode {batch.test_set.episode:06}"

@@ -27,8 +27,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """Of everybody who finished the training of a cell, screened out or not: to leave those
-    out would show learning where there is selection."""
+    """Of everybody who finished the training of a cell, screened out or not: leaving out the
+    screened-out would show selection as learning."""
 
     study: str
     simulated: bool
@@ -97,7 +97,7 @@ def _curve(
 def _scored_judgements(
     members: list[Assignment], reader: CellReader
 ) -> list[tuple[str, int, int, float]]:
-    """Every training judgement: whose, of which example, at which position from 1, its S1."""
+    """Every training judgement: by whom, of which example, at which position from 1, its S1."""
     task = members[0].batch.task
     names = {member.pk: member.annotator.pseudonym for member in members}
     golds: dict[int, Texts] = {}

@@ -1,5 +1,5 @@
-"""Differences on the same items: people against systems, and people with more examples
-against people with fewer; several at once, so with adjusted p values."""
+"""Differences on the same items: people against systems, and people with more examples against
+people with fewer; several tests at once, so with adjusted p values."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -68,7 +68,7 @@ def against_systems(
 
 def between_shots(people: Sequence[Cell], *, seed: int) -> list[Difference]:
     """Each number of shots of a study against the next lower, and the most against the
-    fewest. The people are others, the items the same."""
+    fewest. Different people, the same items."""
     pairs: list[tuple[Cell, Cell]] = []
     for cells in _by_task([cell for cell in people if not cell.is_of_episodes]):
         pairs += [(more, fewer) for fewer, more in pairwise(cells)]
@@ -78,7 +78,7 @@ def between_shots(people: Sequence[Cell], *, seed: int) -> list[Difference]:
 
 
 def difference(cell: Cell, other: Cell, *, seed: int) -> Difference:
-    """One cell's mean less another's, on the items that both sides answered whole."""
+    """One cell's mean less another's, on the items that both sides answered in full."""
     ours, theirs, clusters = _aligned(cell, other)
     found = paired_difference(
         ours,
@@ -134,7 +134,7 @@ def _over(cell: Cell, columns: Iterable[int]) -> Floats:
 
 
 def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
-    """Simulated annotators are a family of their own: they change no p of people."""
+    """Simulated annotators are a family of their own: they do not affect people's p values."""
     adjusted: list[Difference] = []
     for simulated in (False, True):
         family = [each for each in differences if each.simulated == simulated]

@@ -15,8 +15,8 @@ from scoring.core.s1 import score_one
 
 @dataclass(frozen=True)
 class ItemFigures:
-    """Mean S1 in percent over the answers of all people, and of all runs, that count; None
-    without any."""
+    """Mean S1 in percent over the answers of all people, and of all runs, that count; None if there
+    are none."""
 
     example_id: int
     source_id: str
@@ -38,7 +38,7 @@ class ItemFigures:
 
     @property
     def text(self) -> str:
-        """Everything that a search looks through."""
+        """All the text that a search covers."""
         golds = (text for texts in self.gold for text in texts)
         return "\n".join([self.source_id, self.question, self.context, *golds]).lower()
 
@@ -49,7 +49,7 @@ class ItemFigures:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """One answer to an item: whose, what, and its S1 in percent."""
+    """One answer to an item: by whom, what, and its S1 in percent."""
 
     who: str
     method: str
@@ -105,7 +105,7 @@ def task_cells(
 def given_answers(
     example: Example, people: Sequence[Cell], systems: Sequence[Cell]
 ) -> list[GivenAnswer]:
-    """What every annotator and run of these cells answered, the worst first."""
+    """What every annotator and run of these cells answered, worst first."""
     found: list[GivenAnswer] = []
     for cell in people:
         given = judged_answers([member.pk for member in cell.members], example.pk)

@@ -1,7 +1,7 @@
 """Rows → arrays, the only meeting point: answers of people and models become vectors of S1.
 
-Vectors are kept (ScoreVector), so that judgements and predictions are read once for each
-state of what they follow from, and not again.
+Vectors are kept (ScoreVector), so that judgements and predictions are read only once for each state
+of their inputs.
 """
 
 import json
@@ -40,7 +40,7 @@ def assignment_scores(assignments: Owners, references: str) -> dict[int, Floats]
 
 
 def run_scores(runs: Owners, references: str) -> dict[int, Floats]:
-    """One vector for each run; what it did not answer is NaN."""
+    """One vector for each run; NaN where it did not answer."""
     # A complete run is final, as a judgement is: only the items can make its vector stale.
     return _kept_scores("run_id", runs, references, predicted_answers)
 
@@ -83,8 +83,8 @@ def _kept_scores(
     references: str,
     read: Callable[[Collection[int]], Mapping[int, Answers]],
 ) -> dict[int, Floats]:
-    """The vectors of these owners: the kept ones whose mark is the present one, and the
-    others scored anew and kept."""
+    """The vectors of these owners: the kept ones whose mark is current; the others are scored and
+    kept."""
     fresh: dict[int, Floats] = {}
     for some in _portions(owners, MOST_NAMED):
         fresh |= _fresh_scores(owner, {pk: owners[pk] for pk in some}, references)
@@ -110,7 +110,7 @@ def _kept_scores(
 
 
 def _fresh_scores(owner: str, owners: Owners, references: str) -> dict[int, Floats]:
-    """The kept vectors whose mark is the present one; the others are taken away."""
+    """The kept vectors whose mark is current; the others are deleted."""
     key = _key(next(iter(owners.values())), references)
     fresh: dict[int, Floats] = {}
     stale: list[int] = []

@@ -30,8 +30,8 @@ class Aggregate:
 
 
 def aggregates(rows: Iterable[Row], tasks: Sequence[str]) -> list[Aggregate]:
-    """The mean of the task means of everybody who has a figure for each of the tasks. What stands
-    under another policy than the scored figures of its task has no part in it."""
+    """The mean of the task means of everybody who has a figure for each of the tasks. Figures under
+    another policy than their task's scored ones are left out."""
     found = list(rows)
     first = first_policies(found)
     groups: dict[tuple[object, ...], dict[str, Row]] = {}

@@ -1,6 +1,6 @@
-"""Which figures may stand in one column: those under one reference policy.
+"""Which figures may share a column: those under one reference policy.
 
-A figure that was published without its policy stands beside either, with a mark.
+A figure published without its policy goes beside either, with a mark.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,8 +11,8 @@ from scoring.comparison.rows import Row
 
 
 def first_policies(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> dict[str, str]:
-    """By task, the policy that its first column stands under: that of the figures scored here,
-    else that of its floors, else that of what was published; "" where nobody knows one."""
+    """By task, the policy of its first column: that of the figures scored here, else that of its
+    floors, else that of the published figures; "" if none is known."""
     found = list(rows)
     scored = [row for row in found if row.kind != "reported"]
     first = {row.task: "" for row in found}
@@ -24,11 +24,11 @@ def first_policies(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> dict[st
 
 
 def policy_of(row: Row, first: Mapping[str, str]) -> str:
-    """The policy whose column a figure stands in; an unknown one stands in the first."""
+    """The policy whose column a figure goes in; the first if its policy is unknown."""
     return row.references if row.references in ReferencePolicy.values else first.get(row.task, "")
 
 
 def policies_of(rows: Iterable[Row], task: str, first: Mapping[str, str]) -> list[str]:
-    """Those that a task's columns stand under, the first one first."""
+    """The policies of a task's columns, in order."""
     found = {policy_of(row, first) for row in rows if row.task == task}
     return sorted(found, key=lambda policy: (policy != first[task], policy))

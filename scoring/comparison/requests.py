@@ -19,7 +19,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def for_researchers(view: View) -> View:
-    """Pages that show answers and scores are for staff; who is not signed in signs in."""
+    """Pages that show answers and scores are for staff; anybody else is asked to sign in."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -69,12 +69,12 @@ def download(document: bytes, content_type: str, name: str) -> HttpResponse:
 
 
 def render_or_poll(request: HtmxRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """A page of figures that may still be computed; to its poll the progress alone."""
+    """A page of figures that may still be being computed; its poll gets only the progress."""
     if not request.htmx:
         return render(request, template, context)
     if context["waiting"]:
         return render(request, "scoring/comparison/_progress.html", context)
-    # Its job is over: the whole page is another one now.
+    # Its job is over: the whole page has changed.
     return HttpResponse(headers={"HX-Refresh": "true"})
 
 

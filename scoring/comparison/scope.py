@@ -53,9 +53,9 @@ class Scope:
 
 
 def inputs_fingerprint(scope: Scope, reader: CellReader) -> str:
-    """Follows everything that figures under the reader's choices are computed from.
+    """Covers everything that figures under the reader's choices are computed from.
 
-    It is read at every look at a comparison, so it follows checksums and rows that never change,
+    It is read whenever a comparison is viewed, so it covers checksums and rows that never change,
     not answers and texts.
     """
     # Judgements are final, and complete once their assignment is finished; so are runs.
@@ -76,12 +76,12 @@ def inputs_fingerprint(scope: Scope, reader: CellReader) -> str:
 
 
 def unscored_answers(scope: Scope, reader: CellReader) -> int:
-    """About how many answers of people and runs have no score yet under the reader's choices."""
+    """Roughly how many answers of people and runs have no score yet under the reader's choices."""
     return sum(_unscored(task, scope, reader) for task in scope.tasks)
 
 
 def _published_columns() -> list[str]:
-    """What a published figure says: stored anew, the same figure is the same input."""
+    """What a published figure says: the same figure stored again is the same input."""
     columns = (each.attname for each in ReportedScore._meta.concrete_fields)
     return [name for name in columns if name not in ("id", "benchmark_id", "created_at")]
 
@@ -115,7 +115,7 @@ def _sets_of(tasks: Sequence[Task]) -> dict[int, list[Any]]:
 
 
 def _gold_counts(versions: Mapping[int, int]) -> dict[int, int]:
-    """How many golds each task has up to a version: a gold never changes, one is only added."""
+    """How many golds each task has up to a version: golds are never changed, only added."""
     golds: dict[int, int] = defaultdict(int)
     every = Gold.objects.filter(version__task__in=versions).order_by()
     by_version = every.values_list("version__task_id", "version__number").annotate(Count("pk"))

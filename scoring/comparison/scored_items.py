@@ -13,7 +13,7 @@ from annotation.models import Gold, Item, ItemSet, Task
 Texts = tuple[tuple[str, ...], ...]
 # The example, the id that the set's file gives it, and its context.
 ItemRow = tuple[int, str, str]
-# More sets than these are filtered in the program: a query takes only so many values.
+# More sets than this are filtered in Python: a query takes only so many values.
 MOST_NAMED = 500
 
 
@@ -55,7 +55,7 @@ def _rows_of(task: Task, pks: Collection[int]) -> dict[int, list[ItemRow]]:
 
 
 def _golds_of(task: Task, version: int) -> dict[int, Texts]:
-    """Of all examples of the task; of several golds of one example the newest."""
+    """Of all examples of the task; the newest if an example has several golds."""
     golds = Gold.objects.filter(version__task=task, version__number__lte=version)
     rows = golds.order_by("version__number").values_list("example_id", "alternatives")
     return {

@@ -1,4 +1,4 @@
-"""Figures as JSON keeps them: percent where they are scores, None where they are not known."""
+"""Figures as JSON holds them: percent if they are scores, None if they are unknown."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass

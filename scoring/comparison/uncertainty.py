@@ -1,4 +1,4 @@
-"""What is not known about a cell: both intervals, the guard band, and where scores vary."""
+"""The uncertainty of a cell: both intervals, the guard band, and where scores vary."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from scoring.core.variance import variance_components
 
 @dataclass(frozen=True)
 class Interval:
-    """In percent; None where it cannot be told."""
+    """In percent; None where undefined."""
 
     low: float | None
     high: float | None

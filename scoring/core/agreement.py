@@ -1,8 +1,8 @@
 """How far annotators agree with one another, when every answer is a set of strings.
 
-`units` is, everywhere, for each item the answers of its annotators: a collection of strings each,
-None for an annotator who did not answer. Items with fewer than two answers say nothing and are left
-out. Formulas: Krippendorff 2011 for alpha, Passonneau 2006 for the MASI distance.
+Throughout, `units` holds the answers of each item's annotators: a collection of strings each, None
+for an annotator who did not answer. Items with fewer than two answers say nothing and are left out.
+Formulas: Krippendorff 2011 for alpha, Passonneau 2006 for the MASI distance.
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ DISTANCES: dict[str, Distance] = {
 class Agreement:
     """A statistic with its bootstrap interval over contexts.
 
-    units counts the items behind it; undefined counts the resamples in which it could not be told.
+    units counts the items behind it; undefined counts the resamples in which it was undefined.
     """
 
     value: float
@@ -81,7 +81,7 @@ def alpha_interval(
     resamples: int = RESAMPLES,
     rng: np.random.Generator | None = None,
 ) -> Agreement:
-    """Krippendorff's alpha with a percentile bootstrap over contexts (one label an item; without
+    """Krippendorff's alpha with a percentile bootstrap over contexts (one label per item; without
     them each item is its own). The distance is a name in DISTANCES (`s1` is 1 − S1), or a function
     of the shared, first and second sizes. NaN where all answers are alike."""
     answers = _Answers(units, contexts)

@@ -5,7 +5,7 @@ import numpy as np
 from scoring.core.variance import Floats, satterthwaite, variance_components, within
 
 SEED = 20211206
-"""What a bootstrap starts from when its caller brings no generator, so that it can be repeated."""
+"""The seed of a bootstrap whose caller passes no generator, so that it can be repeated."""
 
 RESAMPLES = 1000
 
@@ -24,7 +24,7 @@ def percentile_limits(resampled: Floats, level: float) -> tuple[float, float]:
 
 
 def resample_counts(size: int, draws: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """How often each of `size` units comes up in `draws` draws; one row a resample."""
+    """How often each of `size` units comes up in `draws` draws; one row per resample."""
     picked = rng.integers(0, size, (resamples, draws))
     picked += np.arange(resamples)[:, None] * size
     counts = np.bincount(picked.ravel(), minlength=resamples * size)

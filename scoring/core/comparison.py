@@ -20,17 +20,17 @@ from scoring.core.variance import (
 )
 
 EXACT_CLUSTERS = 18
-"""Up to here the sign-flip test goes through every way to flip; past it, it draws some."""
+"""Up to here the sign-flip test goes through every way to flip; beyond, it samples some."""
 
 
 @dataclass(frozen=True)
 class PairedDifference:
     """People's mean less the system's, over new people, new runs and new items.
 
-    p is two-sided; low and high are the limits of the difference. sign_flip_p speaks of these
-    people and these runs alone. left_out counts the items that one of the sides did not answer
-    whole. Whatever cannot be told is NaN: all but the difference and sign_flip_p for one annotator
-    or where nothing varies, those too without two common items.
+    p is two-sided; low and high are the limits of the difference. sign_flip_p is about these people
+    and these runs only. left_out counts the items that one side did not answer in full. Whatever
+    cannot be computed is NaN: all but the difference and sign_flip_p for one annotator or where
+    nothing varies, those too without two common items.
     """
 
     difference: float
@@ -66,10 +66,10 @@ def paired_difference(
 ) -> PairedDifference:
     """Test n × m scores of people against r × m scores of a system's runs, column by column.
 
-    An item with a NaN on either side is left out here, before `clusters` (one label a column) are
+    An item with a NaN on either side is left out here, before `clusters` (one label per column) are
     put together by `cluster_scores`; without labels every column is its own cluster. With one run
     (r = 1) there is no run term; where the second side are people too (`both_people`), a single
-    one of them is no more of a test than a single one of the first.
+    one of them makes no more of a test than a single one of the first.
     V = MSA_h/(nm) + MSR/(rm) + S²d/m − MSE_h/(nm) − MSE_m/(rm), at least the first two together
     and at least the third; Satterthwaite's degrees of freedom over all five within
     [min(n, r) − 1, m − 1]. `rng` serves the sign-flip test, which is exact up to 18 clusters.
@@ -138,7 +138,7 @@ def common_items(people: ArrayLike, system: ArrayLike) -> NDArray[np.bool_]:
 def sign_flip_p(differences: ArrayLike, *, rng: np.random.Generator | None = None) -> float:
     """Two-sided p that the mean of these differences is 0, by flipping their signs.
 
-    Exact for up to 18 differences that are not 0; past that 20,000 draws from `rng` (a fixed seed
+    Exact for up to 18 non-zero differences; beyond that 20,000 draws from `rng` (a fixed seed
     without one), counted with the observed one. NaN for fewer than two differences.
     """
     d = np.asarray(differences, float)
@@ -153,7 +153,7 @@ def sign_flip_p(differences: ArrayLike, *, rng: np.random.Generator | None = Non
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Holm's adjusted p, in the order given. A NaN stays NaN and is no member of the family."""
+    """Holm's adjusted p, in the order given. A NaN stays NaN and does not belong to the family."""
     return _adjust(p_values, lambda p: np.maximum.accumulate(p * np.arange(len(p), 0, -1)))
 
 
@@ -181,10 +181,10 @@ class TaskAggregate:
 
 
 def over_tasks(means: ArrayLike, sds: ArrayLike) -> TaskAggregate:
-    """Put together one mean and one SD for each task; NaN wherever one of them is NaN."""
+    """Combine one mean and one SD for each task; NaN wherever one of them is NaN."""
     mean, sd = np.asarray(means, float), np.asarray(sds, float)
     if mean.ndim != 1 or mean.shape != sd.shape or not mean.size:
-        raise ValueError(f"There are {mean.size} means and {sd.size} SDs; give one pair a task.")
+        raise ValueError(f"There are {mean.size} means and {sd.size} SDs; give one pair per task.")
     root_sum = float(np.sqrt((sd**2).sum()))
     return TaskAggregate(float(mean.mean()), root_sum / len(sd), root_sum, len(sd))
 
@@ -208,7 +208,7 @@ def _common(
 
 
 def _fewest(n: int, r: int, both_people: bool) -> int:
-    """Annotators of the smaller side: runs are none."""
+    """Annotators on the smaller side: runs are not annotators."""
     return min(n, r) if both_people else n
 
 
@@ -243,7 +243,7 @@ def _some_flips(moving: Floats, draws: int, rng: np.random.Generator) -> Floats:
 
 
 def _adjust(p_values: ArrayLike, rule: Callable[[Floats], Floats]) -> Floats:
-    """Apply a rule on ascending p to those that are known, and put them back in place."""
+    """Apply a rule on ascending p to the known ones, and put them back in place."""
     p = np.asarray(p_values, float)
     if p.ndim != 1 or ((p < 0) | (p > 1)).any():
         raise ValueError("The p values must be one row of numbers between 0 and 1.")

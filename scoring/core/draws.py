@@ -1,4 +1,4 @@
-"""Random choices that come out the same on every machine and under every version of numpy.
+"""Random choices that are the same on every machine and under every version of numpy.
 
 What is sampled once and checked for ever must not depend on a library's generator. These integers
 are SHA-256 over a seed, a path that names what is drawn, and a counter.
@@ -21,7 +21,7 @@ class Draws:
         self._count = 0
 
     def below(self, limit: int) -> int:
-        """A whole number from 0 to limit − 1, each as likely."""
+        """A whole number from 0 to limit − 1, each equally likely."""
         if not 0 < limit <= _WORD:
             raise ValueError(f"A number below {limit} cannot be drawn.")
         while True:

@@ -1,8 +1,8 @@
-"""Sampling few-shot problems out of one labelled data set, and scoring them.
+"""Sampling few-shot problems from one labelled data set, and scoring them.
 
 Episodes follow FLEX (Bragg et al. 2021, section 4.3), nested shot sets follow CLUES (Mukherjee et
-al. 2021, section 3). Every draw comes from one stored seed. An episode's draws depend on the seed,
-its kind and its place within the kind alone, so more episodes never change the ones before.
+al. 2021, section 3). Every draw comes from one stored seed. An episode's draws depend only on the
+seed, its kind and its number within the kind, so more episodes never change earlier ones.
 """
 
 import json
@@ -21,7 +21,7 @@ from scoring.core.intervals import check_level
 
 @dataclass(frozen=True)
 class EpisodeRules:
-    """How episodes are drawn; as they stand these are FLEX's for testing.
+    """How episodes are drawn; the defaults are FLEX's for testing.
 
     few_shot, zero_shot: how many episodes of either kind. classes_transfer: whether an episode has
     some of the classes, between least_classes and most_classes of them (at most all), instead of
@@ -55,7 +55,7 @@ class EpisodeRules:
 
 @dataclass(frozen=True)
 class NestedRules:
-    """How nested shot sets are drawn; as they stand these are CLUES's.
+    """How nested shot sets are drawn; the defaults are CLUES's.
 
     shots: the sizes of a split's sets, each a part of the next. splits: how many runs of them.
     test: the size of the one test set.
@@ -98,7 +98,7 @@ class ShotSet:
 
 
 def sample_episodes(labels: Mapping[str, str], rules: EpisodeRules, *, seed: int) -> list[Episode]:
-    """Episodes out of one data set, given as example id → textual label, in any order.
+    """Episodes from one data set, given as example id → textual label, in any order.
 
     Examples are drawn without replacement within an episode and may come back in another. Raises
     ValueError when there are too few classes, or a class has too few examples.
@@ -133,8 +133,8 @@ def sample_nested_sets(ids: Iterable[str], rules: NestedRules, *, seed: int) -> 
 
 
 def checksum(sampled: Sequence[Episode] | Sequence[ShotSet]) -> str:
-    """SHA-256 over everything that was sampled, in its order: labels and ids, so let ids follow
-    the content where that may change."""
+    """SHA-256 over everything that was sampled, in order: labels and ids, so let ids follow the
+    content if that may change."""
     text = json.dumps([asdict(one) for one in sampled], ensure_ascii=False, sort_keys=True)
     return sha256(text.encode()).hexdigest()
 
@@ -167,7 +167,7 @@ def episode_score(
     resamples: int = RESAMPLES,
     rng: np.random.Generator | None = None,
 ) -> EpisodeScore:
-    """Put together one score an episode. Raises ValueError without any or with one missing."""
+    """Combine one score per episode. Raises ValueError without any or with one missing."""
     check_level(level)
     y = np.asarray(scores, float)
     if y.ndim != 1 or not y.size or not np.isfinite(y).all():
@@ -221,7 +221,7 @@ def _episode(
 
 
 def _test_size(sizes: list[int], zero_shot: bool, rules: EpisodeRules) -> int:
-    """Test examples of every class alike: the smallest class sets how many."""
+    """Equally many test examples of every class: the smallest class sets how many."""
     smallest = min(sizes)
     kept = rules.zero_shot_kept if zero_shot else rules.kept
     size = max(1, min(rules.most_test, floor((1 - kept) * smallest)))

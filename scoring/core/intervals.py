@@ -23,7 +23,7 @@ from scoring.core.variance import (
 
 ESTIMANDS = ("new_items", "these_items")
 EXPLORATORY_BELOW = 5
-"""With fewer annotators an interval is exploratory, and nobody is better than anybody."""
+"""With fewer annotators an interval is exploratory, and nobody is called better."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CellInterval:
     """A cell's figures on the scale of the scores.
 
     sd is over the annotators' means (ddof 1). low and high lie within [0, 1]. Whatever cannot be
-    told is NaN, and method is `none`: one annotator has no SD and no interval; one item has no
+    computed is NaN, and method is `none`: one annotator has no SD and no interval; one item has no
     interval for new items. se and df are NaN for a Wilson interval too, which uses neither.
     """
 
@@ -59,7 +59,7 @@ def cell_interval(
     level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> CellInterval:
-    """Mean, SD and interval of n × m scores, one row an annotator, one column an item or cluster.
+    """Mean, SD and interval of n × m scores, one row per annotator, one column per item or cluster.
 
     Values outside [0, 1] are allowed (cluster scores have them) as long as the mean lies within.
     NaN is an item that the annotator did not see: the mean is then over the annotators' own means,
@@ -123,7 +123,7 @@ def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
 
 
 def wilson_limits(mean: ArrayLike, trials: int, level: float) -> tuple[Floats, Floats]:
-    """The Wilson interval of a proportion out of that many trials."""
+    """The Wilson interval of a proportion of that many trials."""
     p = np.asarray(mean, float)
     z2 = float(stats.norm.ppf((1 + level) / 2)) ** 2
     centre = (p + z2 / (2 * trials)) / (1 + z2 / trials)

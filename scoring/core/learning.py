@@ -6,7 +6,7 @@ which items happened to stand there. The adjusted curve takes that out by the ad
     score = annotator + item + position,
 
 fitted by least squares over the group; its points are the group's mean plus the position effects,
-which add up to zero over the answers.
+which sum to zero over the answers.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class CurvePoint:
     """One position, or block of positions first to last, of a curve.
 
     mean is over the answers as they are, adjusted is the model's; se is of `adjusted` against the
-    group's mean. Both are NaN where orders differ too little to tell positions from items (when
-    everybody has the same order, say); se also where the model leaves no residual.
+    group's mean. Both are NaN where orders differ too little to separate positions from items (when
+    everybody has the same order, say); so is se where the model leaves no residual.
     """
 
     first: int
@@ -53,7 +53,8 @@ def learning_curve(
     *,
     block: int = 1,
 ) -> LearningCurve:
-    """The curve of one group from four parallel rows: who, which item, its place from 1, the score.
+    """The curve of one group from four parallel rows: who, which item, its position from 1, the
+    score.
 
     block: how many positions make one point. Raises ValueError on rows of different lengths, no
     rows, positions below 1, a missing score, or the same item twice for one annotator.
@@ -100,7 +101,7 @@ def _position_effects(
     centre = np.eye(size) - np.bincount(point) / len(y)
     contrast = np.zeros((size, levels))
     contrast[:, -size:] = centre
-    # A contrast can be told if it lies in the row space of the design.
+    # A contrast is estimable if it lies in the row space of the design.
     estimable = np.allclose(contrast @ inverse @ products, contrast, atol=1e-6)
     if not estimable or size < 2:
         return np.full(size, np.nan), np.full(size, np.nan), np.nan

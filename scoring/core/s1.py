@@ -16,7 +16,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SCORER_VERSION = 1
-"""Goes up whenever the same answer and the same gold would get another score."""
+"""Goes up whenever the same answer and gold would get a different score."""
 
 REFERENCE_POLICIES = ("set", "any")
 """How several alternatives count: their union as one gold set, or the best of them."""
@@ -59,8 +59,8 @@ def score_many(
 
     predictions: one collection of strings for each answer. items: for each answer, the index of its
     item in `golds`. golds: for each item, its alternatives. Returns one score for each answer.
-    Raises ValueError on an unknown policy, an index outside `golds`, or a string that stands where
-    a collection of strings belongs.
+    Raises ValueError on an unknown policy, an index outside `golds`, or a string in place of a
+    collection of strings.
     """
     check_references(references)
     index = _item_index(items, len(predictions), len(golds))

@@ -46,10 +46,10 @@ PUBLISHED_ACCURACIES = tuple(k / 100 for k in range(30, 96, 5))
 
 @dataclass(frozen=True)
 class SimulatedIntervals:
-    """Coverage and mean width of the intervals with their Monte-Carlo standard errors.
+    """Coverage and mean width of the intervals, with their Monte Carlo standard errors.
 
     bias is the mean distance of the bootstrap's own mean from the accuracy. All have the shape that
-    accuracy, episodes and examples broadcast to; NaN where there is not one example an episode.
+    accuracy, episodes and examples broadcast to; NaN where there is not one example per episode.
     """
 
     coverage: Floats
@@ -81,9 +81,9 @@ def simulate_intervals(
     really has.
 
     A configuration's numbers follow from the seed and its own three values, on any number of
-    workers (threads; None: one for each processor) and in any company. Every forty replicates share
-    their bootstrap weights, also with other configurations of as many episodes. Each interval stays
-    an honest bootstrap; as the data are its own, sharing adds no more than a twentieth to the
+    workers (threads; None: one per processor), whatever else is simulated. Every forty replicates
+    share their bootstrap weights, also with other configurations of as many episodes. Each interval
+    stays an honest bootstrap; as the data are its own, sharing adds no more than a twentieth to the
     standard errors given. Raises ValueError on values outside their range.
     """
     check_level(level)
@@ -102,7 +102,7 @@ def simulate_intervals(
 
 
 def published_examples(budget_hours: ArrayLike, episodes: ArrayLike) -> np.ndarray:
-    """Test examples an episode that FLEX's cost model buys; below 1 the budget is too small."""
+    """Test examples per episode that FLEX's cost model buys; below 1 the budget is too small."""
     e = np.asarray(episodes, float)
     seconds = np.asarray(budget_hours, float) * 3600
     return np.floor((seconds - 1166.0522286 * e) / (7.5251996952 * e)).astype(int)
@@ -181,7 +181,7 @@ def plan_people(
     one gets its own annotators out of the one budget. Designs of fewer than min_items are left out.
 
     With min_coverage the narrowest designs are simulated (right-or-wrong scores with these
-    components), at least five of them and on until one reaches it; only those that do come back.
+    components), at least five of them and on until one reaches it; only those that do are returned.
     Empty when the budget buys nothing. Raises ValueError on values outside their range.
     """
     costs = Costs(rate, onboarding_s, shots, train_s, item_s, fee, batches)
@@ -220,7 +220,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Aim:
-    """What the interval is to say: about which items, of how many, at which level."""
+    """What the interval is about: which items, out of how many, at which level."""
 
     estimand: str
     max_items: int
@@ -260,7 +260,7 @@ def _design(n: int, m: int, costs: Costs, parts: Components, aim: Aim) -> People
 def _reaching(
     least: float, designs: list[PeopleDesign], parts: Components, aim: Aim, seed: int
 ) -> Iterator[PeopleDesign]:
-    """Of the narrowest designs those whose simulated coverage is at least this."""
+    """Of the narrowest designs, those whose simulated coverage is at least this."""
     model = ScoreModel.from_components(
         annotator_var=parts.annotator, item_var=parts.item, residual_var=parts.residual
     )

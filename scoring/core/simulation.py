@@ -2,7 +2,7 @@
 
 A latent normal model: a score is 1 where threshold + annotator + item + noise > 0. Its mean and its
 components on the scale of the scores are exact (tetrachoric probabilities by Owen's T), so that the
-truth which an interval ought to cover is known.
+truth that an interval ought to cover is known.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class ScoreModel:
     ) -> "ScoreModel":
         """The model of 0/1 scores with these components, on the upper side of one half.
 
-        The mean p follows from p(1−p), which is the three together; ValueError above 1/4, the most
+        The mean p follows from p(1−p), the sum of the three; ValueError above 1/4, the most
         that scores in [0, 1] can vary.
         """
         total = annotator_var + item_var + residual_var
@@ -39,7 +39,7 @@ class ScoreModel:
             )
         mean = (1 + np.sqrt(max(0.0, 1 - 4 * total))) / 2
         shares = [_latent_share(mean, part) for part in (annotator_var, item_var)]
-        # Near 1 together, only where the residual is next to nothing.
+        # Close to 1 together only if the residual is next to nothing.
         scale = max(1.0, sum(shares) / 0.999)
         return cls(float(mean), shares[0] / scale, shares[1] / scale)
 
@@ -80,5 +80,5 @@ def _latent_share(mean: float, variance: float) -> float:
         both = mean - 2 * special.owens_t(threshold, np.sqrt((1 - share) / (1 + share)))
         return float(both - mean**2 - variance)
 
-    # All of the variance shared is the far end; rounding may leave it a hair short.
+    # The extreme is all variance shared; rounding may leave it a hair short.
     return 1.0 if excess(1.0) <= 0 else float(optimize.brentq(excess, 0.0, 1.0))

@@ -1,4 +1,4 @@
-"""Pieces of a text: how two taps become a span, and whether a gold span can be reached so.
+"""Pieces of a text: how two taps become a span, and whether a gold span can be reached that way.
 
 Offsets are code points of the stored text, ends exclusive. `static/annotation/kinds/spans.js`
 follows the same rules; the two are held together by a test.
@@ -95,7 +95,7 @@ class Token:
 class Reach:
     """How many gold spans two taps reach; `absent` ones are not in their text and not in `spans`.
 
-    `by_words` counts those that are reached by tapping words alone, no punctuation.
+    `by_words` counts those reached by tapping only words, no punctuation.
     """
 
     reached: int

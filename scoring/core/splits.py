@@ -1,7 +1,7 @@
 """A cell over several splits: annotators are nested in splits, and every split has the same items.
 
-Five splits of three people are not fifteen people: those who learned from the same examples err
-alike, so the split is the unit of the interval.
+Five splits of three people are not fifteen people: those who learned from the same examples make
+similar errors, so the split is the unit of the interval.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class SplitInterval:
 
     cell: mean, SD and interval over the splits (cell.n of them). annotators and annotator_sd: over
     all people. split_var, annotator_var: the components between splits and between annotators of
-    one split, none below 0. With one annotator a split the two cannot be told apart: split_var
+    one split, none below 0. With one annotator per split the two cannot be told apart: split_var
     holds both and annotator_var is NaN. With a single split split_var is NaN and the unit is the
     annotator. With missing scores both are NaN.
     """
@@ -42,7 +42,7 @@ def split_interval(
     """Interval of annotators × items scores, with the split of each annotator.
 
     A split counts by its number of annotators, so the mean stays the mean over annotators. Raises
-    ValueError as `cell_interval` does, and when there is not one split for each row.
+    ValueError as `cell_interval` does, and unless there is one split for each row.
     """
     y = score_matrix(scores)
     labels = np.unique(np.asarray(splits), return_inverse=True)[1]
@@ -61,7 +61,8 @@ def split_interval(
 
 
 def _components(y: Floats, labels: np.ndarray) -> tuple[float, float]:
-    """From the mean squares of splits, annotators in splits, and their crossings with items."""
+    """From the mean squares of splits, annotators within splits, and their interactions with
+    items."""
     sizes = np.bincount(labels)
     n, m, s = len(y), y.shape[1], len(sizes)
     if m < 2 or n < 2 or np.isnan(y).any():
@@ -81,7 +82,7 @@ def _components(y: Floats, labels: np.ndarray) -> tuple[float, float]:
 
 
 def _excess(deviations: Floats, df: int) -> float:
-    """A main effect's mean square less that of its crossing with items."""
+    """A main effect's mean square less that of its interaction with items."""
     m = deviations.shape[1]
     means = deviations.mean(axis=1, keepdims=True)
     if df < 1:

@@ -115,7 +115,7 @@ def _from_mean_squares(squares: MeanSquares) -> Floats:
 
 
 def _henderson(y: Floats) -> Floats:
-    """Method 1 (Searle, Casella & McCulloch 1992, ch. 5) for at most one score a cell."""
+    """Method 1 (Searle, Casella & McCulloch 1992, ch. 5) for at most one score per cell."""
     seen = ~np.isnan(y)
     by_row, by_column, size = seen.sum(axis=1), seen.sum(axis=0), seen.sum()
     y = y - np.nanmean(y)  # keeps the sums of squares from cancelling

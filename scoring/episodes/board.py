@@ -1,5 +1,5 @@
-"""The board of a benchmark of episodes, in the form of FLEX's: for each data set zero-shot and
-few-shot, over data sets, and overall.
+"""The board of a benchmark of episodes, in FLEX's form: zero-shot and few-shot for each data set,
+over data sets, and overall.
 
 A figure is the mean over episodes, with their SD (ddof 0) and a percentile bootstrap over them.
 """
@@ -23,7 +23,7 @@ Place = tuple[str, bool]
 
 
 def place_name(place: Place) -> str:
-    """As FLEX's board calls it."""
+    """Its name on FLEX's board."""
     task, few = place
     return f"{task}-{'few' if few else '0'}"
 
@@ -43,7 +43,7 @@ class EpisodeEntry:
 
     who: Who
     protocol: tuple[str, ...]
-    # Its study goes on, or its annotators are simulated: only researchers see such a line.
+    # Its study is still running, or its annotators are simulated: only researchers see such a line.
     is_running: bool
     results: tuple[EpisodeResult, ...]
     figures: Mapping[Place, EpisodeScore]
@@ -52,7 +52,8 @@ class EpisodeEntry:
 
 @dataclass(frozen=True)
 class EpisodeTest:
-    """Two of the board on the same episodes; the first's mean less the second's, in [0, 1]."""
+    """Two lines of the board on the same episodes; the first's mean less the second's, in [0,
+    1]."""
 
     first: Who
     second: Who
@@ -69,7 +70,7 @@ class EpisodeTest:
 @dataclass(frozen=True)
 class EpisodeBoard:
     benchmark: str
-    # How many episodes there are at each place.
+    # How many episodes there are in each column.
     places: Mapping[Place, int]
     entries: tuple[EpisodeEntry, ...]
 
@@ -86,7 +87,7 @@ def episode_board(
     simulated: bool = False,
     seed: int = SEED,
 ) -> EpisodeBoard:
-    """Systems and people whose figures stand, best first; with a protocol its systems alone.
+    """Systems and people whose figures are approved, best first; with a protocol, only its systems.
     Researchers see the people of running studies too."""
     reader = EpisodeReader(benchmark)
     places = dict(sorted(reader.counts().items()))
@@ -114,7 +115,7 @@ def _people(
 
 
 def paired_tests(board: EpisodeBoard, *, seed: int = SEED) -> list[EpisodeTest]:
-    """Every two of the board at every place, on the episodes that both finished: an interval by
+    """Every pair of lines in every column, on the episodes that both finished: an interval by
     bootstrap over episodes, and a sign-flip test with Holm's adjustment over the whole family."""
     tests = [
         test
@@ -175,7 +176,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _order(entry: EpisodeEntry) -> tuple[bool, float, str, str]:
-    """The highest overall mean first; after them those without one."""
+    """The highest overall mean first; those without one last."""
     both = entry.overall.both
     return both is None, -(both or 0), entry.who.name, entry.who.method
 

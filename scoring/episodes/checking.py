@@ -1,6 +1,6 @@
 """Checking FLEX predictions before they are imported, and merging partial files of them.
 
-Whole predictions answer every question of a benchmark's episodes exactly once, with a class of
+Complete predictions answer every question of a benchmark's episodes exactly once, with a class of
 its episode.
 """
 
@@ -51,8 +51,8 @@ def check_predictions(
     partial: bool = False,
 ) -> Check:
     """All files together, against the episodes of the benchmark or of some of its tasks; in a
-    `partial` check a question without an answer is no fault. Raises BadInput for a file that is
-    no JSON object."""
+    `partial` check an unanswered question is not a fault. Raises BadInput for a file that is not a
+    JSON object."""
     classes = _classes(benchmark, tasks)
     check = Check(questions=len(classes))
     for path in paths:

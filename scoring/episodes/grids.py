@@ -1,7 +1,8 @@
-"""Simulating grids: how well intervals over episodes hold, for many configurations at once.
+"""Simulating grids: how well intervals over episodes cover the truth, for many configurations at
+once.
 
-A large grid is cut into jobs that any number of workers take up. A configuration's numbers
-follow from the seed and itself, so the parts make the same grid as one worker alone.
+A large grid is cut into jobs that any number of workers pick up. A configuration's numbers depend
+only on the seed and itself, so the parts make the same grid as a single worker.
 """
 
 import math
@@ -20,7 +21,7 @@ from annotation.models.errors import BadInput, Refusal
 from scoring.core.sample_size import published_examples, simulate_intervals
 
 JOB = "simulate_intervals"
-# Draws of episodes between two signs of life of a worker.
+# Draws of episodes between two signs of life from a worker.
 DRAWS_AT_ONCE = 1_000_000_000
 FIGURES = ("coverage", "coverage_se", "width", "width_se", "bias")
 # done, total, message
@@ -29,7 +30,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class GridPoint:
-    """One configuration; hours are None where the examples were given."""
+    """One configuration; hours are None if the examples were given."""
 
     accuracy: float
     hours: float | None
@@ -81,8 +82,8 @@ def simulate_grid(
 
 
 def distribute_grid(points: Sequence[GridPoint], rules: GridRules, *, parts: int) -> str:
-    """Cut the grid into so many jobs for any number of workers. Returns the name that the grid is
-    collected by."""
+    """Cut the grid into this many jobs for any number of workers. Returns the name by which the
+    grid is collected."""
     if parts < 1:
         raise BadInput("A grid is cut into at least one part.")
     grid = secrets.token_hex(8)
@@ -116,7 +117,7 @@ def simulate_part(job: Job, progress: Progress) -> dict[str, Any]:
 
 
 def collect_grid(grid: str, points: Sequence[GridPoint]) -> list[GridRow] | None:
-    """The grid in the order of its points, None while some of it is not done. Raises Refusal for
+    """The grid in the order of its points, None while some of it is unfinished. Raises Refusal for
     a part that failed or was stopped."""
     found = list(jobs_of(grid))
     for job in found:

@@ -1,4 +1,4 @@
-"""What people and systems scored in each episode, by the scorer that scores everything else.
+"""What people and systems scored in each episode, by the same scorer as everything else.
 
 A benchmark of FLEX's size has thousands of episodes, so their items are read together.
 """
@@ -23,7 +23,7 @@ from scoring.comparison.scored_items import ScoredItems, scored_items
 from scoring.models import Run
 
 HUMAN, SYSTEM, SIMULATED = "human", "run", "simulated"
-# Every episode asks for one label, so both policies are the same.
+# Every episode asks for one label, so both policies agree.
 POLICY = ReferencePolicy.ANY
 
 
@@ -145,6 +145,6 @@ class EpisodeReader:
 
 
 def system_of(run: Run) -> Who:
-    """Nobody adds to another's line; what researchers stored is nobody's own."""
+    """Nobody adds to another's line; what researchers stored belongs to nobody."""
     own = run.owner_id if run.owner and not run.owner.is_staff else None
     return Who(SYSTEM, run.system, run.method, run.parameters, submitter=own)

@@ -1,5 +1,5 @@
-"""The board of a benchmark's episodes: for researchers, and for everybody once they say so of
-the benchmark's leaderboard."""
+"""The board of a benchmark's episodes: for researchers, and for everybody once they make the
+benchmark's leaderboard public."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
@@ -48,7 +48,8 @@ def episodes_export(request: HttpRequest, name: str, table: str, form: str) -> H
 
 
 def _may_read(request: HttpRequest, name: str) -> bool:
-    """Whether this reader may; who is not signed in is asked to, and learns nothing else."""
+    """Whether this reader may see it; anyone not signed in is asked to sign in, and learns nothing
+    else."""
     is_public = Leaderboard.objects.filter(benchmark__name=name, is_public=True).exists()
     if request.user.is_authenticated and not (request.user.is_staff or is_public):
         raise Http404

@@ -1,5 +1,5 @@
-"""Figures, drawn so that they can be read in print and by the colour-blind: colour never
-stands alone, a marker or a dash goes with it.
+"""Figures, drawn to be readable in print and by the colour-blind: colour never stands alone, but
+always with a marker or a dash.
 
 Bytes are deterministic: the same rows give the same file.
 """
@@ -27,7 +27,7 @@ from scoring.models import References
 
 Plain = dict[str, Any]
 
-# Texts stay texts, ids do not change, and nobody's clock gets into a file.
+# Text stays text, ids are stable, and no clock gets into a file.
 mpl.rcParams["svg.fonttype"] = "none"
 mpl.rcParams["svg.hashsalt"] = "scoring"
 mpl.rcParams["pdf.fonttype"] = 42
@@ -46,7 +46,7 @@ DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
 INK = "#1d2429"
 GRID = "#80868b"
 
-# What an entry of the legend takes, in inches: its line, its handle and gaps, each sign.
+# The width of a legend entry in inches: its line, its handle and gaps, each character.
 LEGEND_LINE, LEGEND_HANDLE, LEGEND_SIGN = 0.17, 0.65, 0.065
 MOST_SIGNS = 44
 
@@ -108,7 +108,7 @@ def _test_names(tests: Sequence[Plain]) -> list[str]:
 
 
 def curves_figure(curves: Sequence[Plain]) -> Figure:
-    """Learning over the training items, one panel a cell: each annotator pale, the group's
+    """Learning over the training items, one panel per cell: each annotator pale, the group's
     mean hollow, the adjusted mean filled with its SE."""
     figure, panels = _panels(len(curves), "S1 (percent)")
     for panel, curve in zip(panels, curves, strict=False):
@@ -229,7 +229,7 @@ def _shots_panel(
     for number, (name, line) in enumerate(lines.items()):
         colour, marker = looks[line[0].system or ""]
         told = [row for row in line if row.ci_low is not None and row.ci_high is not None]
-        # Beside people's and one another, so that no interval hides another.
+        # Offset from people's and from one another, so that no interval hides another.
         aside = min(0.5, 3 / len(lines)) * (number + 1) if told else 0
         panel.vlines(
             [float(row.shots or 0) - aside for row in told],
@@ -266,7 +266,7 @@ def _bound_lines(panel: Axes, bounds: Sequence[Bound]) -> None:
 
 
 def _people(panel: Axes, name: str, line: Sequence[Row], number: int) -> None:
-    # Beside one another, so that no interval hides another.
+    # Offset from one another, so that no interval hides another.
     places = [float(row.shots or 0) + 0.5 * number for row in line]
     means = [row.mean or 0.0 for row in line]
     low = [m - (m if r.ci_low is None else r.ci_low) for m, r in zip(means, line, strict=True)]

@@ -14,14 +14,14 @@ from scoring.comparison.items import item_figures, task_cells
 from scoring.comparison.requests import asked, download, for_researchers
 from scoring.figures import drawing
 
-# Which part of a kept analysis a figure draws.
+# The part of a kept analysis that a figure draws.
 PARTS = {"differences": "tests", "curves": "curves"}
 
 
 @for_researchers
 @require_safe
 def shots_figure(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
-    """Score against shots, of the table as it is shown."""
+    """Score against shots, for the table as shown."""
     table = glance(*asked(request, scope, name), author=request.user).table
     if table is None:
         raise Http404

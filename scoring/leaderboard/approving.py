@@ -1,8 +1,8 @@
-"""Approving: whose figures stand on a benchmark's leaderboard.
+"""Approving: whose figures appear on a benchmark's leaderboard.
 
-A researcher's decision holds. Without one, a complete run stands if a researcher stored it (by
-a command, or as a member of staff), and waits if anybody else submitted it; the people of a
-study stand once the study is closed.
+A researcher's decision holds. Without one, a complete run appears if a researcher stored it (by a
+command, or as a member of staff), and waits if anybody else submitted it; a study's people appear
+once the study is closed.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from scoring.models import BoardDecision, Run, Standing
 BY_RESEARCHERS = Q(owner__isnull=True) | Q(owner__is_staff=True)
 UNDECIDED = Q(board_decision__isnull=True)
 APPROVED = Q(board_decision__stands=True)
-# The same as `Run.standing` tells of one run.
+# The same as `Run.standing` for one run.
 OF_STANDING: dict[str, Q] = {
     Standing.WAITING: UNDECIDED & ~BY_RESEARCHERS,
     Standing.APPROVED: APPROVED,
@@ -30,7 +30,7 @@ OF_STANDING: dict[str, Q] = {
 
 
 class NotComplete(Refusal):
-    """A run that still takes predictions is not what would be approved."""
+    """A run that still accepts predictions is not yet what would be approved."""
 
 
 def standing_runs(benchmark: Benchmark) -> QuerySet[Run]:
@@ -49,7 +49,7 @@ def standing_studies(benchmark: Benchmark) -> QuerySet[Study]:
 
 
 def running_studies(benchmark: Benchmark) -> QuerySet[Study]:
-    """Those whose people will stand once they are closed."""
+    """Those whose people will appear once they are closed."""
     running = UNDECIDED & Q(state__in=[StudyState.OPEN, StudyState.PAUSED])
     return benchmark.studies.filter(running).order_by("created_at", "pk")
 

@@ -1,5 +1,4 @@
-"""Placing: the leaderboard of a benchmark, from the runs, people and published figures that
-stand on it."""
+"""The leaderboard of a benchmark, from the runs, people and published figures that appear on it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +56,7 @@ class Board:
 
     @property
     def entries(self) -> list[Entry]:
-        """Everybody who stands in any of the tables."""
+        """Everybody who appears in any of the tables."""
         places = [line.place for line in self.over_tasks]
         places += [place for board in self.by_task for place in board.places]
         return list({id(place.entry): place.entry for place in places}.values())
@@ -73,11 +72,11 @@ def place_all(
     """The board over the chosen tasks, all of them if none is chosen. Researchers see the
     people of running studies too."""
     reader = CellReader(Choices(references=references, shots=SHOWN))
-    # Episodes have a board of their own; see boards.py.
+    # Episodes have a board of their own: scoring/episodes/board.py.
     whole = ItemSet.objects.filter(role=Role.TEST, episode__isnull=True)
     imported = {task.slug: task for task in benchmark.tasks.filter(item_sets__in=whole).distinct()}
     published = [row for row in reported_rows(benchmark, None) if str(row.shots) in SHOWN]
-    # Where nothing can be scored, the board is of the policy that its figures tell.
+    # If nothing can be scored, the board has the policy that its figures state.
     policies = first_policies(published) | {
         slug: reader.policy(task) for slug, task in imported.items()
     }
@@ -126,7 +125,7 @@ def _submitters(benchmark: Benchmark) -> dict[int, int | None]:
 
 
 def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[int | None, Cell]]:
-    """The standing runs of a cell, apart by who submitted them and by their parameters."""
+    """The runs of a cell that appear, separated by submitter and by parameters."""
     groups: dict[tuple[int | None, str], list[int]] = defaultdict(list)
     for number, run in enumerate(cell.runs):
         if run.pk in submitters:
@@ -174,7 +173,7 @@ def _people(
 
 
 def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Entry]:
-    """One entry for each system; a second figure for the same place makes a second entry."""
+    """One entry for each system; a second figure for the same column makes a second entry."""
     groups: dict[tuple[str | None, str | None, str], list[Rows]] = defaultdict(list)
     for row in rows:
         same = groups[row.system, row.method, row.parameters]
@@ -197,7 +196,7 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
 
 
 def _comparable(rows: Rows, policies: Mapping[str, str]) -> Rows:
-    """Without the figures under another policy than the board's: they share no column with it."""
+    """Without the figures under another policy than the board's: they cannot share its columns."""
     return {
         place: row for place, row in rows.items() if policy_of(row, policies) == policies[row.task]
     }

@@ -2,8 +2,8 @@
 
 A system is ranked on a task if its runs cover 10, 20 and 30 shots and all five splits, each
 split equally often, with an answer to every item; it is ranked by its mean at 30 shots. Over
-tasks it is ranked if it is ranked on each of them. People, and what no skill earns, stand among
-the systems at their place, without a rank.
+tasks it is ranked if it is ranked on each of them. People, and what no skill earns, appear among
+the systems in order, without a rank.
 """
 
 from collections import Counter
@@ -35,11 +35,11 @@ class Entry:
     source: str = ""
     citation: str = ""
     url: str = ""
-    # None: nobody told.
+    # None: not stated.
     uses_labelled: bool | None = None
     uses_unlabelled: bool | None = None
     protocol: tuple[str, ...] = ()
-    # Its study goes on: only researchers see such a line.
+    # Its study is still running: only researchers see such a line.
     is_running: bool = False
     # By task and shots as files write them.
     rows: Mapping[tuple[str, str], Row] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an entry stands in one table. Without a mean or with gaps it has no rank."""
+    """An entry's line in one table. Without a mean, or with gaps, it has no rank."""
 
     entry: Entry
     mean: float | None
@@ -69,13 +69,13 @@ class Place:
 
     @property
     def is_unranked(self) -> bool:
-        """Of a system: people and no skill never have a rank."""
+        """Only of a system: people and no skill never have a rank."""
         return self.entry.kind == SYSTEM and self.rank is None
 
 
 @dataclass(frozen=True)
 class OverTasks:
-    """A place in the table over tasks, with its averages by shots."""
+    """A line of the table over tasks, with its averages by shots."""
 
     place: Place
     averages: Mapping[int, Aggregate]
@@ -105,8 +105,7 @@ def places(
     mean: Callable[[Entry], float | None],
     gaps: Callable[[Entry], tuple[str, ...]],
 ) -> list[Place]:
-    """By mean, the highest first; after them the systems without a rank. Equal means share
-    a rank."""
+    """By mean, highest first; then the systems without a rank. Equal means share a rank."""
     found = [(each, mean(each), gaps(each)) for each in entries]
     ranked = [
         score
@@ -128,7 +127,7 @@ def places(
 
 
 def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
-    """What the runs of one system on one task lack."""
+    """What one system's runs on one task lack."""
     by_shots = {cell.shots: cell for cell in cells}
     return tuple(
         gap
@@ -165,7 +164,7 @@ def _gaps_in_cell(cell: Cell) -> Iterable[str]:
     if cell.coverage < 1:
         yield _("%(shots)s shots: only %(share)s %% of the items answered") % {
             "shots": cell.shots,
-            # Rounded down: what is not whole must not read as 100.
+            # Rounded down: what is incomplete must not read as 100.
             "share": int(1000 * cell.coverage) / 10,
         }
 

@@ -56,9 +56,10 @@ def leaderboard_export(request: HttpRequest, name: str, table: str, form: str) -
 
 
 def _readable(request: HttpRequest, name: str) -> Benchmark | None:
-    """The benchmark, if this reader may see its board; None for who may sign in to see it.
+    """The benchmark, if this reader may see its board; None for those who might see it after
+    signing in.
 
-    Whether a board that is not public exists is told to researchers alone.
+    Only researchers are told whether a non-public board exists.
     """
     found = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
     is_public = found is not None and hasattr(found, "leaderboard") and found.leaderboard.is_public

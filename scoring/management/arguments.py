@@ -1,4 +1,4 @@
-"""What a command is about, by the names given on its line."""
+"""What a command is about, by the names on its command line."""
 
 from typing import TypeVar
 

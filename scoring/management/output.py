@@ -1,4 +1,4 @@
-"""Where a command puts a document: into a file, or alone on stdout."""
+"""Where a command writes a document: to a file, or alone to stdout."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What researchers decided about the leaderboard: whose figures stand on it."""
+"""What researchers decided about the leaderboard: whose figures appear on it."""
 
 from django.conf import settings
 from django.db import models
@@ -10,11 +10,11 @@ from scoring.models.run import Run
 
 
 class BoardDecision(models.Model):
-    """Whether one run, or the people of one study, stand on the leaderboard.
+    """Whether one run, or the people of one study, appear on the leaderboard.
 
-    A decision is about what it names and nothing that comes later: a run is final once it is
-    complete, and a submitter's next run waits for a decision of its own. What holds without a
-    decision is told in scoring/leaderboard/approving.py.
+    A decision covers what it names and nothing that comes later: a run is final once it is
+    complete, and a submitter's next run waits for a decision of its own. For what holds without a
+    decision, see scoring/leaderboard/approving.py.
     """
 
     run = models.OneToOneField(

@@ -1,5 +1,5 @@
-"""What the scoring keeps so that it need not be computed again: vectors of scores, and
-comparisons with all that they rest on."""
+"""What the scoring keeps so that it need not be recomputed: vectors of scores, and comparisons with
+all that they rest on."""
 
 import numpy as np
 from django.db import models
@@ -16,8 +16,8 @@ STORED = np.dtype("<f8")
 class ScoreVector(models.Model):
     """The S1 of every item of one test set, in the set's order, for one assignment or run.
 
-    An item without an answer is NaN. The fingerprint follows everything that the scores
-    follow from: when it differs from the present one, the vector is stale.
+    An item without an answer is NaN. The fingerprint covers everything that the scores follow from:
+    when it differs from the current one, the vector is stale.
     """
 
     assignment = models.ForeignKey(
@@ -38,7 +38,7 @@ class ScoreVector(models.Model):
                 | Q(assignment__isnull=True, run__isnull=False),
                 name="score_vector_of_one",
             ),
-            # Null differs from null, so each of the two binds only the rows that it is about.
+            # Null differs from null, so each of the two binds only the rows it concerns.
             models.UniqueConstraint(
                 fields=["assignment", "item_set", "references", "gold_version", "scorer_version"],
                 name="score_vector_of_assignment_once",
@@ -59,7 +59,7 @@ class ScoreVector(models.Model):
 
 
 class Part(models.TextChoices):
-    """What of a comparison is computed at once."""
+    """The part of a comparison that is computed at once."""
 
     TABLE = "table", "table"
     ANALYSIS = "analysis", "analysis"
@@ -72,7 +72,7 @@ class Comparison(models.Model):
     part = models.CharField(max_length=8, choices=Part.choices)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, related_name="+")
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, null=True, related_name="+")
-    # A digest of the parameters: what a constraint compares must be a plain value.
+    # A digest of the parameters: a constraint can only compare plain values.
     parameters_key = models.CharField(max_length=64)
     parameters = models.JSONField()
     seed = models.PositiveBigIntegerField()
@@ -103,7 +103,7 @@ class Comparison(models.Model):
 
 
 class Leaderboard(models.Model):
-    """Whether a benchmark's leaderboard may be read by everybody: the researcher says so."""
+    """Whether everybody may read a benchmark's leaderboard: the researcher decides."""
 
     benchmark = models.OneToOneField(
         Benchmark, on_delete=models.CASCADE, related_name="leaderboard"

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Benchmark, Example, ItemSet, Task
 
 FULLY_SUPERVISED = "all"
-# Episodes differ in how many training examples they have: their figure is over all that have any.
+# Episodes differ in their number of training examples: their figure is over all that have any.
 FEW = "few"
 
 
@@ -28,7 +28,7 @@ class RunState(models.TextChoices):
 
 
 class ProtocolTag(models.TextChoices):
-    """How a system met the tasks before the test, as FLEX's board tells them apart."""
+    """How a system was prepared before the test, in the categories of FLEX's board."""
 
     PRETRAINING_ONLY = "pretraining-only", _("pretraining only")
     META_TRAINED = "meta-trained", _("meta-trained")
@@ -40,7 +40,7 @@ class ReportedKind(models.TextChoices):
 
 
 class References(models.TextChoices):
-    """The reference policy of a published figure, which its source may not tell."""
+    """The reference policy of a published figure, which its source may not state."""
 
     SET = "set", _("set")
     ANY = "any", _("any")
@@ -59,7 +59,7 @@ def shots_order(shots: int | str | None) -> tuple[float, str]:
 
 
 class Standing(models.TextChoices):
-    """How a complete run stands to the leaderboard of its benchmark."""
+    """A complete run's standing on its benchmark's leaderboard."""
 
     WAITING = "waiting", _("waits for a decision")
     APPROVED = "approved", _("approved")
@@ -79,8 +79,8 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """A system's predictions on the test set of one task, trained or shown as one split or
-    episode says. Final once it is complete: a new file is a new run."""
+    """A system's predictions on one task's test set, trained on or shown one split or episode.
+    Final once it is complete: a new file is a new run."""
 
     task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="runs")
     test_set = models.ForeignKey(ItemSet, on_delete=models.PROTECT, related_name="runs")
@@ -114,7 +114,7 @@ class Run(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    # What joined and what did not: see scoring/runs/importing.py.
+    # What matched and what did not: see scoring/runs/importing.py.
     report = models.JSONField(default=dict, blank=True)
 
     objects = RunQuerySet.as_manager()
@@ -147,7 +147,7 @@ class Run(models.Model):
 
     @property
     def standing(self) -> Standing | None:
-        """Whether it stands on the board, and by what; None while it is being uploaded."""
+        """Whether it is on the board, and why; None while it is being uploaded."""
         if not self.is_complete:
             return None
         if hasattr(self, "board_decision"):
@@ -188,7 +188,7 @@ class Prediction(models.Model):
         return f"prediction of run {self.run_id} for example {self.example_id}"
 
 
-# What a published figure is known by, beside its shots.
+# What identifies a published figure, besides its shots.
 _FIGURE = [
     "benchmark",
     "task",
@@ -206,8 +206,8 @@ _STORED_ALREADY = _("This figure is stored already: delete the stored one to cor
 class ReportedScore(models.Model):
     """A figure known only as published. In percent, as published.
 
-    The task is a slug: a figure may stand for a task whose data are not imported. A figure
-    never changes by an import; whoever holds a correction deletes the old row first.
+    The task is a slug: a figure may be for a task whose data are not imported. An import never
+    changes a figure; to correct one, delete the old row first.
     """
 
     benchmark = models.ForeignKey(
@@ -240,7 +240,7 @@ class ReportedScore(models.Model):
                 name="reported_score_once",
                 violation_error_message=_STORED_ALREADY,
             ),
-            # The first passes over rows whose shots are null.
+            # The first constraint skips rows whose shots are null.
             models.UniqueConstraint(
                 fields=_FIGURE,
                 condition=Q(shots__isnull=True),

@@ -1,6 +1,6 @@
-"""Triggers that make complete runs final: the database itself refuses a later change.
+"""Triggers that make complete runs final: the database itself refuses later changes.
 
-A whole run can be deleted; what it says cannot be edited or added to. The refusals surface in
+A whole run can be deleted; its predictions cannot be edited or added to. The refusals surface in
 Django as IntegrityError.
 """
 
@@ -12,7 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 REFUSAL = "A complete run is final: import another file as another run."
 
-# Name, event and table, and when it is refused; {added} stands for the rows of an insert.
+# Name, event and table, and when it is refused; {added} stands for the inserted rows.
 RULES = (
     ("scoring_run_no_change", "UPDATE ON scoring_run", "OLD.state = 'complete'"),
     ("scoring_prediction_no_change", "UPDATE ON scoring_prediction", ""),
@@ -69,10 +69,10 @@ def _create_on_sqlite(name: str, event: str, condition: str) -> list[str]:
 def _create_on_postgres(name: str, event: str, condition: str) -> list[str]:
     moment, rows = "BEFORE", "FOR EACH ROW"
     if event.startswith("INSERT"):
-        # A statement at a time: row by row, storing predictions took a sixth longer.
+        # Per statement: per row, storing predictions took a sixth longer.
         moment, rows = "AFTER", "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
         condition = f"EXISTS (SELECT 1 FROM added WHERE {condition.format(added='added')})"
-    # The condition stands in the function: a trigger's own WHEN takes no subquery.
+    # The condition is in the function: a trigger's own WHEN takes no subquery.
     function = _POSTGRES_FUNCTION.format(name=name, condition=condition or "TRUE", refusal=REFUSAL)
     trigger = f"CREATE OR REPLACE TRIGGER {name} {moment} {event} {rows} EXECUTE FUNCTION {name}()"
     return [function, trigger]

@@ -1,7 +1,7 @@
-"""Planning: how many people on how many items a budget buys, or what a wanted width costs.
+"""Planning: how many people on how many items a budget buys, or what a target width costs.
 
-The formulas and their simulation are the core's; here a plan is put together from what is
-assumed, and says what it rests on.
+The formulas and their simulation are in the core; here a plan is assembled from assumptions, and
+states them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from scoring.core.variance import Components
 
 LEAST_ANNOTATORS = 3
 LEAST_ITEMS = 20
-# Nobody recruits more for one cell: what these do not reach is out of reach.
+# Nobody recruits more for one cell: what these cannot reach is out of reach.
 MOST_ANNOTATORS = 1_000
 MOST_ITEMS = 10_000
 LEAST_COVERAGE = 0.94
@@ -32,7 +32,7 @@ class Assumptions:
     """What a plan rests on. Times in seconds, the fee as a share on top, variances on the scale
     of scores in [0, 1]; shots are training items, batches the splits or episodes of a cell.
 
-    As they stand: a crowd that scores 80 on average, with 4 points between annotators, on short
+    The defaults: a crowd that scores 80 on average, with 4 points between annotators, on short
     texts.
     """
 
@@ -77,7 +77,7 @@ class Assumptions:
 @dataclass(frozen=True)
 class Contrast:
     """A difference from a system that the study should show, in [0, 1], and how the system's
-    scores vary. None: as people's do, with half of what makes an item hard in common."""
+    scores vary. None: as people's do, sharing half of what makes an item hard."""
 
     difference: float
     runs: int = 1
@@ -88,11 +88,12 @@ class Contrast:
 
 @dataclass(frozen=True)
 class PlannedDesign:
-    """A design, and what the contrast becomes in it: the chance to show its difference."""
+    """A design, and the contrast in it: the chance to show its difference."""
 
     design: PeopleDesign
     power: float | None = None
-    # The smallest difference that is shown four times of five; of the two that stand out alone.
+    # The smallest difference that is shown four times out of five; only for the two designs that
+    # stand out.
     detectable: float | None = None
 
     @property
@@ -112,7 +113,7 @@ class Plan:
     # fewest that reach it.
     frontier: tuple[PlannedDesign, ...]
     recommended: PlannedDesign | None
-    # Always three annotators; None where the budget does not buy them.
+    # Always three annotators; None if the budget does not buy them.
     three: PlannedDesign | None
     notes: tuple[str, ...]
 
@@ -212,7 +213,7 @@ def _of_width(assumptions: Assumptions, width: float) -> list[PeopleDesign]:
     found: list[PeopleDesign] = []
     for annotators in range(LEAST_ANNOTATORS, MOST_ANNOTATORS + 1):
         cheapest = min((design.cost for design in found), default=float("inf"))
-        # Nothing cheaper can follow; the frontier goes on a little for the eye.
+        # Nothing cheaper can follow; the frontier continues a little for the eye.
         if assumptions.costs.of(annotators, assumptions.least_items) > 3 * cheapest:
             break
         if design := _fewest_items(assumptions, annotators, width):
@@ -236,7 +237,7 @@ def _fewest_items(assumptions: Assumptions, annotators: int, width: float) -> Pe
 def _checked(
     designs: Sequence[PeopleDesign], assumptions: Assumptions, least: float, seed: int
 ) -> Iterator[PeopleDesign]:
-    """The first few simulated, and further ones until one holds the truth often enough."""
+    """The first few simulated, and further ones until one covers the truth often enough."""
     reached = 0
     for place, design in enumerate(designs):
         wanted = place < SIMULATED or (not reached and place < 4 * SIMULATED)
@@ -259,7 +260,7 @@ def _can_be_simulated(design: PeopleDesign, assumptions: Assumptions) -> bool:
 
 
 def _best(designs: Sequence[PeopleDesign], least: float | None) -> PeopleDesign | None:
-    """The first that is known to hold the truth often enough, or is not known not to."""
+    """The first that is known to cover the truth often enough, or is not known not to."""
     if least is None:
         return designs[0] if designs else None
     return next((each for each in designs if not each.coverage < least), None)

@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 from scoring.figures.drawing import COLOURS, GRID, INK
 from scoring.planning.designs import Plan, PlannedDesign
 
-# Beyond it the numbers of items would stand on one another.
+# Beyond it the numbers of items would overlap.
 MOST_LABELS = 9
 
 

@@ -100,7 +100,7 @@ class PlanForm(forms.Form):
 
     @classmethod
     def from_query(cls, query: Any) -> "PlanForm":
-        """Bound, with the usual values for whatever the address does not say."""
+        """Bound, with defaults for whatever the address does not say."""
         empty = cls()
         usual = {name: field.initial for name, field in empty.fields.items()}
         return cls({**usual, **{name: query[name] for name in usual if query.get(name)}})
@@ -147,7 +147,7 @@ class PlanForm(forms.Form):
 
 
 class PilotForm(forms.Form):
-    """The cells that a pilot can be: those that two people finished."""
+    """The cells that can serve as a pilot: those that two people finished."""
 
     pilot = forms.ChoiceField(label=_("Take values from a pilot"))
 
@@ -198,7 +198,7 @@ class TaskField(forms.ModelChoiceField[Task]):
 
 
 class DraftForm(forms.Form):
-    """The study that a plan makes; the design comes along in fields that the result holds."""
+    """The study that a plan makes; the result's hidden fields carry the design."""
 
     task = TaskField(
         label=_("Task"),

@@ -1,6 +1,6 @@
 """What a pilot tells a planner: how scores vary, how long answers take, what an hour costs.
 
-Any cell of a study will do as a pilot, a finished one as well.
+Any cell of a study will do as a pilot, even a finished one.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from scoring.core.intervals import cluster_scores
 from scoring.core.variance import Components, mean_squares, variance_components
 from scoring.planning.designs import Assumptions
 
-# Two of either make a variance; with so few it is little more than a guess.
+# Two of either give a variance; with so few it is little more than a guess.
 FEWEST = 2
 DOUBTFUL_BELOW = 5
 
@@ -47,7 +47,7 @@ class Pilot:
         )
 
     def assumptions(self) -> Assumptions:
-        """What it tells, over what is assumed."""
+        """What it tells, overriding what is assumed."""
         return replace(Assumptions(), **self.tells)
 
     @property
@@ -83,8 +83,8 @@ class Pilot:
 def read_pilot(
     study: Study, *, task: str = "", shots: int | None = None, simulated: bool = False
 ) -> Pilot:
-    """The one cell of the study that this names. Raises BadInput where there is none, several,
-    or too little in it."""
+    """The one cell of the study that this names. Raises BadInput if there is none, there are
+    several, or it holds too little."""
     cell = _the_cell(study, task, shots, simulated)
     scores = cluster_scores(cell.scores, cell.clusters)
     if min(scores.shape) < FEWEST:
@@ -120,7 +120,7 @@ class SystemPilot:
 
 
 def read_system(pilot: Pilot, name: str, method: str = "") -> SystemPilot:
-    """From the items that both sides answered whole. Raises BadInput."""
+    """From the items that both sides answered in full. Raises BadInput."""
     system = _the_system(pilot.cell, name, method)
     people, runs = _on_common_items(pilot.cell, system)
     if people.shape[1] < FEWEST:

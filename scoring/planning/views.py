@@ -30,7 +30,7 @@ MOST_CHECKED = 10_000
 @for_researchers
 @require_safe
 def plan(request: ResearcherRequest) -> HttpResponse:
-    """The whole page, or for a moved slider only its result."""
+    """The whole page, or only its result when a slider moved."""
     if "pilot" in request.GET:
         return _with_pilot(request)
     form = PlanForm.from_query(request.GET)

@@ -1,4 +1,4 @@
-"""How far the annotators of a study agree, and what they say together."""
+"""How far the annotators of a study agree, and what they answer together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Figure:
 
 
 def agreement(facts: Facts) -> Section:
-    """Nothing where it was not computed yet, or nobody could agree."""
+    """Empty if it has not been computed yet, or nobody could agree."""
     told = _told(facts)
     if not told:
         return Section("Agreement", ())
@@ -87,7 +87,7 @@ def _consensus(cell: CellFacts) -> Figure:
     return Figure(_place(cell), nan if mean is None else mean, rounded(mean) or "–")
 
 
-# By what they are called in a sentence.
+# By their names in a sentence.
 FIGURES: dict[str, Callable[[CellFacts], Figure]] = {
     "alpha with MASI": _masi,
     "the mean S1 of pairs": _pairwise,

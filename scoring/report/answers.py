@@ -1,4 +1,4 @@
-"""What a study's rows answer to the questions of the reporting sheet."""
+"""How a study's rows answer the questions of the reporting sheet."""
 
 from collections.abc import Iterable
 

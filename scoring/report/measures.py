@@ -1,4 +1,4 @@
-"""How a study was scored, how sure its figures are, and what was tested."""
+"""How a study was scored, how certain its figures are, and what was tested."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a study's annotators were due, and what that came to by the hour."""
+"""What a study's annotators were due, and what that came to per hour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Pay:
     # Of completed assignments; None where nobody completed.
     amount: Decimal | None
     minutes: float | None
-    # What an hour of elapsed time was worth: the median, and the least.
+    # What an hour of elapsed time was worth: the median, and the lowest.
     hourly: float | None
     lowest_hourly: float | None
     # What an hour of paid time was worth, over all completed ones together.

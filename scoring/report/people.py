@@ -1,5 +1,5 @@
-"""Who took part in a study, who was screened out, and who was excluded. People alone:
-simulated annotators are counted, and are in no other figure."""
+"""Who took part in a study, who was screened out, and who was excluded. Only people: simulated
+annotators are counted, and enter no other figure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from annotation.models import Assignment, Outcome, Study
 
 @dataclass(frozen=True)
 class Rate:
-    """A part of a whole, such as the annotators that were excluded."""
+    """A part of a whole, such as the annotators who were excluded."""
 
     count: int
     total: int
@@ -35,7 +35,7 @@ class TakingPart:
     # Of the completed assignments, those that a researcher excluded, and why.
     excluded: Rate
     reasons: dict[str, int]
-    # Excluded though they counted in no figure anyway.
+    # Excluded though they did not count in any figure anyway.
     excluded_unfinished: int
     simulated: int
 

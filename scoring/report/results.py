@@ -25,7 +25,7 @@ class CellFacts:
     no_skill: float | None
     # Splits that its annotators are nested in.
     splits: int
-    # How far they agree; None for one annotator, and where it has not been computed.
+    # How far they agree; None for one annotator, or if not computed.
     accord: Accord | None
     is_of_episodes: bool
 
@@ -42,7 +42,7 @@ class Results:
 
     @property
     def lacks_agreement(self) -> bool:
-        """Whether people could agree or not, and nobody has computed it."""
+        """Whether agreement is possible but has not been computed."""
         return any(
             (cell.row.n or 0) > 1 and cell.accord is None and not cell.is_of_episodes
             for cell in self.cells
@@ -97,8 +97,8 @@ def _floors(scope: Scope, reader: CellReader) -> dict[str, float]:
 
 
 def _kept_accords(scope: Scope, reader: CellReader) -> dict[tuple[str, int | str], Accord]:
-    """By task and shots, from the kept analysis: a page does not wait for their bootstraps. None
-    where the analysis is of other inputs."""
+    """By task and shots, from the kept analysis: a page does not wait for their bootstraps. None if
+    the analysis is of other inputs."""
     kept = find_kept(scope, Part.ANALYSIS, reader.choices)
     if not kept.result or is_stale(kept, inputs_fingerprint(scope, reader)):
         return {}

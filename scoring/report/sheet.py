@@ -1,8 +1,8 @@
-"""The reporting sheet: what a reader of a human baseline asks, each answered from the study's
-rows or left to the researcher.
+"""The reporting sheet: what a reader of a human baseline asks, each question answered from the
+study's rows or left to the researcher.
 
-The topics follow the checklist of Wei et al. 2025 (REFERENCE), in words of our own; its text
-is not ours to copy.
+The topics follow the checklist of Wei et al. 2025 (REFERENCE), in our own words; its text is not
+ours to copy.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class Topic:
     answer: str
 
 
-# What is known of a topic; without people, topics about them are the researcher's.
+# What is known about a topic; without people, topics about them are the researcher's.
 Answer = Callable[[Facts], str]
 
 

@@ -1,4 +1,4 @@
-"""The methods section and the reporting sheet of a study, to read and to take along."""
+"""The methods section and the reporting sheet of a study, to read and to download."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -11,7 +11,7 @@ from scoring.report.sheet import REFERENCE, Source
 from scoring.tables import documents
 
 DOCUMENTS = {"text": ("text/plain; charset=utf-8", "txt"), "latex": ("application/x-tex", "tex")}
-# The sheet is a table too; its LaTeX is the one of the report.
+# The sheet is a table too; its LaTeX is the report's.
 TABLES = [form for form in documents.FORMATS if form not in DOCUMENTS]
 
 

@@ -1,7 +1,7 @@
 """Runs over the API: create one, upload its predictions in pieces, finish it, read its scores.
 
-A run belongs to the user of the token; staff see all runs, everybody else's are not found. A
-piece that is sent again does no harm, so a client repeats what was not answered.
+A run belongs to the user of the token; staff see all runs; for others, other users' runs do not
+exist. Sending a piece again does no harm, so a client retries whatever got no response.
 """
 
 from collections.abc import Iterable, Mapping
@@ -178,7 +178,7 @@ def _opened(fields: RunFields, request: Request) -> Run:
 
 
 def _answers(run: Run, predictions: Iterable[Mapping[str, Any]]) -> dict[int, tuple[str, ...]]:
-    """The answers of a piece by example; the piece is refused if an id is not known."""
+    """The answers of a piece by example; the piece is refused if an id is unknown."""
     wanted = {each["id"]: each for each in predictions}
     items = run.test_set.items.filter(source_id__in=list(wanted))
     examples = dict(items.values_list("source_id", "example_id"))

@@ -30,7 +30,7 @@ def _run_on(shot_set: ItemSet) -> bool:
     try:
         finish_run(run, report={})
     except StoredAlready:
-        # Two shot sets that teach it the same: the system answers alike, and once is enough.
+        # Two shot sets that teach it the same give the same answers, and once is enough.
         run.delete()
         return False
     return True

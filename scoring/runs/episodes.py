@@ -1,4 +1,4 @@
-"""Which episode asks a question, where a file tells nothing but the question's id."""
+"""Which episode asks a question, if a file gives only the question's id."""
 
 from dataclasses import replace
 

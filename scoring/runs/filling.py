@@ -40,7 +40,7 @@ class Filling:
         return self.run.task
 
     def take(self, record: ReadPrediction) -> None:
-        """Keep the prediction until the next flush, or count why not."""
+        """Keep the prediction until the next flush, or count the reason why not."""
         try:
             example = self.items.find(record.source_id, record.texts)
             answer = check_answer(self._pieces(record.answer), self.task.kind)
@@ -63,8 +63,7 @@ class Filling:
         self.pending.clear()
 
     def finish(self) -> ImportedRun | None:
-        """The complete run; the one that was there, if it says the same; None if nothing
-        matched."""
+        """The complete run; the existing one, if it says the same; None if nothing matched."""
         self.flush()
         if not self.counts.matched:
             self.run.delete()
@@ -106,7 +105,7 @@ class Filling:
             self.counts.count("refused", ANOTHER_ANSWER, where)
 
     def _look_at(self, answer: tuple[str, ...]) -> None:
-        """Count what is stored as it is, but looks like a mistake."""
+        """Count what is stored as it is but looks like a mistake."""
         choices = self.items.item_set.choices
         if self.task.kind == Kind.CHOICE and answer and choices:
             self.outside_choices += answer[0] not in choices

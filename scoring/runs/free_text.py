@@ -1,9 +1,9 @@
 """Free text becomes a set of pieces, by one written rule.
 
-For a choice or a candidate, the text without the white space around it is the one answer.
-For spans, a text that is a JSON list of strings is that list; else it is cut at the separator
-if one is given, or else at its line breaks. White space around a piece, empty pieces and
-pieces equal to the word for none are dropped. Nothing else is normalised.
+For a choice or a candidate, the stripped text is the one answer. For spans, a text that is a JSON
+list of strings is that list; otherwise it is cut at the separator if one is given, else at its line
+breaks. White space around a piece, empty pieces and pieces equal to the word for none are dropped.
+Nothing else is normalised.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What an import met: how many records of each fate, why, and where for the first time."""
+"""The outcome of an import: how many records of each fate, why, and where it first occurred."""
 
 from collections import Counter
 from dataclasses import dataclass, field

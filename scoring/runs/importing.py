@@ -1,8 +1,8 @@
 """Importing predictions: a file of any known format becomes complete runs.
 
-The file is read once, from top to bottom; predictions are stored a few thousand at a time, so
-that neither the memory nor a lock of the database has to hold them all. If the import stops,
-what it began is taken away again.
+The file is read once, from top to bottom; predictions are stored a few thousand at a time, so that
+neither memory nor a database lock has to hold them all. If the import stops, what it began is
+removed.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ class RunsReport:
     file: str
     format: str
     runs: list[ImportedRun] = field(default_factory=list)
-    # What belongs to no run: lines that cannot be read, tasks that are not there.
+    # What belongs to no run: unreadable lines, unknown tasks.
     counts: Counts = field(default_factory=Counts)
 
     @property
@@ -102,7 +102,7 @@ class _Importer:
         self._options = options
         self._owner = owner
         self._report = RunsReport(path.name, reader.NAME)
-        # A refusal is kept as well: a million lines of one bad run ask for it once.
+        # Refusals are cached too: a million lines of one bad run ask only once.
         self._runs: dict[RunFields, Filling | str] = {}
         self._items: dict[int, ItemFinder] = {}
         self._episodes: EpisodeIndex | None = None

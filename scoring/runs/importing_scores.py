@@ -1,8 +1,8 @@
 """Importing figures that are known only as published.
 
 A figure is known by its benchmark, task, kind, system, method, parameters, references, source
-and shots. The same figure again changes nothing. A changed one is refused: what was published
-does not change, and whoever corrects a slip deletes the stored figure first (in the admin).
+and shots. Importing the same figure again changes nothing. A changed one is refused: what was
+published does not change; to correct a slip, delete the stored figure first (in the admin).
 """
 
 from collections.abc import Iterable
@@ -27,12 +27,12 @@ class ScoresReport:
     added: int = 0
     unchanged: int = 0
     refused: list[str] = field(default_factory=list)
-    # Tasks whose data are not imported: their figures are kept all the same.
+    # Tasks whose data are not imported: their figures are stored all the same.
     tasks_not_there: list[str] = field(default_factory=list)
 
 
 def import_scores(*, path: Path, benchmark: Benchmark, options: ReadOptions) -> ScoresReport:
-    """Every figure of a file. Raises BadInput if there is none that can be used."""
+    """Every figure of a file. Raises BadInput if none can be used."""
     report = ScoresReport(path.name)
     with transaction.atomic():
         for record in read(path, options):

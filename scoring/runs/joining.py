@@ -9,7 +9,7 @@ from annotation.models import Item, ItemSet
 
 
 class NoMatch(Exception):
-    """The record is about none of the examples, or cannot be told."""
+    """The record matches none of the examples, or is ambiguous."""
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class _Texts:
 
 
 class ItemFinder:
-    """The examples of one test set, to be found again."""
+    """The examples of one test set, for look-up."""
 
     def __init__(self, item_set: ItemSet) -> None:
         self.item_set = item_set
         rows = Item.objects.filter(item_set=item_set).values_list("source_id", "example_id")
         self.by_id = {str(source_id): example_id for source_id, example_id in rows}
         self.example_ids = frozenset(self.by_id.values())
-        # Of equal examples, which one a record's id was given to.
+        # Among equal examples, which one a record's id was assigned to.
         self._given: dict[int, dict[object, int]] = defaultdict(dict)
 
     def __len__(self) -> int:
@@ -40,8 +40,8 @@ class ItemFinder:
     def find(self, source_id: str | None, texts: Sequence[str] = ()) -> int:
         """The example's key. Raises NoMatch with the reason.
 
-        An id alone is believed. Where texts come along they decide, since ids that a harness
-        counted itself mean something else; the id helps where they leave a doubt.
+        An id alone is believed. If there are texts, they decide, since a harness's own running ids
+        mean something else; the id helps where the texts are ambiguous.
         """
         strings = {normal(text) for text in texts} - {""}
         known = self.by_id.get(source_id or "")
@@ -63,7 +63,7 @@ class ItemFinder:
 
     @cached_property
     def _by_context(self) -> dict[str, list[_Texts]]:
-        """By the whole context, and by its first segment where it has several."""
+        """By the whole context, and by its first segment if it has several."""
         found: dict[str, list[_Texts]] = defaultdict(list)
         for each in self._texts.values():
             for key in {each.context, each.segments[0] if each.segments else ""}:
@@ -81,7 +81,7 @@ class ItemFinder:
         return all(any(part in string for string in strings) for part in segments)
 
     def _in_turn(self, equal: Sequence[int], source_id: str | None) -> int:
-        """One of equal examples: records of another id, or of none, get them one by one."""
+        """One of several equal examples: records with another id, or none, get them one by one."""
         given = self._given[equal[0]]
         key = source_id if source_id is not None else len(given)
         return given.setdefault(key, equal[len(given) % len(equal)])
@@ -102,8 +102,8 @@ class ItemFinder:
         return [each.example_id for each in candidates]
 
     def _with_context_inside(self, strings: Collection[str]) -> list[int]:
-        """A prompt holds context and question. Demonstrations stand before what is asked, so
-        the context that ends last counts, and of those that end together the longest."""
+        """A prompt holds context and question. Demonstrations come before the question, so the
+        context that ends last counts, and among those that end together the longest."""
         questions = {each.question for each in self._texts.values()}
         prompts = [{q: _without(string, q) for q in questions} for string in strings]
         best: tuple[int, int] = (-1, 0)
@@ -118,13 +118,13 @@ class ItemFinder:
 
 
 def normal(text: str) -> str:
-    """White space counts for nothing when texts are compared."""
+    """White space is ignored when texts are compared."""
     return " ".join(text.split())
 
 
 def _without(string: str, question: str) -> str:
-    """The string with the question blanked where it is asked last, for a context may be a
-    word of the question; empty if it is not asked."""
+    """The string with the last occurrence of the question blanked, for a context may be a word of
+    the question; empty if the question is not in it."""
     if not question:
         return string
     before, asked, after = string.rpartition(question)
@@ -139,7 +139,7 @@ def _place(each: _Texts, prompt: str) -> tuple[int, int]:
 
 
 def _asked_last(candidates: Collection[_Texts], strings: Collection[str]) -> list[int]:
-    """Those whose question is asked last; none if they are not equal, so that it is a guess."""
+    """Those whose question is asked last; none if they differ, since that would be a guess."""
     asked: dict[tuple[int, int], list[_Texts]] = defaultdict(list)
     for each in candidates:
         if places := [s.rfind(each.question) for s in strings if each.question in s]:

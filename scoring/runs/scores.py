@@ -16,8 +16,8 @@ from scoring.models import Run
 
 @dataclass(frozen=True)
 class RunScore:
-    """`mean` is S1 in percent over the answered items alone; `is_partial` says that there
-    are others."""
+    """`mean` is S1 in percent over the answered items only; `is_partial` says that there are
+    others."""
 
     references: str
     gold_version: int
@@ -36,7 +36,7 @@ class RunScore:
 
 
 def scores_of_run(run: Run) -> list[RunScore]:
-    """One score for each policy. Raises NotReady while the run is being uploaded."""
+    """One score per policy. Raises NotReady while the run is being uploaded."""
     if not run.is_complete:
         raise NotReady("This run is still being uploaded: finish it, then read its scores.")
     version = run.task.latest_gold_version().number
@@ -58,7 +58,7 @@ def scores_of_run(run: Run) -> list[RunScore]:
 
 
 def keep_scores(runs: Iterable[Run]) -> None:
-    """Score complete runs under their tasks' own policy, so that no reader waits for it."""
+    """Score complete runs under their tasks' own policy, so that no reader has to wait."""
     by_task: dict[Task, list[Run]] = defaultdict(list)
     for run in runs:
         by_task[run.task].append(run)

@@ -1,4 +1,4 @@
-"""A run from its first prediction to its completion, whichever way the predictions come."""
+"""A run from its first prediction to its completion, however the predictions arrive."""
 
 import json
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class DifferentAnswer(Refusal):
 
 
 class StoredAlready(Refusal):
-    """The same predictions of the same system are there as another run."""
+    """The same predictions of the same system exist as another run."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(f"These predictions are stored already, as run {run.pk}.")
@@ -59,7 +59,7 @@ def find_task(benchmark: Benchmark, slug: str) -> Task:
 
 
 def find_test_set(task: Task, episode: int | None) -> ItemSet:
-    """The whole set: predictions are of no part that a study may have cut out of it."""
+    """The whole set: predictions are never for a part that a study may have cut from it."""
     every = task.item_sets.filter(role=Role.TEST, episode=episode)
     sets = list(every.exclude(name__contains=PART))
     if len(sets) == 1:
@@ -108,7 +108,7 @@ def open_run(
 
 
 def check_answer(pieces: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """The answer as it is stored. Raises BadInput for one that cannot be."""
+    """The answer as it is stored. Raises BadInput if it cannot be."""
     for piece in pieces:
         if not is_text(piece):
             raise BadInput("the prediction holds a character that is not text")
@@ -117,17 +117,17 @@ def check_answer(pieces: tuple[str, ...], kind: str) -> tuple[str, ...]:
     answer = distinct(pieces)
     if len(answer) > MOST_PIECES:
         raise BadInput(f"the prediction has more than {MOST_PIECES} pieces")
-    # Who may give several labels could give them all, and score on every example.
+    # If several labels were allowed, one could give them all, and score on every example.
     if kind == Kind.CHOICE and len(answer) > 1:
         raise BadInput("a choice takes one label, but the prediction has several")
     return answer
 
 
 def add_predictions(run: Run, answers: Answers, *, all_or_none: bool = False) -> Added:
-    """Store answers by example. The same answer again does no harm; a different one is never
-    stored, and with `all_or_none` refuses the whole piece (DifferentAnswer)."""
+    """Store answers by example. Repeating an answer does no harm; a different one is never stored,
+    and with `all_or_none` the whole piece is refused (DifferentAnswer)."""
     with transaction.atomic():
-        # Held so that nothing comes in beside the completion, or beside this piece.
+        # Locked so that nothing comes in during the completion, or during this piece.
         held = Run.objects.select_for_update().get(pk=run.pk)
         if held.is_complete:
             raise Frozen("This run is complete, and a complete run is final: make a new run.")
@@ -149,8 +149,8 @@ def add_predictions(run: Run, answers: Answers, *, all_or_none: bool = False) ->
 
 
 def finish_run(run: Run, *, report: Mapping[str, Any]) -> None:
-    """Make the run complete, and final; a complete run stays as it is. Raises StoredAlready if
-    it is there as another run, BadInput if it has no predictions."""
+    """Make the run complete, and final; a complete run stays as it is. Raises StoredAlready if it
+    exists as another run, BadInput if it has no predictions."""
     checksum = ""
     try:
         with transaction.atomic():

@@ -5,9 +5,9 @@ system's do.
 - choice: the label of the training example with which the text shares the largest part of
   its words.
 - candidate: the entity that is mentioned most often.
-- spans: what was gold for the same question in training and stands in the text; besides, runs
-  of capitalised words that share a word with such gold. At most the first few where the task
-  limits them.
+- spans: what was gold for the same question in training and occurs in the text; also, runs of
+  capitalised words that share a word with such gold. At most the first few where the task limits
+  them.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The Every Eval Ever format 0.3.0: one schema for what systems and people answered.
 
-An evaluation (one run, or one person on one test set) is two files: its record, and beside it
-its samples, one JSON object a line. Both are named by a UUID that follows from their content,
-so the same rows give the same files.
+An evaluation (one run, or one person on one test set) is two files: its record, and beside it its
+samples, one JSON object per line. Both are named by a UUID that follows from their content, so the
+same rows give the same files.
 """
 
 import json
@@ -18,11 +18,11 @@ from annotation.models import Kind
 SCHEMA_VERSION = "0.3.0"
 LIBRARY = "Baseliner"
 METRIC = "clues.s1"
-# The kinds of annotators, as `metadata` tells them of every sample; a run's is "run".
+# The kind of annotator, in every sample's `metadata`; a run's is "run".
 HUMAN, SIMULATED = "human", "simulated"
-# The format wants a developer; where nobody names one, this says so.
+# The format requires a developer; where none is named, this says so.
 NO_DEVELOPER = "unspecified"
-# What a file system somewhere refuses in a name.
+# What some file system refuses in a name.
 UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 
 Record = dict[str, object]
@@ -48,7 +48,7 @@ class Sample:
 class Evaluation:
     """The answers of one run, or of one person, to one test set."""
 
-    # Tells it from every other one of the installation, such as run-7.
+    # Unique in the installation, such as run-7.
     key: str
     benchmark: str
     task: str
@@ -128,7 +128,7 @@ def sample_record(sample: Sample, evaluation: Evaluation) -> Record:
 
 
 def sample_hash(raw: str, reference: Sequence[str]) -> str:
-    """Tells a sample by what was asked and what was expected, whoever answered it."""
+    """Identifies a sample by what was asked and what was expected, whoever answered it."""
     return sha256((raw + "".join(reference)).encode()).hexdigest()
 
 

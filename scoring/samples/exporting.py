@@ -19,8 +19,8 @@ Asked = Mapping[int, tuple[list[str], str, Sequence[str]]]
 def evaluations(
     scope: Scope, choices: Choices, *, organization: str = "unknown"
 ) -> Iterator[Evaluation]:
-    """One for each counted annotator of each cell, then one for each complete run; those who
-    answered nothing have none. Simulated annotators only if the choices ask for them."""
+    """One for each counted annotator of each cell, then one for each complete run; none for those
+    who answered nothing. Simulated annotators only if the choices ask for them."""
     reader = CellReader(choices)
     asked = cache(_asked)
     for study in scope.studies:

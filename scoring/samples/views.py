@@ -14,7 +14,7 @@ from scoring.samples.exporting import evaluations
 @for_researchers
 @require_safe
 def samples(request: HttpRequest, scope: str, name: str) -> FileResponse:
-    # On the disk rather than in memory: runs can have a million answers.
+    # On disk rather than in memory: runs can have a million answers.
     packed = TemporaryFile()  # noqa: SIM115  (the response closes it)
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
         for evaluation in evaluations(*asked(request, scope, name)):

@@ -1,4 +1,4 @@
-"""What a reader of a benchmark format gives to the import, whatever the format."""
+"""What a reader of a benchmark format passes to the import, whatever the format."""
 
 import json
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
-"""The task file: what a task's own files do not say, or say wrongly. `task.json` lies beside a
-task's files. The tasks of CLUES are described by files of the same form that come with the project.
+"""The task file: what a task's own files do not say, or say wrongly.
+
+`task.json` lies beside a task's files. The tasks of CLUES are described by files of the same form
+that come with the project.
 """
 
 import json

@@ -49,7 +49,7 @@ class Command(BaseCommand):
 
     def _write(self, check: Check, path: Path) -> None:
         try:
-            # Never over a file that is there: it may be one of those that are merged.
+            # Never over an existing file: it may be one of those being merged.
             with path.open("x", encoding="utf-8") as file:
                 json.dump(check.predictions, file)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Import predictions or reported scores, and print what joined and what did not."""
+"""Import predictions or reported scores, and print what matched and what did not."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
@@ -109,7 +109,7 @@ def _read_options(options: Mapping[str, Any]) -> ReadOptions:
         run=run_fields(said),
         choice=options["filter"],
         epoch=options["epoch"],
-        # As a shell passes it on: \t and \n stand for tab and line break.
+        # As a shell passes it: \t and \n stand for tab and line break.
         separator=options["separator"].replace("\\t", "\t").replace("\\n", "\n"),
         none_word=options["none"],
     )

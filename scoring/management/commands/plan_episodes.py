@@ -97,7 +97,7 @@ class Command(BaseCommand):
     def _distributed(
         self, points: Sequence[GridPoint], rules: GridRules, parts: int
     ) -> list[GridRow]:
-        """Work along with whoever else takes up parts, until all of them are done."""
+        """Work alongside whoever else picks up parts, until all are done."""
         grid = distribute_grid(points, rules, parts=parts)
         swept = time.monotonic()
         while (rows := collect_grid(grid, points)) is None:
@@ -106,7 +106,7 @@ class Command(BaseCommand):
                 queue.run_job(waiting.pk)
                 continue
             time.sleep(WAIT_S)
-            # What a killed worker left is taken up again.
+            # What a killed worker left behind is picked up again.
             if time.monotonic() - swept > SWEEP_S:
                 queue.sweep(at=timezone.now())
                 swept = time.monotonic()

@@ -22,7 +22,7 @@ from scoring.planning.designs import (
 from scoring.planning.pilots import Pilot, read_pilot, read_system
 from scoring.planning.tables import plan_as_plain, thinned
 
-# The option of each field, for the sentence that says where its value is from.
+# The option of each field, for the sentence that says where its value comes from.
 FIELDS = {
     "rate": "an hour's pay",
     "fee": "the platform's fee on top, as a share (0.33 for a third)",
@@ -131,7 +131,7 @@ def _pilot(options: Mapping[str, Any]) -> Pilot | None:
 
 
 def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions:
-    """What is given, over what the pilot says, over what is assumed."""
+    """What is given overrides what the pilot says, which overrides what is assumed."""
     found = asdict(pilot.assumptions()) if pilot else {}
     given = {name: options[name] for name in FIELDS if options[name] is not None}
     return Assumptions(**{**found, **given, "estimand": options["estimand"]})

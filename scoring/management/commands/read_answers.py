@@ -1,4 +1,4 @@
-"""Make predictions of what a model answered to exported prompts."""
+"""Make predictions from a model's answers to exported prompts."""
 
 import json
 from argparse import ArgumentParser
@@ -63,7 +63,7 @@ def _prediction(record: Record) -> list[str]:
 
 
 def _pieces(answer: str) -> list[str]:
-    """A JSON list of strings, as the demonstrations have it, or one piece a line."""
+    """A JSON list of strings, as in the demonstrations, or one piece per line."""
     try:
         listed = json.loads(answer)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Where a file holds several answers to the same example: one of them, by name."""
+"""If a file holds several answers to the same example: one of them, by name."""
 
 from collections.abc import Collection
 
@@ -6,7 +6,7 @@ from annotation.models.errors import BadInput
 
 
 def chosen(there: Collection[str], wanted: str, *, what: str, file: str) -> str:
-    """The wanted name, or the only one. Raises BadInput with those to choose from."""
+    """The wanted name, or the only one. Raises BadInput with the choices."""
     names = ", ".join(sorted(there))
     if wanted:
         if wanted not in there:

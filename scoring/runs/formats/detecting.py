@@ -29,7 +29,7 @@ READERS: tuple[Reader, ...] = (
     lines,
 )
 
-# Files that hold figures of other metrics, but no predictions: by members that they have.
+# Files with figures of other metrics but no predictions, by the members they have.
 SUMMARIES = (
     (
         {"results", "n-shot"},
@@ -58,7 +58,7 @@ class Sources:
 
 
 def find_sources(path: Path) -> Sources:
-    """What to read at a path, with the module that reads it. Raises BadInput if nothing fits."""
+    """What to read at a path, and the module that reads it. Raises BadInput if nothing fits."""
     if not path.exists():
         raise BadInput(f"{path} does not exist; name a file or a folder.")
     sources = Sources()
@@ -74,7 +74,7 @@ def find_sources(path: Path) -> Sources:
 
 
 def _candidates(path: Path) -> Iterator[Path]:
-    """The path itself, or what a folder holds; the folder of a HELM run is one thing."""
+    """The path itself, or what a folder holds; a HELM run's folder counts as one."""
     if not path.is_dir() or helm.fits(path):
         yield path
         return

@@ -1,9 +1,9 @@
 """Samples of Every Eval Ever: one row for each sample and metric, `<uuid>_samples.jsonl`.
 
 The answer is the value extracted last (`answer_attribution`), else the first raw output.
-`sample_id` may be a number that a harness counted, so `input.raw` has to agree with it. Shots
-stand nowhere: the one who imports tells them. Annotators whom this project exported are refused:
-people are no system.
+`sample_id` may be a harness's running number, so `input.raw` has to agree with it. Shots are not
+recorded: the importer gives them. Annotators exported by this project are refused: people are not a
+system.
 """
 
 from collections.abc import Iterator, Mapping
@@ -84,7 +84,7 @@ def _prediction(where: str, row: Mapping[str, Any]) -> ReadPrediction:
     return ReadPrediction(
         where=where,
         run=RunFields(
-            # A harness's filter stands behind the task's name.
+            # A harness's filter comes after the task's name.
             task=str(row.get("evaluation_name", "")).partition("/")[0],
             system=str(row.get("model_id", "")),
             method=Method.ICL,

@@ -28,7 +28,7 @@ def run_fields(given: Mapping[str, Any]) -> RunFields:
 
 
 def over(base: RunFields, above: RunFields) -> RunFields:
-    """`base`, with everything that `above` says put over it."""
+    """`base`, overridden by whatever `above` says."""
     said = {name: getattr(above, name) for name in NAMES}
     return replace(
         base, **{name: value for name, value in said.items() if value not in ("", None, ())}
@@ -36,7 +36,7 @@ def over(base: RunFields, above: RunFields) -> RunFields:
 
 
 def check_complete(run: RunFields) -> None:
-    """Raise BadInput with the first thing that a run needs and nobody said."""
+    """Raise BadInput for the first thing that a run needs and was not given."""
     if not run.system:
         raise BadInput("nothing names the system: add the field “system”, or give --system.")
     if not run.method:

@@ -1,7 +1,7 @@
 """FLEX's predictions.json: {"<question id>": {"label": "<class number>", "score": …}, …}.
 
-A question's id tells its episode, and the label counts among the choices of that episode's
-test set. System, method and shots are not in the file: the shots are those of the episode.
+A question's id gives its episode, and the label indexes the choices of that episode's test set.
+System, method and shots are not in the file: the shots are those of the episode.
 """
 
 from collections.abc import Iterator

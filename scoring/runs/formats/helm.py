@@ -1,8 +1,8 @@
 """A HELM run: the folder with run_spec.json and scenario_state.json.
 
-`max_train_instances` are the shots; each `train_trial_index` is a split, counted from 1. The
-first completion counts, through `output_mapping` where there is one. Where the references were
-weighed one by one, `predicted_index` of per_instance_stats.json tells the answer.
+`max_train_instances` are the shots; each `train_trial_index` is a split, counted from 1. The first
+completion counts, mapped by `output_mapping` if there is one. Where the references were weighed one
+by one, `predicted_index` in per_instance_stats.json gives the answer.
 """
 
 from collections.abc import Iterator, Mapping

@@ -17,7 +17,7 @@ _decoder = json.JSONDecoder()
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]] | Refused]:
-    """The objects of a file with one a line, and where each stands."""
+    """The objects of a file with one per line, and the place of each."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
             where = f"{path.name}, line {number}"
@@ -38,8 +38,8 @@ def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]] | Refused]:
 
 
 def read_members(path: Path, arrays: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
-    """Each member of a file's one object as (key, value), in the file's order. An array under
-    a key in `arrays` comes element by element, as (key, element)."""
+    """Each member of a file's one object as (key, value), in the file's order. An array under a key
+    in `arrays` is given element by element, as (key, element)."""
     with path.open(encoding="utf-8-sig") as file:
         yield from members_of(file, path.name, arrays)
 
@@ -59,7 +59,7 @@ def members_of(file: IO[str], name: str, arrays: Collection[str] = ()) -> Iterat
 
 
 def read_json(path: Path) -> Any:
-    """A whole document, for the small files that stand beside the large ones."""
+    """A whole document, for the small files beside the large ones."""
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -69,8 +69,8 @@ def read_json(path: Path) -> Any:
 
 
 def read_opening(path: Path) -> dict[str, Any]:
-    """The first members of a file's first object, as far as they stand in its opening; the
-    last may be cut off, and is None then. Empty for what is not JSON."""
+    """The first members of a file's first object, as far as its opening holds them; the last may be
+    cut off, and is then None. Empty for what is not JSON."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         text = file.read(OPENING_CHARACTERS)
     at = _skip(text, 0)
@@ -98,7 +98,7 @@ def _skip(text: str, at: int) -> int:
 
 
 class _Stream:
-    """A text file read as JSON from left to right, keeping only what is not yet read."""
+    """A text file read as JSON from left to right, keeping only what is still unread."""
 
     def __init__(self, file: IO[str], name: str) -> None:
         self._file = file
@@ -137,7 +137,7 @@ class _Stream:
                 if isinstance(error, RecursionError) or not self._read_more():
                     self._refuse("a value is cut off or malformed")
                 continue
-            # A number may go on: what follows it has not been read, or is its fraction.
+            # A number may continue: what follows is still unread, or is its fraction.
             is_over = self._text[end : end + 1] in _AFTER_NUMBER
             if isinstance(value, str | list | dict) or is_over or not self._read_more():
                 self._at = end
@@ -145,7 +145,7 @@ class _Stream:
 
     def _read_more(self) -> bool:
         rest = self._text[self._at :]
-        # Twice as much each time: a long value is tried again only a few times.
+        # Twice as much each time, so a long value is retried only a few times.
         more = self._read(max(CHUNK, len(rest)))
         self._text, self._at = rest + more, 0
         return bool(more)

@@ -1,10 +1,10 @@
-"""The project's own format: one JSON object a line.
+"""The project's own format: one JSON object per line.
 
 {"system": …, "method": …, "parameters": …, "task": …, "shots": 10, "split": 1,
  "id": "883_1", "prediction": ["Belgrade"]}
 
-What all lines share may stand once, in a first line without `id` and `prediction`. `prediction`
-is a list of strings, or one string; where there is no `id`, `context` and `question` join.
+What all lines share may be given once, in a first line without `id` and `prediction`. `prediction`
+is a list of strings, or one string; without an `id`, `context` and `question` identify the example.
 """
 
 from collections.abc import Iterator, Mapping
@@ -94,7 +94,7 @@ def _answer(fields: Mapping[str, Any], options: ReadOptions) -> Answer:
         raise BadInput("the field “prediction” is missing")
     prediction = fields["prediction"]
     if isinstance(prediction, str):
-        # A string is one piece, as it stands, unless the one who imports has it cut.
+        # A string is one piece as it is, unless the importer has it cut.
         return FreeText(prediction) if options.separator or options.none_word else (prediction,)
     if isinstance(prediction, list) and all(isinstance(piece, str) for piece in prediction):
         return tuple(prediction)

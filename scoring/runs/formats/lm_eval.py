@@ -1,8 +1,8 @@
 """Samples of lm-evaluation-harness: `samples_<task>_<date>.jsonl`, written by --log_samples.
 
-The task's name stands in the file's name; system and shots stand in `results_<date>.json`
-beside it. There is one row for each document and filter. `doc_id` is not used: it counts rows
-of a selection. Where the choices were weighed one by one, the likeliest is the answer.
+The task's name is in the file's name; system and shots are in `results_<date>.json` beside it.
+There is one row for each document and filter. `doc_id` is not used: it numbers the rows of a
+selection. Where the choices were weighed one by one, the likeliest is the answer.
 """
 
 import re
@@ -126,8 +126,8 @@ def _answer(row: Mapping[str, Any], requests: Sequence[tuple[str, str]], doc: ob
 def _likeliest(
     responses: Sequence[object], requests: Sequence[tuple[str, str]], doc: object
 ) -> str:
-    """The choice with the greatest log-likelihood; of equal ones the first, as in the harness."""
-    # Requests without a prompt weigh the choice alone, for another metric.
+    """The choice with the greatest log-likelihood; among equals the first, as in the harness."""
+    # Requests without a prompt weigh only the choice, for another metric.
     weighed = [
         (_log_likelihood(response), continuation.strip())
         for response, (prompt, continuation) in zip(responses, requests, strict=False)
@@ -146,7 +146,7 @@ def _likeliest(
 
 def _log_likelihood(response: object) -> float:
     try:
-        # What cannot be indexed is refused like anything else that is no figure.
+        # What cannot be indexed is refused like anything else that is not a number.
         return float(response[0])  # type: ignore[index]
     except (TypeError, ValueError, IndexError, KeyError) as error:
         raise BadInput("a choice has no log-likelihood") from error

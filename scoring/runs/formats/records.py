@@ -1,4 +1,4 @@
-"""What a reader of predictions gives to the import, whatever the format."""
+"""What a reader of predictions passes to the import, whatever the format."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class RunFields:
-    """What is said of a run; empty or None where nothing is said. `shots` may be "all"."""
+    """What a file says of a run; empty or None if nothing. `shots` may be "all"."""
 
     benchmark: str = ""
     task: str = ""
@@ -27,14 +27,14 @@ class RunFields:
 
 @dataclass(frozen=True)
 class FreeText:
-    """What a system wrote, still to be made a set of pieces (see free_text.py)."""
+    """What a system wrote, still to be turned into a set of pieces (see free_text.py)."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ClassNumber:
-    """A label by its place among the choices of its test set."""
+    """A label by its index among the choices of its test set."""
 
     number: int
 
@@ -50,7 +50,7 @@ class ReadPrediction:
     # The example by its id, or by texts that hold its context and question, or by both.
     source_id: str | None = None
     texts: tuple[str, ...] = ()
-    # The id tells the task and the episode as well.
+    # The id also gives the task and the episode.
     any_episode: bool = False
 
 
@@ -74,20 +74,20 @@ Read = ReadPrediction | Refused | LeftOut
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the one who imports says beside the file."""
+    """What the importer says besides the file."""
 
-    # These win over what the file says.
+    # These override what the file says.
     run: RunFields = field(default_factory=RunFields)
-    # Which filter or scorer counts, where a file holds several.
+    # Which filter or scorer counts, if a file holds several.
     choice: str = ""
     epoch: int = 1
-    # Free text: what separates pieces, and which word stands for none.
+    # Free text: what separates pieces, and which word means none.
     separator: str = ""
     none_word: str = ""
 
 
 class Reader(Protocol):
-    """One module for each format."""
+    """One module per format."""
 
     NAME: str
 
