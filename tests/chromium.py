@@ -1,4 +1,4 @@
-"""Finds the Chromium that the browser tests drive; run by itself, sees to it that there is one."""
+"""Finds the Chromium that the browser tests drive; run on its own, makes sure that there is one."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ FEATURES_OFF = [
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxPopup",
 ]
-# Tests visit the local server alone: no sandbox (root has none), no talk with services outside.
+# Tests visit only the local server: no sandbox (root has none), no contact with outside services.
 ARGUMENTS = [
     f"--disable-features={','.join(FEATURES_OFF)}",
     "--no-sandbox",
@@ -70,7 +70,7 @@ def find() -> Browser | None:
 
 @cache
 def driver_starts() -> bool:
-    """Playwright's driver is a program of its own, which needs a library that may be missing."""
+    """Playwright's driver is a separate program, which needs a library that may be missing."""
     return bool(_answer(*PLAYWRIGHT, "--version"))
 
 
@@ -87,7 +87,7 @@ def _answer(*command: str) -> str:
 
 
 def main() -> None:
-    """Bring what is missing: Debian's packages as root, else Playwright's own download."""
+    """Install what is missing: Debian's packages as root, else Playwright's own download."""
     for install in (_install_packages, _download):
         if driver_starts() and find():
             return
@@ -116,7 +116,7 @@ def _download() -> None:
 
 
 def _try(*command: str) -> None:
-    # What it says when it fails is long; the one sentence at the end says what to do.
+    # Its failure output is long; the one sentence at the end says what to do.
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run(command, env=environment, capture_output=True, check=False)
 

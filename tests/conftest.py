@@ -1,4 +1,4 @@
-"""What every test may use: a database of its own, a real Chromium, known values, CLUES."""
+"""What every test may use: its own database, a real Chromium, known values, CLUES."""
 
 import os
 import sys
@@ -21,11 +21,11 @@ from tests import chromium, make, skips
 
 ORACLES = Path(__file__).parent / "oracles"
 
-# The same examples at every run, and no limit of time that a busy machine could miss.
+# The same examples in every run, and no deadline that a busy machine could miss.
 hypothesis_settings.register_profile(
     "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-# Other examples at every run: pytest --hypothesis-profile=searching
+# Different examples in every run: pytest --hypothesis-profile=searching
 hypothesis_settings.register_profile("searching", deadline=None, max_examples=500)
 hypothesis_settings.load_profile("steady")
 
@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A name for this run alone; on SQLite a file, since threads lock one another in memory."""
+    """A name for this run only; on SQLite a file, since threads lock one another out in memory."""
     file = tmp_path_factory.mktemp("database") / "test.sqlite3"
     name = str(file) if connection.vendor == "sqlite" else f"test_baseliner_{os.getpid()}"
     connections["default"].settings_dict["TEST"]["NAME"] = name
@@ -61,7 +61,7 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 @pytest.fixture(scope="session", autouse=True)
 def flush_past_the_triggers() -> None:
     """Let the flush after a transactional test empty the tables that refuse to be emptied, and
-    put back what the migrations had put there."""
+    restore what the migrations had put there."""
     # The class that TestCase inherits from too, but TestCase rolls back and does not flush.
     flushing: Any = TransactionTestCase
     flush = flushing._fixture_teardown
@@ -86,8 +86,8 @@ def know_every_kind_of_job() -> None:
 
 @pytest.fixture(autouse=True)
 def forget_what_a_process_keeps() -> None:
-    """Rolled-back rows give their keys to the next test, which must not see their content; nor
-    does it read the language that a page was asked for in."""
+    """Rolled-back rows pass their keys on to the next test, which must not see their content, nor
+    the language in which a page was requested."""
     translation.deactivate()
     forget_frozen()
     asked_html.cache_clear()
@@ -107,7 +107,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dic
 
 @pytest.fixture(scope="session")
 def oracles() -> Path:
-    """The folder of known values that the project's numbers must meet."""
+    """The folder of known values that the project's numbers must match."""
     return ORACLES
 
 

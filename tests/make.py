@@ -1,5 +1,5 @@
-"""Objects for tests: small benchmarks, studies and people, made through the models and the
-same acts as in the product."""
+"""Objects for tests: small benchmarks, studies and people, made through the models and acts of the
+product itself."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -52,7 +52,7 @@ PLACEHOLDERS = {
 
 
 def channel(slug: str = "link") -> Channel:
-    """A ready-made channel, also after a flush took the migration's rows away."""
+    """A ready-made channel, even after a flush has removed the migration's rows."""
     fields = next(fields for fields in READY_MADE_CHANNELS if fields["slug"] == slug)
     defaults = {**fields, "link_query": PLACEHOLDERS.get(slug, "")}
     return Channel.objects.get_or_create(slug=slug, defaults=defaults)[0]
@@ -208,7 +208,7 @@ def joined(
 
 
 def at_work(of: Batch, *, who: Annotator | None = None, at: datetime = NOON) -> Assignment:
-    """An assignment in front of its first example."""
+    """An assignment at its first example."""
     assignment = joined(of, who=who, at=at)
     give_consent(assignment, at=at)
     begin(assignment, at=at)
@@ -238,7 +238,7 @@ def raw_for(texts: Iterable[str], options: Sequence[str], context: str) -> RawAn
 
 
 def answer(assignment: Assignment, raw: RawAnswer | None = None, *, at: datetime = NOON) -> None:
-    """Submit the present step (right unless told otherwise), and leave its reveal."""
+    """Submit the current step (correctly by default), and leave its reveal."""
     step = assignment.step
     raw = raw or right_answer(assignment)
     submit_answer(assignment, step=step, raw=raw, times=BrowserTimes(), at=at)
@@ -247,7 +247,7 @@ def answer(assignment: Assignment, raw: RawAnswer | None = None, *, at: datetime
 
 
 def worked_through(of: Batch, *, wrong: int = 0, who: Annotator | None = None) -> Assignment:
-    """A whole assignment, its first `wrong` answers wrong, ten seconds an answer."""
+    """A whole assignment, its first `wrong` answers wrong, ten seconds per answer."""
     assignment = at_work(of, who=who)
     for number in count():
         if assignment.is_finished:

@@ -1,4 +1,4 @@
-"""Runs every test on SQLite, and those that are marked for both databases on PostgreSQL too."""
+"""Runs every test on SQLite, and those marked for both databases on PostgreSQL too."""
 
 import os
 import signal
@@ -20,14 +20,14 @@ NO_TEST_FOUND = 5
 
 
 def main(arguments: list[str]) -> int:
-    # An end by SIGTERM is an exit too, so that a server of our own goes with us.
+    # SIGTERM becomes an exit, so that our own server ends with us.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     on_sqlite = run_pytest(arguments)
     with postgres() as (url, origin):
         print(f"\nThe tests of both databases, on PostgreSQL: {origin}", flush=True)
         on_postgres = run_pytest(["-m", "both_databases", *arguments], DATABASE_URL=url)
     if arguments and on_postgres == NO_TEST_FOUND:
-        on_postgres = 0  # the choice of tests held none for both
+        on_postgres = 0  # no selected test was for both
     return on_sqlite or on_postgres
 
 
@@ -40,7 +40,7 @@ def run_pytest(arguments: list[str], **variables: str) -> int:
 
 @contextmanager
 def postgres() -> Iterator[tuple[str, str]]:
-    """The URL of a server on which databases may be made, and where it comes from."""
+    """The URL of a server on which databases may be created, and where it comes from."""
     given = os.environ.get("DATABASE_URL", "")
     if given.startswith("postgres"):
         yield given, "the server that DATABASE_URL names"

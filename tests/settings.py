@@ -1,4 +1,4 @@
-"""The product's settings, with what tests need to be quick and to stay by themselves."""
+"""The product's settings, with what tests need to be quick and isolated."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A plugin of pytest: for one reason a test may be skipped, for any other it fails."""
+"""A pytest plugin: a test may be skipped for one reason only; for any other it fails."""
 
 import os
 from collections.abc import Generator
@@ -18,7 +18,7 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 
 def failed_if_skipped_otherwise(report: Report) -> Report:
-    """What was skipped for another reason has not been tested: it counts as failed."""
+    """Anything skipped for another reason was not tested, and counts as failed."""
     is_expected_failure = hasattr(report, "wasxfail")
     if report.skipped and not is_expected_failure and reason_of(report) != WITHOUT_CLUES:
         report.longrepr = f"{report.nodeid} was skipped: {reason_of(report)}"
@@ -49,7 +49,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def sentence(file: Path) -> str:
-    """How many tests were skipped by all runs that noted theirs, each counted once, and why."""
+    """How many tests were skipped in all runs that noted theirs, each counted once, and why."""
     skipped = set(file.read_text(encoding="utf-8").splitlines()) if file.exists() else set()
     if not skipped:
         return "No test was skipped."

@@ -12,14 +12,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 OURS = ("config", "scoring", "annotation", "tests")
-# What a part may import of the project, beside itself.
+# What a part may import from the project, besides itself.
 PARTS = {
     "config": ("scoring", "annotation"),
     "scoring.core": (),
     "scoring": ("annotation", "scoring.core"),
     "annotation": ("scoring.core",),
 }
-# What a room may import of its own part. A room that is not named here does not exist.
+# What a room may import from its own part. A room that is not named here does not exist.
 ROOMS = {
     "annotation.models": (),
     "annotation.access": ("models",),
@@ -49,7 +49,7 @@ ROOMS = {
         *("episodes", "planning", "prompts", "report"),
     ),
 }
-# The files of a room that stand at its edge: they know the web, the queue or the console. All
+# The files at a room's edge: they know the web, the queue or the console. All
 # others are acts, figures and models, and know none of these.
 EDGES = {
     "urls", "views", "home", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",

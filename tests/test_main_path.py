@@ -31,7 +31,7 @@ TEXT = re.compile(r'<div class="segment"[^>]*>(.*?)</div>', re.DOTALL)
 QUESTION = re.compile(r'<(?:legend|p class="question")[^>]*>(.*?)</(?:legend|p)>', re.DOTALL)
 MENTION = re.compile(r"</?mark[^>]*>")
 VERDICT = re.compile(r"Score ([\d.]+) of 1\.")
-# Of the test examples every third, fifth, … is answered wrongly: one number a person, or a split.
+# Every third, fifth, … test example is answered wrongly: one number per person, or per split.
 SLIPS = {0: (3, 5, 7), 10: (4, 6, 9)}
 SLIPS_OF_SPLITS = (2, 3, 4, 6, 8)
 ALWAYS, NEVER = 1, 10**9
@@ -59,13 +59,13 @@ class Files:
         return row
 
     def given(self, row: Row, every: int) -> list[str]:
-        """Right, or a slip where the row's turn has come: its number divides by `every`."""
+        """Right, or a slip if it is the row's turn: its number is a multiple of `every`."""
         rows = self.tests if row in self.tests else self.training
         turn, rest = divmod(rows.index(row), every)
         right = sorted(references(row)[0])
         if rest:
             return right
-        # Every second slip in the test is one piece of several, where there are several.
+        # Every second slip in the test is one piece of several, if there are several.
         is_partly_right = rows is self.tests and turn % 2 and len(right) > 1
         return right[:1] if is_partly_right else self._wrong(row)
 
@@ -84,14 +84,14 @@ class Files:
 
 
 def references(row: Row) -> list[set[str]]:
-    """The sets of strings each of which is right: answers with a place are alternatives."""
+    """The right sets of strings: answers with a place are alternatives."""
     if all(isinstance(answer, dict) for answer in row["answer"]):
         return [{answer["text"]} for answer in row["answer"]] or [set()]
     return [set(filter(None, row["answer"]))]
 
 
 def s1(given: list[str], row: Row) -> float:
-    """Equation 1 of CLUES, with the alternative that suits the answer best."""
+    """Equation 1 of CLUES, against the alternative that suits the answer best."""
     own = set(given)
     return max(
         2 * len(own & right) / (len(own) + len(right)) if own and right else float(own == right)
@@ -137,7 +137,7 @@ def form_of(page: str, given: list[str], kind: str) -> dict[str, str]:
 
 
 def people_work(study: Study, slug: str, files: Files) -> None:
-    """Three people without training and three with it; of a fourth the training is too weak."""
+    """Three people without training and three with it; a fourth does too badly in training."""
     task = study.benchmark.tasks.get(slug=slug)
     zero_shot, ten = make_batches(study, tasks=[task], shots=[0, 10], chains=[1], wanted=3)
     start_study(study, at=make.NOON)
@@ -183,7 +183,7 @@ def check(table: list[Row], slug: str, files: Files) -> None:
 
 
 def whole_path(benchmark: Path, slug: str, files: Files, predictions: Path) -> list[Row]:
-    """Along it, with the table checked; returns the table."""
+    """Follows it and checks the table; returns the table."""
     quiet("import_benchmark", str(benchmark), name="benchmark")
     study = make.study(
         Benchmark.objects.get(name="benchmark"), slug="main-path", min_training_score=50

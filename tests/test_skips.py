@@ -1,4 +1,4 @@
-"""Only the lack of the CLUES files may skip a test, and a run says how often it did."""
+"""Only missing CLUES files may skip a test, and a run says how often they did."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def test_that_reads_more_of_clues() -> None:
 
 
 def run(folder: Path, otherwise: str = "") -> subprocess.CompletedProcess[str]:
-    """A run of its own with that plugin alone; it notes its skips in the folder."""
+    """A separate run with only that plugin; it notes its skips in the folder."""
     (folder / "test_some.py").write_text(TESTS.format(otherwise=otherwise))
     variables = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", skips.NOTES: str(folder / "notes")}
     return subprocess.run(

@@ -1,4 +1,4 @@
-"""Batches of texts that a test writes itself, where those of `tests.make` say too little."""
+"""Batches of texts that a test writes itself, where those of `tests.make` are too plain."""
 
 import re
 from collections.abc import Sequence

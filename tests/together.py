@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def at_once(work: Callable[[int], Result], times: int) -> list[Result]:
-    """Run `work(0)` … `work(times − 1)` together, each on a connection of its own."""
+    """Run `work(0)` … `work(times − 1)` together, each on its own connection."""
     barrier = Barrier(times)
 
     def run(number: int) -> Result:

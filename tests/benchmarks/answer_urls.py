@@ -22,7 +22,7 @@ def nothing(request: HttpRequest) -> HttpResponse:
 @at_work
 @require_POST
 def signed_in(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """The same, once it is known who comes and where their assignment stands."""
+    """The same, after looking up the annotator and their assignment."""
     return HttpResponse("nothing")
 
 

@@ -1,9 +1,9 @@
 """Annotators in a closed loop: submit a single-choice answer, receive the next item.
 
 The whole application with all its middleware, on the server that `make run` starts; the
-client shares its cores. In the same run, to compare with: a POST that does nothing, one that
-does nothing once it is known who comes, and a bare insert, all behind the same middleware.
-Every acknowledged judgement is looked up in the database afterwards.
+client shares its cores. In the same run, to compare with: a POST that does nothing, one that does
+nothing after identifying the annotator, and a bare insert, all behind the same middleware. Every
+acknowledged judgement is looked up in the database afterwards.
 
     python -m tests.benchmarks.bench_answer [--annotators 50] [--seconds 8] [--stored N]
 

@@ -94,7 +94,7 @@ def measure(study: "Study", rounds: int) -> None:
 
 
 def score_row_by_row(study: "Study") -> None:
-    """What somebody would write who knows of no vectors: one query, one answer after the other."""
+    """What one would write without vectors: one query, one answer after another."""
     from annotation.models import Gold, Judgement
     from scoring.core.s1 import s1_best
     from scoring.models import Prediction

@@ -1,4 +1,4 @@
-"""How often the intervals of a cell hold the truth, and how often the usual shortcuts do.
+"""How often the intervals of a cell cover the truth, and how often the usual shortcuts do.
 
 Run: python -m tests.benchmarks.bench_interval_coverage [--replicates 2000]
 """

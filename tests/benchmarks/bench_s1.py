@@ -1,4 +1,4 @@
-"""S1 of a million answers, beside the plain double loop over answers and alternatives.
+"""S1 of a million answers, against a plain double loop over answers and alternatives.
 
     python -m tests.benchmarks.bench_s1 [--answers 1000000] [--rounds 3]
 
@@ -32,8 +32,8 @@ class Answers:
 
 
 def draw(count: int) -> Answers:
-    """None to three texts in an answer, one to three alternatives in a gold, as SQuAD and NER
-    have them."""
+    """Zero to three texts in an answer, one to three alternatives in a gold, as in SQuAD and
+    NER."""
     rng = random.Random(1)
 
     def texts() -> list[str]:

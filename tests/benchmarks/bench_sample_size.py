@@ -1,4 +1,4 @@
-"""How long FLEX's published grid takes, beside a plain loop over a small part of it.
+"""How long FLEX's published grid takes, against a plain loop over a small part of it.
 
 Run: python -m tests.benchmarks.bench_sample_size [--replicates 1000] [--resamples 1000]
 The loop draws every example and every resample on its own, as the definition says. Both run here,

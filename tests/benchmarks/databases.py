@@ -30,7 +30,7 @@ def databases() -> Iterator[list[str]]:
 
 
 def measure_on_each(module: str) -> None:
-    """The module again for each database, in a process of its own: settings are read once in a
+    """The module again for each database, each in its own process: settings are read once per
     process."""
     with databases() as urls:
         for url in urls:

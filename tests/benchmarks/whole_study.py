@@ -1,5 +1,5 @@
 """A whole study for benchmarks: people on every task and number of shots, and systems on the same
-items, as many as a large paper would hold.
+items, as many as in a large paper.
 
 The rows are written in bulk, as the acts would have left them.
 """
@@ -44,7 +44,7 @@ class Size:
 
     @property
     def runs(self) -> int:
-        """Systems run at every number of shots but zero."""
+        """Systems run at every number of shots except zero."""
         return self.tasks * self.systems * len(self._trained) * len(self.splits)
 
     @property

@@ -12,18 +12,18 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.person import Person
 
-# A phone's narrowest width that must do, a usual phone, a laptop.
+# The narrowest phone to support, a usual phone, a laptop.
 NARROW, PHONE, LAPTOP = (320, 640), (390, 844), (1280, 800)
 
 Comes = Callable[..., Person]
 
-# A slow machine is no defect.
+# A slow machine is not a defect.
 expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    # Without it a screenshot fails now and then on machines without a graphics card.
+    # Without it screenshots occasionally fail on machines without a graphics card.
     arguments = [*browser_type_launch_args["args"], "--disable-gpu"]
     return {**browser_type_launch_args, "args": arguments}
 
@@ -35,7 +35,7 @@ def person(page: Page, live_server: LiveServer) -> Person:
 
 @pytest.fixture
 def researcher(page: Page, live_server: LiveServer) -> Page:
-    """A page of somebody who is signed in to do everything."""
+    """A page of somebody who is signed in with all rights."""
     client = Client()
     client.force_login(User.objects.create_superuser("researcher"))
     session = client.cookies[settings.SESSION_COOKIE_NAME].value
@@ -47,7 +47,7 @@ def researcher(page: Page, live_server: LiveServer) -> Page:
 
 @pytest.fixture
 def somebody(browser: Browser, live_server: LiveServer) -> Iterator[Comes]:
-    """Makes a person with a browser of the given kind; each has cookies of their own."""
+    """Makes a person with a browser of the given kind; each has their own cookies."""
     contexts = []
 
     def come(size: tuple[int, int] = LAPTOP, *, touch: bool = False, **options: Any) -> Person:

@@ -64,7 +64,7 @@ class Person:
         return self.page.evaluate("document.activeElement.innerText || ''").strip()
 
     def goes_on(self, by: str = MOUSE) -> None:
-        """Send the answer or leave the reveal, and wait for what comes in its place."""
+        """Send the answer or leave the reveal, and wait for what replaces it."""
         self.page.locator(STEP).evaluate("panel => { panel.dataset.was = 1; }")
         self.sends(by)
         self.page.wait_for_selector(f"{STEP}:not([data-was])")
@@ -75,7 +75,7 @@ class Person:
             button.focus()
             self.page.keyboard.press("Enter")
         else:
-            # Not so soon after the last click that it would count as a double click.
+            # Not so soon after the last click as to count as a double click.
             self.page.wait_for_timeout(DOUBLE_CLICK_MS if self.panel == "reveal" else 0)
             button.tap() if by == TOUCH else button.click()
 
@@ -137,7 +137,7 @@ class Person:
             button.tap() if by == TOUCH else button.click()
 
     def _walks_to(self, place: int) -> None:
-        """From the one word in the order of the tab key to another."""
+        """From one word to another with the tab key."""
         self.page.locator(".span-word[tabindex]").focus()
         now = self.page.evaluate(
             "[...document.querySelectorAll('.span-word')].indexOf(document.activeElement)"
@@ -155,7 +155,7 @@ class Person:
     def answers(
         self, texts: Sequence[str], by: str = MOUSE, example: FrozenExample | None = None
     ) -> None:
-        """Give the texts as the answer, each selected where it stands first."""
+        """Give the texts as the answer, each selected at its first occurrence."""
         example = example or current_example(self.assignment)
         if example.options:
             self.chooses(example.options.index(texts[0]), by)

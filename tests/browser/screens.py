@@ -1,6 +1,7 @@
 """Every state of the annotator's pages as a picture in docs/screens/: `make screens`.
 
-Not a test: it draws what the tests drive. It runs under pytest for the live server's sake."""
+Not a test: it takes pictures of what the tests drive. It runs under pytest for the sake of the live
+server."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""For everybody: axe on every page and state, and what axe cannot see."""
+"""Accessibility: axe on every page and state, and what axe cannot see."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 AXE = Axe()
 # WCAG's rules up to 2.2 AA, and axe's good practice on top.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Nothing but the faults is collected: a passage has hundreds of words, each an element that passes.
+# Only the faults are collected: a passage has hundreds of words, each an element that passes.
 OPTIONS = {"runOnly": RULES, "resultTypes": ["violations"]}
 # A laptop's page at 200 %: half the pixels in each direction.
 ZOOMED = (640, 400)
@@ -183,7 +183,7 @@ def test_writes_from_right_to_left_where_the_benchmark_does(somebody: Comes, kin
     assert findings(person) == []
 
 
-# What takes the focus is ringed, and nothing lies over it
+# The focused element is ringed, and nothing covers it
 
 
 @pytest.mark.parametrize("size", [NARROW, ZOOMED, LAPTOP], ids=["320px", "200%", "laptop"])

@@ -40,7 +40,7 @@ def visit(page: Page, live_server: LiveServer, batch: Batch, name: str) -> None:
     address = PAGES[name].format(study=study.slug, benchmark=study.benchmark.name)
     page.goto(live_server.url + address)
     if name == "analysis":
-        # The first look ordered it, and tests work off at once.
+        # The first view ordered it, and tests run jobs at once.
         page.goto(live_server.url + address)
         expect(page.locator("#tests")).to_be_visible()
     for figure in page.locator(".figure").all():

@@ -1,4 +1,4 @@
-"""A whole episode of FLEX, worked through in a browser."""
+"""A whole episode of FLEX, done in a browser."""
 
 import pytest
 from playwright.sync_api import expect

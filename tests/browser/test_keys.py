@@ -1,4 +1,4 @@
-"""Single keys, and the whole work by the keyboard alone."""
+"""Single keys, and a whole assignment by keyboard alone."""
 
 import pytest
 from playwright.sync_api import expect

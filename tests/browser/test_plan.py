@@ -1,4 +1,4 @@
-"""The planner in a browser: a moved slider plans anew, and the plan becomes a study."""
+"""The planner in a browser: moving a slider replans, and the plan becomes a study."""
 
 from typing import Any
 

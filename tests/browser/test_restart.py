@@ -50,7 +50,7 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def prepare(self) -> str:
-        """A running batch; returns the way in."""
+        """A running batch; returns its link."""
         command = [sys.executable, "-c", BEGIN]
         made = subprocess.run(
             command, env=self.environment, cwd=settings.BASE_DIR, capture_output=True, check=True
@@ -59,7 +59,7 @@ class Server:
 
     def start(self) -> None:
         command = [*WEB, "--host", "127.0.0.1", "--port", str(self.port), "config.wsgi:application"]
-        # A group of its own, so that its workers can be ended with it, and nothing else.
+        # A process group of its own, so that its workers can be ended with it, and nothing else.
         self.process = subprocess.Popen(
             command, env=self.environment, cwd=settings.BASE_DIR, start_new_session=True
         )

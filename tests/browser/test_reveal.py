@@ -1,4 +1,4 @@
-"""What stands on the page once an answer is locked: the comparison, at rest."""
+"""What the page shows once an answer is locked: the comparison, at rest."""
 
 import pytest
 from playwright.sync_api import Response, expect

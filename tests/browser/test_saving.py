@@ -1,4 +1,4 @@
-"""No answer is lost, none counts twice, and “saved” is said once the server has said it."""
+"""No answer is lost, none counts twice, and “saved” is shown once the server has said so."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ def answers() -> list[str]:
 
 
 def once(page: Page, url: str, instead: Callable[[Route], None]) -> list[str]:
-    """Treat the first request so, let all others through; returns what was posted."""
+    """Treat the first request this way, let all others through; returns what was posted."""
     posted: list[str] = []
 
     def handle(route: Route) -> None:
@@ -45,7 +45,7 @@ def stands_at(person: Person, step: int) -> None:
 
 @pytest.fixture
 def tester(person: Person) -> Person:
-    """In front of the first of four test examples."""
+    """At the first of four test examples."""
     return person.start(make.running_batch(zero_shot=True))
 
 

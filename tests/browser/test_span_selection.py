@@ -29,7 +29,7 @@ Opened = Callable[..., "Picker"]
 
 
 class Picker:
-    """The open page, in the words of somebody who chooses spans on it."""
+    """The open page, in the words of somebody choosing spans on it."""
 
     def __init__(self, page: Page, segments: list[str], problems: list[str]) -> None:
         self.page, self.segments, self.problems = page, segments, problems
@@ -68,7 +68,7 @@ class Picker:
 
     @property
     def texts(self) -> list[str]:
-        """What the server makes of the answer; a span given twice would show as one too few."""
+        """How the server reads the answer; a span given twice would show as one too few."""
         assert len({tuple(span) for span in self.spans}) == len(self.spans)
         return [check_spans(self.segments, [span])[0] for span in self.spans]
 

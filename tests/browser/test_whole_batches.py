@@ -1,7 +1,7 @@
 """Whole batches of the demonstration's tasks and of CLUES's, from the link to the code.
 
-Every batch has the training set as published; of the test set it has the first examples
-alone, since hundreds of them would show nothing more."""
+Every batch has the training set as published, but only the first examples of the test set, since
+hundreds would show nothing more."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def batch_of(folder: Path, slug: str, shots: int) -> Batch:
 
 
 def works_through(person: Person, batch: Batch, ways: list[str]) -> None:
-    """Every example answered as its gold has it, by one way after another."""
+    """Every example answered with its gold, by each way in turn."""
     person.start(batch)
     assignment = person.assignment
     examples = sequence(batch.pk, assignment.order_seed)

@@ -1,4 +1,4 @@
-"""The environment of a machine where nobody has set anything."""
+"""The environment of a machine where nothing has been set."""
 
 import os
 

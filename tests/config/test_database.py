@@ -1,4 +1,4 @@
-"""What a connection promises, and that the tests' own flush leaves it so."""
+"""What a connection guarantees, and that the tests' own flush keeps it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`make run`, from the point where the requirements are there."""
+"""`make run`, once the requirements are installed."""
 
 import signal
 import socket
@@ -49,7 +49,7 @@ def lines_until_running(process: subprocess.Popen[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for all: the demonstration study takes a while, and is loaded once."""
+    """One for all tests: the demonstration study takes a while, and is loaded once."""
     return tmp_path_factory.mktemp("data")
 
 

@@ -14,7 +14,7 @@ READ = "import json, sys; from config import settings as s; "
 
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """A Python that knows of the environment these variables alone."""
+    """A Python with only these environment variables."""
     return subprocess.run(
         [sys.executable, *command],
         cwd=settings.BASE_DIR,

@@ -29,7 +29,7 @@ MARKED = re.compile(rf"\b(n?p?gettext|_)\({STRING}(?:, {STRING})?")
 WORK = "/work/"
 
 
-# Reading a .po file: blocks of lines, `keyword "text"`, and texts that go on in the next line.
+# Reading a .po file: blocks of lines, `keyword "text"`, and texts continued on the next line.
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Message:
 
 
 def read_po(path: Path) -> list[Message]:
-    """Every message but the header."""
+    """Every message except the header."""
     blocks = path.read_text(encoding="utf-8").strip().split("\n\n")
     return [message for message in map(_read_block, blocks) if message.original]
 
@@ -93,7 +93,7 @@ def test_leaves_nothing_fuzzy_or_out_of_use(messages: list[Message]) -> None:
 
 
 def test_keeps_every_placeholder(messages: list[Message]) -> None:
-    """Of a plural each form by its own: German has the same two as English."""
+    """Each plural form against its own: German has the same two as English."""
     pairs = [
         pair
         for m in messages
@@ -112,7 +112,7 @@ def test_quotes_as_german_does(messages: list[Message]) -> None:
 
 
 def test_is_compiled_from_its_source(messages: list[Message]) -> None:
-    """Whoever runs this has no gettext: the compiled catalogue comes along."""
+    """Users need no gettext: the compiled catalogue is included."""
     compiled = (FOLDER / "django.mo").read_bytes()
     with (FOLDER / "django.mo").open("rb") as file:
         catalogue = GNUTranslations(file)
@@ -126,7 +126,7 @@ def test_is_compiled_from_its_source(messages: list[Message]) -> None:
         assert found == message.translations
 
 
-# What is marked in the project is in the catalogue: else `make messages`.
+# What is marked in the project is in the catalogue; if not, run `make messages`.
 
 
 def _marked_in_templates(folder: Path) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Who gets which page of the admin: actor × page → status."""
+"""Who may see which admin page: actor × page → status."""
 
 from collections.abc import Callable
 

@@ -45,7 +45,7 @@ def write_task(
     shots: Mapping[tuple[int, int], Sequence[Row]] | None = None,
     **task_file: Any,
 ) -> Path:
-    """A task's folder: two test rows and one shot set of two rows unless told otherwise."""
+    """A task's folder: by default two test rows and one shot set of two rows."""
     write_rows(folder / "x_test.jsonl", test or [choice_row(101), choice_row(102)])
     sets = {(2, 1): [choice_row(1), choice_row(2)]} if shots is None else shots
     for (k, split), rows in sets.items():

@@ -17,7 +17,7 @@ def audited(
     shots: Mapping[tuple[int, int], Sequence[Row]] | None = None,
     **task_file: Any,
 ) -> dict[str, Finding]:
-    """The findings of one task of these files, by code."""
+    """The findings for one task of these files, by code."""
     write_task(tmp_path / "Task", test, {} if shots is None else shots, **task_file)
     (task,) = import_benchmark(tmp_path, name="mine").tasks
     return {finding.code: finding for finding in task.findings}

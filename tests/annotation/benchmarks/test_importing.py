@@ -327,7 +327,7 @@ class TestExposureKey:
         first = self.key(self.write(tmp_path / "one", range(100)))
         assert self.key(self.write(tmp_path / "two", range(95, 105))) == first
         assert self.key(self.write(tmp_path / "three", range(104, 114))) != first
-        # Smaller is the one that is there.
+        # Smaller than the existing one.
         assert self.key(self.write(tmp_path / "four", range(109, 300))) == self.key(
             tmp_path / "three"
         )
@@ -351,7 +351,7 @@ class TestExposureKey:
 
     def test_can_be_set_by_the_task_file(self, tmp_path: Path) -> None:
         assert self.key(self.write(tmp_path / "one", range(4), exposure_key="films")) == "films"
-        # Who shares the content shares the key that was set.
+        # Those that share the content share the key that was set.
         assert self.key(self.write(tmp_path / "two", range(4))) == "films"
 
     def test_stays_when_the_content_changes(self, tmp_path: Path) -> None:

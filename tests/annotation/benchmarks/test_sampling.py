@@ -78,7 +78,7 @@ def test_comes_out_the_same_from_a_file_in_another_order() -> None:
 
 
 def test_has_the_checksum_that_it_always_had() -> None:
-    """Anything else breaks every sample that somebody has published."""
+    """Anything else breaks every sample that anybody has published."""
     assert sampled().checksum == CHECKSUM
 
 

@@ -23,7 +23,7 @@ Committing = Callable[..., Any]
 
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[Job, Progress], Result]]:
-    """What runs the kind "test": put a function into the list."""
+    """The runner of the kind "test": put a function into the list."""
     chosen: list[Callable[[Job, Progress], Result]] = []
 
     def run_the_last(job: Job, progress: Progress) -> Result:

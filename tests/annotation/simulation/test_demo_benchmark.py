@@ -68,7 +68,7 @@ def segments(row: Row) -> list[str]:
 
 
 def contents(rows: list[Row]) -> list[str]:
-    """Each row without its id, which is given anew in every file of a choice task."""
+    """Each row without its id, which is assigned afresh in every file of a choice task."""
     return [json.dumps({k: v for k, v in row.items() if k != "id"}, sort_keys=True) for row in rows]
 
 
@@ -81,7 +81,7 @@ def files() -> Iterator[Path]:
 
 
 def normalized(text: str) -> str:
-    """Words alone, so that tokenised text compares with text as it is printed."""
+    """Only words, so that tokenised text compares with printed text."""
     return " ".join(re.findall(r"\w+", text.lower()))
 
 

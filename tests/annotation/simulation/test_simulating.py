@@ -44,7 +44,7 @@ def test_adds_nothing_when_run_again() -> None:
 
 
 def test_gives_the_same_answers_from_the_same_seed() -> None:
-    # Without training, in which an answer follows from its place in the order too.
+    # Without training, in which an answer also depends on its position in the order.
     batch = make.running_batch(wanted=2, tests=30, zero_shot=True)
     simulate_study(batch.study, skill=0.6, seed=5, at=make.NOON)
     first = _answers(batch.study)

@@ -112,7 +112,7 @@ def test_drives_by_post_alone(researcher: Client, batch: Batch) -> None:
     assert researcher.get(reverse("annotation:test_drive", args=[batch.pk])).status_code == 405
 
 
-# Method, page, the permission for it, and how it answers who has that.
+# Method, page, the permission for it, and the response to those who have it.
 PAGES = [
     ("get", "watch", "view_study", 200),
     ("get", "export_judgements", "view_judgement", 200),

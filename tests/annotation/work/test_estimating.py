@@ -55,5 +55,5 @@ def test_is_zero_without_batches(study: Study) -> None:
 def test_takes_the_seconds_that_people_have_needed() -> None:
     batch = make.running_batch(training=0, zero_shot=True, tests=3)
     assert usual_seconds([batch.task]) == ASSUMED_SECONDS
-    make.worked_through(batch)  # ten seconds an answer
+    make.worked_through(batch)  # ten seconds per answer
     assert usual_seconds([batch.task]) == 10

@@ -1,4 +1,4 @@
-"""What is made of what a browser sends."""
+"""How what a browser sends is read."""
 
 import pytest
 from django.http import QueryDict

@@ -1,7 +1,7 @@
 """No gold reaches an annotator before its judgement is locked, and test gold never does.
 
-The same session is played again with all gold permuted that must not be seen yet. If any
-response differs in a byte (tokens and times apart), something leaked.
+The same session is played again, with all gold permuted that must not be seen yet. If any response
+differs by a byte (tokens and times apart), something leaked.
 """
 
 import re
@@ -35,12 +35,12 @@ def _standing_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Replayed(Exception):
-    """Rolls a session back, so that the next one meets the same rows."""
+    """Rolls a session back, so that the next one finds the same rows."""
 
 
 def play(batch: Batch, steps: int, htmx: bool) -> tuple[list[bytes], list[int]]:
-    """Every response of a session up to the answer form of step `steps`, and the examples in
-    the order that they came."""
+    """Every response of a session up to the answer form of step `steps`, and the examples in the
+    order in which they came."""
     client = Client(headers={"HX-Request": "true"} if htmx else {})
     seen: list[bytes] = []
 

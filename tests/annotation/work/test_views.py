@@ -1,4 +1,4 @@
-"""The annotator's pages, as a browser without an account meets them."""
+"""The annotator's pages, as seen by a browser without an account."""
 
 import re
 from typing import Any

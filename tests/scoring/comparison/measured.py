@@ -1,4 +1,4 @@
-"""Measured things for tests: studies that people worked through, runs, published figures."""
+"""Measurements for tests: studies that people completed, runs, published figures."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,8 +18,8 @@ from tests import make
 def cell(
     wrong: Iterable[int] = (0, 1, 2), *, tests: int = 6, training: int = 3, kind: str = Kind.CHOICE
 ) -> Batch:
-    """A batch that somebody worked through for each number of wrong answers (training ones
-    come first)."""
+    """A batch that one person completed for each number of wrong answers (training ones come
+    first)."""
     batch = make.running_batch(wanted=10, tests=tests, training=training, kind=kind)
     for number in wrong:
         make.worked_through(batch, wrong=number)
@@ -27,7 +27,7 @@ def cell(
 
 
 def study_with_splits(splits: int = 2, people: int = 2, *, tests: int = 6) -> list[Batch]:
-    """One task, one number of shots, several splits; nobody makes the same mistakes."""
+    """One task, one number of shots, several splits; no two people make the same mistakes."""
     benchmark = make.benchmark()
     task = make.task(benchmark, training=3, tests=tests)
     first = task.item_sets.get(name="train-3-1")
@@ -63,8 +63,8 @@ def run(
     complete: bool = True,
     **fields: Any,
 ) -> Run:
-    """A run that answers its first items wrong and leaves out its last ones; or gives the
-    answers that are told, by example."""
+    """A run that answers its first items wrong and leaves out its last ones; or gives the specified
+    answers, by example."""
     test_set = fields.pop("test_set", None) or task.item_sets.get(name="test")
     owner = fields.pop("owner", None)
     about: dict[str, Any] = {
@@ -111,7 +111,7 @@ def reported(benchmark: Benchmark, task: str, **fields: Any) -> ReportedScore:
 
 
 def analysed(study: Study) -> Comparison:
-    """The analysis of a study, computed from what is there."""
+    """The analysis of a study, computed from the present data."""
     scope, choices = Scope(study.benchmark, study), Choices()
     fingerprint = inputs_fingerprint(scope, CellReader(choices))
     result = analyse(scope, choices, lambda *progress: None)

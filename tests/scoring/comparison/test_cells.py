@@ -65,7 +65,7 @@ def test_puts_people_with_different_test_sets_side_by_side() -> None:
     [cell] = CellReader(Choices()).people(two_test_sets())
     assert np.isnan(cell.matrix).sum(axis=1).tolist() == [2, 2, 2, 2]
     assert cell.coverage == 1
-    # Only the item that both episodes have was seen by all.
+    # Only the item shared by both episodes was seen by all.
     assert (~np.isnan(cell.matrix)).all(axis=0).tolist() == [False, False, True, False, False]
 
 

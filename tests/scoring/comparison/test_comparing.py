@@ -212,7 +212,7 @@ def test_says_how_much_a_run_covers() -> None:
 
 def test_names_a_system_that_answered_nothing() -> None:
     batch = measured.cell([3], tests=5)
-    # Complete, and nothing of it about the test.
+    # Complete, but with nothing about the test.
     training = batch.training_set.items.first().example
     measured.run(batch.task, answers={training.pk: ["good"]})
     [row] = of_kind(compared(batch.study), "run")

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def batch() -> Batch:
-    """Everybody finds the last item right and nobody of two the first three; the run errs
-    on the first and the second."""
+    """Both people get the last item right and neither the first three; the run errs on the first
+    and the second."""
     made = make.running_batch(wanted=5, training=3, tests=4)
     for _ in range(2):
         make.worked_through(made)

@@ -66,7 +66,7 @@ def test_meets_both_sds_over_tasks(values: dict) -> None:
 
 
 def plain_variance(h: np.ndarray, s: np.ndarray) -> float:
-    """The five terms with sums written out."""
+    """The five terms, with the sums written out."""
     (n, m), r = h.shape, len(s)
 
     def mean_square_rows(y: np.ndarray) -> float:
@@ -139,7 +139,7 @@ def test_takes_a_single_run_without_a_run_term(values: dict) -> None:
     assert found.r == 1
     assert found.se**2 == exactly(plain_variance(h, one))
     assert "A single run" in found.notes[0]
-    # A run that comes out the same again brings no run variance: the same test but for df's floor.
+    # A run repeated identically adds no run variance: the same test except for df's floor.
     twice = paired_difference(h, np.vstack([one, one]))
     assert twice.se == exactly(found.se)
 
@@ -193,7 +193,7 @@ def test_marks_fewer_than_five_annotators_as_exploratory(values: dict) -> None:
 
 
 def simulated(rng: np.random.Generator, n: int, r: int, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Both sides with one mean, shared item difficulty and some difficulty of their own."""
+    """Both sides with the same mean, shared item difficulty and some difficulty of their own."""
     shared = rng.normal(0, 0.2, m)
 
     def side(size: int, spread: float) -> np.ndarray:
@@ -208,7 +208,7 @@ def test_covers_a_true_difference_of_nothing(size: tuple[int, int, int]) -> None
     rng = np.random.default_rng(sum(size))
     found = [paired_difference(*simulated(rng, *size)) for _ in range(400)]
     held = np.mean([f.low <= 0 <= f.high for f in found])
-    # A single run hides its own variance, which its note says.
+    # A single run hides its own variance, as its note says.
     assert (0.88 if size[1] == 1 else 0.92) <= held <= 0.99
 
 

@@ -63,7 +63,7 @@ def test_draws_ways_uniformly(episodes: list[Episode]) -> None:
 def test_draws_shots_uniformly_and_for_each_class_on_its_own(episodes: list[Episode]) -> None:
     shots = [[classes_of(e.training)[label] for label in e.labels] for e in episodes[:600]]
     assert uniform([k for row in shots for k in row], 1, 5)
-    # Independent shots of two classes: each of the 25 pairs as often.
+    # Independent shots of two classes: each of the 25 pairs equally often.
     pairs = Counter((row[0], row[1]) for row in shots)
     assert len(pairs) == 25
     assert stats.chisquare(list(pairs.values())).pvalue > 0.001

@@ -147,7 +147,7 @@ def test_shows_what_one_span_can_reach_on_squadv2(clues: Path, published: Figure
 
 
 class TestDemonstration:
-    """What follows for its test files by counting rows."""
+    """What follows for its test files from counting rows."""
 
     def test_meets_the_counts_of_its_labels(self) -> None:
         golds = Task(DEMO / "Reviews/reviews_test.jsonl").one_set()

@@ -214,7 +214,7 @@ def test_estimates_components_without_bias_when_scores_are_missing() -> None:
     found = []
     for _ in range(200):
         y = rng.normal(0, 0.1, (n, 1)) + rng.normal(0, 0.2, m) + rng.normal(0, 0.3, (n, m))
-        # Some annotators saw most items, some few.
+        # Some annotators saw most items, some only a few.
         missing = rng.random((n, m)) < np.linspace(0.1, 0.7, n)[:, None]
         found.append(dataclasses.astuple(variance_components(np.where(missing, np.nan, y))))
     assert np.mean(found, axis=0) == pytest.approx([0.01, 0.04, 0.09], rel=0.07)

@@ -14,7 +14,7 @@ def design(annotators: int = 6, runs: int = 5, items: int = 100) -> ComparisonDe
 
 
 def simulated_power(difference: float, size: ComparisonDesign, replicates: int) -> float:
-    """How often the real test shows it, on normal scores with these components."""
+    """How often the real test detects it, on normal scores with these components."""
     rng = np.random.default_rng(7)
     m = size.items
 

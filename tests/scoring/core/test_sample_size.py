@@ -62,7 +62,7 @@ def test_meets_the_published_cost_model(reference: Callable) -> None:
 
 
 def test_finds_ninety_episodes_best_for_forty_eight_hours() -> None:
-    """The conclusion of FLEX: of the designs with at least 60 episodes, the narrowest."""
+    """FLEX's conclusion: of the designs with at least 60 episodes, the narrowest."""
     episodes = np.array([60, 75, 90, 105, 120, 135])
     accuracies = np.arange(0.3, 0.96, 0.05)[:, None]
     found = simulate_intervals(
@@ -243,7 +243,7 @@ def test_keeps_the_narrowest_designs_that_cover_enough() -> None:
 
 
 def test_looks_further_when_the_narrowest_do_not_cover_enough() -> None:
-    """For these items a part of the test set misses the rest of it, so those designs fall out."""
+    """For these items a part of the test set misses the rest of it, so those designs drop out."""
     kept = plan(budget=40, estimand="these_items", min_coverage=0.93)
     assert kept
     assert kept[0].width > plan(budget=40, estimand="these_items")[0].width

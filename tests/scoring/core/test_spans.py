@@ -18,7 +18,7 @@ from scoring.core.spans import (
     tokens_of,
 )
 
-# Letters of many scripts, digits, marks, emoji and their joiners, spaces, and all that is between.
+# Letters of many scripts, digits, marks, emoji and their joiners, spaces, and everything between.
 PIECES = [
     *"aBéßΩжשع中かไก한क0٣ \n\t'’\"“”„«»().,:;!?-–—&$€%#@_/[]{}「」…`·",
     *"\u0301\u0e49\u093f\u094d\u200d\u200c\u00ad\ufe0f\u200e\u202e\r\u3000\u1039\u17d2",
@@ -153,7 +153,8 @@ def kind_of(piece: str) -> str:
 
 
 def slow_partners(row: list[str]) -> tuple[dict[int, int], set[int]]:
-    """For each mark its partner, and the marks that have none; by looking back at every closer."""
+    """For each mark its partner, and the marks that have none; by looking back from every closing
+    mark."""
     partner: dict[int, int] = {}
     dropped: set[int] = set()
     marks = [i for i, piece in enumerate(row) if len(piece) == 1 and is_mark(piece)]

@@ -13,7 +13,7 @@ ITEMS = 12
 
 
 def answered(task: Task, wrong: dict[int, int], *, system: str = "UniFew", **fields: Any) -> None:
-    """A run for each of these episodes, with so many wrong answers."""
+    """A run for each of these episodes, with this many wrong answers."""
     for episode, count in wrong.items():
         test_set = task.item_sets.get(episode=episode, role="test")
         training = task.item_sets.filter(episode=episode, role="training").first()
@@ -30,7 +30,7 @@ def answered(task: Task, wrong: dict[int, int], *, system: str = "UniFew", **fie
 
 
 def worked(task: Task, wrong: dict[int, list[int]], *, closed: bool = True) -> Study:
-    """A study with somebody for each of these numbers of wrong test answers, by episode."""
+    """A study with one person for each of these numbers of wrong test answers, by episode."""
     study = study_of(task, list(wrong), wanted=5)
     for batch in study.batches.all():
         for count in wrong[batch.test_set.episode]:

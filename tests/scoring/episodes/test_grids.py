@@ -35,7 +35,7 @@ Committing = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def registered() -> None:
-    """What runs the parts, as a worker has it and as the command brings it."""
+    """The runner of the parts, as a worker has it and as the command loads it."""
     load_command_class("scoring", "plan_episodes")
 
 
@@ -82,13 +82,13 @@ def test_comes_out_the_same_in_any_number_of_parts(
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_comes_out_the_same_from_several_workers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    # No worker but those below hears of a part.
+    # Only the workers below hear of a part.
     monkeypatch.setattr(tasks.run_job, "delay_on_commit", lambda job_id: None)
     grid = distribute_grid(POINTS, RULES, parts=6)
     pks = list(jobs_of(grid).values_list("pk", flat=True))
 
     def work(start: int) -> None:
-        # Each starts elsewhere and tries all: what another has claimed it leaves alone.
+        # Each starts elsewhere and tries them all, leaving alone what another has claimed.
         for pk in pks[start:] + pks[:start]:
             queue.run_job(pk)
         connection.close()
@@ -124,7 +124,7 @@ def test_says_which_part_was_stopped() -> None:
     second = jobs_of(grid)[1]
     Job.objects.filter(pk=second.pk).update(cancel_requested=True)
     queue.run_job(second.pk)
-    with pytest.raises(Refusal, match="Part 2 of the grid: Stopped before its end"):
+    with pytest.raises(Refusal, match="Part 2 of the grid: Stopped before it finished"):
         collect_grid(grid, POINTS)
 
 

@@ -1,4 +1,4 @@
-"""Leaderboards for tests: systems with all the runs that CLUES asks for."""
+"""Leaderboards for tests: systems with all the runs that CLUES requires."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ def system(
     without: Collection[tuple[int, int]] = (),
     **fields: Any,
 ) -> list[Run]:
-    """A run on every split at every number of shots, but those left out; `wrong` answers by
+    """A run on every split at every number of shots, except those left out; `wrong` answers by
     split."""
     return [
         measured.run(
@@ -41,7 +41,7 @@ def published(
 
 
 def order(board: Board) -> list[tuple[str, int | None]]:
-    """Who stands where over the tasks."""
+    """Who is where in the table over tasks."""
     return [(line.place.entry.name, line.place.rank) for line in board.over_tasks]
 
 

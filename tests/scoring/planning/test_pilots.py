@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def timed_batch(seconds: list[int]) -> Batch:
-    """Somebody for each of these seconds: 20 s of reading, then as long for every answer and
+    """One person for each of these seconds: 20 s of reading, then this long for every answer and
     half as long for each reveal."""
     batch = make.running_batch(wanted=10, training=2, tests=4)
     for pace in seconds:

@@ -71,7 +71,7 @@ def two_cells(
     *,
     kinds: tuple[str, str] = (Kind.SPANS, Kind.SPANS),
 ) -> tuple[Batch, Batch]:
-    """Two tasks of one study, each worked through with so many wrong answers."""
+    """Two tasks of one study, each completed with this many wrong answers."""
     benchmark = make.benchmark()
     study = make.study(benchmark)
     batches = [

@@ -1,4 +1,4 @@
-"""Imports for tests: a file through the reader that fits it, into a benchmark."""
+"""Imports for tests: a file through its reader, into a benchmark."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -42,7 +42,7 @@ def answers(run: Run) -> dict[str, list[str]]:
 
 
 def written(path: Path, records: Iterable[object]) -> Path:
-    """A file with one JSON object a line; strings stand as they are."""
+    """A file with one JSON object per line; strings are written as they are."""
     lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
     path.write_text("\n".join(lines) + "\n")
     return path

@@ -19,7 +19,7 @@ from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
-# What the format asks for in every sample, and in every record of an evaluation.
+# What the format requires in every sample, and in every record of an evaluation.
 SAMPLE = {
     "schema_version",
     "evaluation_id",

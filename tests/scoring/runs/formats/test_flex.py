@@ -15,7 +15,7 @@ WHO = {"system": "UniFew", "method": "PT"}
 
 
 def flex() -> Benchmark:
-    """Episodes 1 (two shots) and 2 (none) of one data set, with labels of their own order."""
+    """Episodes 1 (two shots) and 2 (none) of one data set, each with its own label order."""
     made = make.benchmark("flex")
     task = make.task(made, slug="subj", kind=Kind.CHOICE, training=0, tests=0)
     examples = [make.example(task, f"q{n}") for n in range(4)]

@@ -15,7 +15,7 @@ NAMES = FILES / "inspect" / "names.json"
 
 
 def archive_of(log: Path, path: Path) -> Path:
-    """The same log as an archive, compressed in a way that every Python reads."""
+    """The same log as an archive, compressed so that every Python can read it."""
     content = json.loads(log.read_text())
     samples = content.pop("samples")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

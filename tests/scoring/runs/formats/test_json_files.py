@@ -19,7 +19,7 @@ values = st.recursive(
 
 
 class OneByOne(io.StringIO):
-    """A file that gives as little as it can at a time."""
+    """A file that returns as little as possible at a time."""
 
     def read(self, size: int | None = -1) -> str:
         return super().read(1)

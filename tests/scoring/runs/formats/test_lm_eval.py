@@ -16,7 +16,7 @@ NAMES = next((FILES / "lm_eval").glob("samples_names_*"))
 
 
 def changed(tmp_path: Path, change: Callable[[dict[str, Any]], None], source: Path = MOOD) -> Path:
-    """A copy of the samples with every row changed, the results file beside it."""
+    """A copy of the samples with every row changed, and the results file beside it."""
     for results in source.parent.glob("results_*"):
         shutil.copy(results, tmp_path)
     rows = [json.loads(line) for line in source.read_text().splitlines()]
