@@ -1,4 +1,4 @@
-"""Analysing: everything about a comparison that takes longer than a page may."""
+"""Analysing: everything about a comparison that takes too long for a page."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -22,7 +22,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     """Every figure beyond the table itself, as JSON keeps it."""
     reader = CellReader(choices)
     studies = scope.studies
-    # What is not known about a figure over episodes, their own board tells.
+    # The uncertainty of figures over episodes is shown on their own board.
     people = [cell for cell in _people(studies, reader) if not cell.is_of_episodes]
     systems = [cell for task in scope.tasks for cell in reader.systems(task) if cell.answered.any()]
     steps = len(people) + 3

@@ -56,11 +56,11 @@ def tests_table(result: Plain) -> Table:
         _("People against systems, on the same items"),
         _(
             "Percent points, people less system, for other people, other runs and other items like "
-            "these: Satterthwaite's t on the items that both sides answered. Holm's p holds over "
-            "all tests of people in this table; Benjamini and Hochberg's is for exploring. n and r "
+            "these: Satterthwaite's t on the items that both sides answered. Holm's p covers all "
+            "tests of people in this table; Benjamini and Hochberg's is for exploring. n and r "
             "count annotators and runs, or splits where several share one. The sign-flip test over "
-            "item clusters speaks of these people and these runs alone. SD bars that do not "
-            "overlap are no test."
+            "item clusters is about these people and these runs only. Non-overlapping SD bars are "
+            "not a test."
         ),
         (
             *WHERE,
@@ -100,10 +100,10 @@ def changes_table(result: Plain) -> Table:
 def uncertainty_table(result: Plain) -> Table:
     return Table(
         "uncertainty",
-        _("What is not known about each cell"),
+        _("The uncertainty of each cell"),
         _(
             "New items: how other people would do on other items like these; these items: on "
-            "exactly this test set. The guard band stands beside the interval for n below 5. "
+            "exactly this test set. The guard band is given beside the interval for n below 5. "
             "Components are variances of scores in [0, 1]; they feed the planner."
         ),
         (
@@ -162,9 +162,9 @@ def curves_table(result: Plain) -> Table:
         "curves",
         _("Learning over the training items"),
         _(
-            "S1 in percent by position in the shot set, over everybody who finished the "
-            "training, screened out or not. Adjusted: which items happened to stand there is "
-            "taken out, since orders differ; the model is additive, so it may pass 100."
+            "S1 in percent by position in the shot set, over everybody who finished the training, "
+            "screened out or not. Adjusted: corrected for which items happened to be there, since "
+            "orders differ; the model is additive, so it may exceed 100."
         ),
         (
             *WHERE,
@@ -217,8 +217,8 @@ def aggregates_table(result: Plain) -> Table:
         "aggregates",
         _("Over all tasks"),
         _(
-            "The mean of the task means, only of who has all of them. SD is that of this mean, "
-            "√(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead."
+            "The mean of the task means, only for those who have all of them. SD is that of this "
+            "mean, √(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead."
         ),
         (
             _text("kind", _("Kind")),
@@ -278,8 +278,8 @@ def provenance_table(facts: Plain) -> Table:
         "provenance",
         _("What these figures rest on"),
         _(
-            "Stale: answers, runs, gold or figures have changed since this was computed, so it is "
-            "not what is there now."
+            "Stale: answers, runs, gold or figures have changed since this was computed, so it no "
+            "longer matches the data."
         ),
         (
             _text("inputs", _("Fingerprint of the inputs")),

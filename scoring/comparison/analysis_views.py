@@ -1,4 +1,4 @@
-"""The analysis of a comparison: kept, ordered, watched, stopped and exported."""
+"""The analysis of a comparison: kept, requested, watched, stopped and exported."""
 
 from typing import Any
 
@@ -25,8 +25,8 @@ from scoring.tables.documents import FORMATS, chosen
 @for_researchers
 @require_safe
 def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    """What was computed last. Looking at a stale analysis has it computed again, unless
-    somebody stopped just that."""
+    """What was computed last. Viewing a stale analysis recomputes it, unless somebody stopped just
+    that."""
     found, choices = asked(request, scope, name)
     fingerprint = inputs_fingerprint(found, CellReader(choices))
     kept = kept_analysis(found, choices)
@@ -72,8 +72,8 @@ def stop_analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResp
 def analysis_export(
     request: ResearcherRequest, scope: str, name: str, table: str, form: str
 ) -> HttpResponse:
-    """One table of the kept analysis, or all of them, with what it rests on. The name of the
-    file says when it is stale: a CSV file has room for one table alone."""
+    """One table of the kept analysis, or all of them, with what it rests on. The file's name says
+    if it is stale: a CSV file has room for only one table."""
     compared, choices = asked(request, scope, name)
     kept = kept_analysis(compared, choices)
     stale = is_stale(kept, inputs_fingerprint(compared, CellReader(choices)))

@@ -1,8 +1,8 @@
-"""Keeping: what was computed of a comparison stays, with the fingerprint of its inputs. When they
-change it is stale: it is shown as such and computed again.
+"""The cache of comparisons: what was computed is kept with the fingerprint of its inputs. When they
+change it is stale: it is shown as such and recomputed.
 
-What a program with other fields, formulas or scores has kept is not looked at: its key is another
-one, and it goes when the figures are kept anew.
+What a program version with other fields, formulas or scores has kept is ignored: its key differs,
+and it is deleted when the figures are kept afresh.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,8 @@ from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part
 
 JOBS = {Part.TABLE: "compute_comparison", Part.ANALYSIS: "analyse_comparison"}
-# Goes up by hand when a formula changes. Other fields, and another scorer version, make another
-# key by themselves.
+# Raise by hand when a formula changes. Other fields, or another scorer version, change the key by
+# themselves.
 FIGURES_VERSIONS = {Part.TABLE: 1, Part.ANALYSIS: 4}
 
 Result = dict[str, Any]
@@ -34,7 +34,7 @@ Compute = Callable[[Scope, Choices, Progress], Result]
 
 
 def find_kept(scope: Scope, part: Part, choices: Choices) -> Comparison:
-    """What is kept under these choices, however old; empty if there is nothing yet."""
+    """What is kept under these choices, however old; empty if nothing yet."""
     place = _place(scope, part, choices)
     found = Comparison.objects.filter(**place).select_related("job").first()
     return found or Comparison(**place, **_parameters(choices))
@@ -62,7 +62,7 @@ def keep(scope: Scope, part: Part, choices: Choices, result: Result, fingerprint
 def order(
     scope: Scope, part: Part, choices: Choices, *, fingerprint: str, author: User | None = None
 ) -> Comparison:
-    """Have it computed by a worker, unless somebody ordered the same already."""
+    """Have it computed by a worker, unless somebody has requested the same already."""
     with transaction.atomic():
         kept, _ = Comparison.objects.select_for_update().get_or_create(
             **_place(scope, part, choices), defaults=_parameters(choices)
@@ -75,8 +75,8 @@ def order(
 
 
 def was_given_up(kept: Comparison, fingerprint: str) -> bool:
-    """Whether computing it from just these inputs failed or was stopped: it is not ordered
-    again by looking at it."""
+    """Whether computing it from exactly these inputs failed or was stopped: viewing it does not
+    request it again."""
     job = kept.job
     given_up = (JobState.FAILED, JobState.CANCELLED)
     return bool(job and job.state in given_up and job.arguments.get("fingerprint") == fingerprint)
@@ -88,12 +88,12 @@ def stop(kept: Comparison) -> None:
 
 
 def compute_ordered(comparison_id: int, compute: Compute, *, progress: Progress) -> Result:
-    """Compute what was ordered, and keep it. The same inputs give the same figures, so a second
+    """Compute what was requested, and keep it. The same inputs give the same figures, so a second
     run does no harm."""
     rows = Comparison.objects.select_related("study__benchmark", "benchmark")
     kept = rows.filter(pk=comparison_id).first()
     if kept is None or kept.parameters_key != _key(Part(kept.part), kept.parameters):
-        raise Refusal("Another version of the program ordered this: look at the page again.")
+        raise Refusal("Another version of the program requested this: open the page again.")
     benchmark = kept.study.benchmark if kept.study else kept.benchmark
     assert benchmark is not None, "a constraint: kept is of a study or of a benchmark"
     scope = Scope(benchmark, kept.study)
@@ -113,13 +113,13 @@ def _place(scope: Scope, part: Part, choices: Choices) -> dict[str, Any]:
 
 def _key(part: Part, parameters: dict[str, Any]) -> str:
     shapes = shape(Choices), shape(STORED[part])
-    # Databases keep the keys of a JSON object in orders of their own.
+    # Databases store the keys of a JSON object in their own order.
     chosen = sorted(parameters.items())
     return checksum([chosen, shapes, SCORER_VERSION, FIGURES_VERSIONS[part]])
 
 
 def _forget_former(scope: Scope, part: Part) -> None:
-    """Take away what stands under a key that this program would not give it."""
+    """Delete what is kept under keys that this program version would not use."""
     kept = Comparison.objects.filter(**scope.columns, part=part)
     former = [
         pk

@@ -1,7 +1,7 @@
 """Comparing: people and systems on the same test items, as rows of one table.
 
-Everything is scored with one code, at the latest gold version of each task unless another one
-is asked for. A table is kept with its inputs' fingerprint, and computed again when that changes.
+Everything is scored by the same code, at the latest gold version of each task unless another is
+asked for. A table is kept with its inputs' fingerprint, and recomputed when that changes.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class ComparisonTable:
     consensus: tuple[Row, ...] = ()
     # The floors and ceilings that the figures are read against.
     bounds: tuple[Bound, ...] = ()
-    # All numbers of shots that there are rows for, whichever of them the reader chose.
+    # All numbers of shots that have rows, whichever the reader chose.
     shots_offered: tuple[str, ...] = ()
     fingerprint: str = ""
 
@@ -56,7 +56,7 @@ class ComparisonTable:
 
     @property
     def figures(self) -> tuple[Row, ...]:
-        """The rows of a table that is read: cells with their consensus, and systems."""
+        """The rows of a table for readers: cells with their consensus, and systems."""
         return (*(row for row in self.rows if not row.single), *self.consensus)
 
     @property
@@ -74,8 +74,8 @@ class ComparisonTable:
 
 
 def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
-    """The table of one study, or of all studies of a benchmark, beside the stored runs and
-    the published figures on the same tasks: as it is kept, or computed now and kept."""
+    """The table of one study, or of all studies of a benchmark, beside the stored runs and the
+    published figures on the same tasks: as kept, or computed now and kept."""
     choices = choices or Choices()
     fingerprint = inputs_fingerprint(scope, CellReader(_whole(choices)))
     kept = _find(scope, choices)
@@ -86,7 +86,7 @@ def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
 
 @dataclass(frozen=True)
 class Glance:
-    """What of a table can be shown at once."""
+    """What can be shown of a table at once."""
 
     # None while the first one is being computed.
     table: ComparisonTable | None
@@ -99,8 +99,8 @@ class Glance:
 
 
 def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Glance:
-    """The table for a page: where many answers must be scored first, a worker does it, and until
-    then the table is shown as it was. What was stopped is not ordered again by looking at it."""
+    """The table for a page: if many answers must be scored first, a worker does it, and until then
+    the table is shown as it was. Viewing it does not restart what was stopped."""
     reader = CellReader(_whole(choices))
     fingerprint = inputs_fingerprint(scope, reader)
     kept = _find(scope, choices)
@@ -132,7 +132,7 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
     for number, task in enumerate(tasks):
         progress(number, len(tasks), task.slug)
         rows += [cell_row(cell, choices) for cell in reader.systems(task)]
-    # Of a benchmark also those for tasks whose data are not here.
+    # For a benchmark, also those for tasks whose data are not here.
     rows += reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
     found = [
         bound
@@ -156,7 +156,7 @@ def _find(scope: Scope, choices: Choices) -> Comparison:
 
 
 def _whole(choices: Choices) -> Choices:
-    """No figure follows from which shots are shown, so one table is kept for all of them."""
+    """No figure depends on which shots are shown, so one table is kept for all of them."""
     return replace(choices, shots=())
 
 

@@ -1,4 +1,4 @@
-"""A comparison as a document: every row for who computes with it, tables for who reads it."""
+"""A comparison as a document: all rows for computing, tables for reading."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,7 +20,7 @@ from scoring.tables.xlsx import as_xlsx
 
 
 def paper_tables(table: ComparisonTable) -> list[Table]:
-    """As a paper has them; without those that are empty."""
+    """As in a paper; without empty ones."""
     papers = [people_table(table.figures), *system_tables(table.figures, table.bounds)]
     further = [interval_table(table.rows), annotator_table(table.rows)]
     captioned = (replace(paper, note=_note(paper, table)) for paper in papers)

@@ -1,4 +1,4 @@
-"""Item by item: a list to sort and filter, and what everybody answered to one."""
+"""Item by item: a list to sort and filter, and everybody's answers to one item."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from scoring.comparison.scope import Scope
 
 PAGE = 50
 HIGHEST = float("inf")
-# By name: the heading, and what to sort by; what is not known comes last.
+# By name: the heading, and what to sort by; unknowns come last.
 ORDERS: dict[str, tuple[Any, Callable[[ItemFigures], float]]] = {
     "gap": (_("people and systems differ most"), lambda item: -abs(item.gap or 0)),
     "people": (_("hardest for people"), lambda item: _first_low(item.people)),
@@ -102,7 +102,7 @@ def _scored_under(task: Task | None, choices: Choices) -> dict[str, Any]:
 
 
 def chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:
-    """The task of the address, else the first one; 404 for one that is not compared."""
+    """The task in the address, else the first one; 404 for one that is not compared."""
     if "task" not in given:
         return tasks[0] if tasks else None
     for task in tasks:

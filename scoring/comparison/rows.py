@@ -29,8 +29,8 @@ EPISODE_BOOTSTRAP = "episode-bootstrap"
 
 @dataclass(frozen=True)
 class Row:
-    """The exported columns, in their order, None where a thing does not apply; then what
-    the tables say beside them."""
+    """The exported columns in order, None where something does not apply; then what the tables show
+    beside them."""
 
     kind: str
     study: str | None = None
@@ -53,7 +53,7 @@ class Row:
     median_item_s: float | None = None
     parameters: str = ""
     source: str = ""
-    # Beside the interval of a small group, on the plain scale: not wider at each of its ends.
+    # Beside the interval of a small group, on the plain scale: not necessarily wider at either end.
     guard_low: float | None = None
     guard_high: float | None = None
     single: bool = False  # one person, not a cell
@@ -62,13 +62,13 @@ class Row:
 
     @property
     def is_exploratory(self) -> bool:
-        """Of people: too few for a claim of better or worse, by the unit of their interval."""
+        """For people: too few for a claim of better or worse, by the unit of their interval."""
         units = self.units or self.n
         return units is not None and 1 < units < EXPLORATORY_BELOW
 
 
-# The headings are those of the table of annotators. What has a unit of its own also stands
-# beneath the score of people.
+# The headings are those of the table of annotators. What has its own unit is also given beneath the
+# score of people.
 COLUMNS = (
     Column(
         "kind",
@@ -88,7 +88,7 @@ COLUMNS = (
     Column(
         "system",
         _("Annotator"),
-        "The system's name; of an annotator the pseudonym; of people Human.",
+        "The system's name; for an annotator the pseudonym; for people Human.",
         is_number=False,
         is_name=True,
     ),
@@ -113,14 +113,15 @@ COLUMNS = (
     Column(
         "mean",
         _("Mean S1, %"),
-        "Mean S1 in percent, every item alike; of a cell the mean over its annotators.",
+        "Mean S1 in percent, every item counting equally; for a cell, the mean over its "
+        "annotators.",
         digits=1,
     ),
     Column(
         "sd",
         _("SD over items"),
         "Sample SD (ddof 1) in percent points: over annotators (human), over splits (run), over "
-        "items (annotator); as published (reported). Of episodes the SD (ddof 0) over them.",
+        "items (annotator); as published (reported). For episodes, the SD (ddof 0) over them.",
         digits=1,
     ),
     Column(
@@ -132,8 +133,8 @@ COLUMNS = (
     Column(
         "m",
         "m",
-        "Item clusters behind the interval: items that share a context count as one. Of "
-        "episodes their number.",
+        "Item clusters behind the interval: items that share a context count as one. For episodes, "
+        "their number.",
     ),
     Column("ci_low", _("95 % low"), "Lower limit of the 95 % interval, in percent.", digits=1),
     Column("ci_high", _("95 % high"), "Upper limit of the 95 % interval, in percent.", digits=1),
@@ -165,16 +166,16 @@ COLUMNS = (
     Column(
         "coverage",
         _("Coverage"),
-        "Share of the items that have an answer, in [0, 1]; the mean is over these alone.",
+        "Share of the items that have an answer, in [0, 1]; the mean is over these only.",
         digits=3,
     ),
     Column(
         "median_item_s",
         _("Median time"),
-        "Of people (human, annotator, simulated), the median over their test answers of the "
+        "For people (human, annotator, simulated), the median over their test answers of the "
         "seconds from showing the item to storing the answer, by the server's clock and without "
-        "the cap that pay has: a cap would hide slow items, and a median bears a long pause.",
-        unit=_("s an item"),
+        "the cap on pay: a cap would hide slow items, and a median tolerates a long pause.",
+        unit=_("s per item"),
         digits=1,
     ),
 )
@@ -224,7 +225,7 @@ def cell_figures(cell: Cell, choices: Choices) -> SplitInterval:
 
 
 def annotator_rows(cell: Cell) -> list[Row]:
-    """Each person of a cell: mean and SD over the items, no interval."""
+    """Each person in a cell: mean and SD over the items, no interval."""
     row = _described(cell)
     kind = "simulated" if cell.simulated else "annotator"
     return [
@@ -253,7 +254,7 @@ def _median(seconds: Sequence[float]) -> float | None:
 
 def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
     """As FLEX reports it: mean and SD (ddof 0) over episodes, and the percentile bootstrap over
-    them. Which episodes come is what varies, so there is no interval for just these items."""
+    them. What varies is which episodes are drawn, so there is no interval for just these items."""
     by_episode: dict[str, list[float]] = {}
     for split, scores in zip(cell.splits, cell.scores, strict=True):
         by_episode.setdefault(split, []).append(float(np.nanmean(scores)))

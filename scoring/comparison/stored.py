@@ -1,5 +1,5 @@
-"""What is kept of a comparison, part by part, and the shape that it has: a program whose figures
-have other fields does not read what was kept before."""
+"""What is kept of a comparison, part by part, and its shape: a program version whose figures have
+other fields does not read what was kept before."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
@@ -36,7 +36,7 @@ class AnalysedCell:
     accord: Accord | None
 
 
-# A cell without and with its excluded annotators; a side that nobody is on is left out.
+# A cell without and with its excluded annotators; an empty side is left out.
 Sides = TypedDict(
     "Sides",
     {
@@ -66,7 +66,7 @@ STORED: dict[Part, type] = {Part.TABLE: StoredTable, Part.ANALYSIS: Analysis}
 
 @cache
 def shape(kind: type) -> list[Any]:
-    """The names and types of all fields, all the way down."""
+    """The names and types of all fields, recursively."""
     return [
         [name, str(hint), [shape(part) for part in _parts(hint)]]
         for name, hint in get_type_hints(kind).items()
@@ -74,7 +74,7 @@ def shape(kind: type) -> list[Any]:
 
 
 def _parts(hint: Any) -> Iterator[type]:
-    """The kinds with fields of their own that a type is made of."""
+    """The types with fields of their own that a type is made of."""
     if is_dataclass(hint) or is_typeddict(hint):
         yield hint
     for argument in get_args(hint):

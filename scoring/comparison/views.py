@@ -83,7 +83,7 @@ def _shown(request: ResearcherRequest, table: ComparisonTable, scope: Scope) -> 
 
 
 def _item_links(request: ResearcherRequest, table: ComparisonTable, scope: Scope) -> dict[str, str]:
-    """By task. Published figures may stand for tasks whose items are not here."""
+    """By task. Published figures may be for tasks whose items are not here."""
     page = reverse("scoring:items", args=["study" if scope.study else "benchmark", scope.name])
     links = {}
     for task in {row.task for row in table.rows if row.kind != "reported"}:

@@ -1,5 +1,5 @@
-"""The board of episodes as tables: in FLEX's form, its figures one a row, every episode's
-result, and the tests between its lines. Scores in percent."""
+"""The board of episodes as tables: in FLEX's form, its figures one per row, every episode's result,
+and the tests between its lines. Scores in percent."""
 
 from collections.abc import Mapping, Sequence
 
@@ -90,7 +90,7 @@ def _overall(entry: EpisodeEntry) -> dict[str, Value]:
 
 def _cell(figure: EpisodeScore, of: int) -> Cell:
     beneath = []
-    # One episode says nothing of others.
+    # One episode says nothing about others.
     if figure.episodes > 1:
         beneath.append(f"[{rounded(100 * figure.low)}–{rounded(100 * figure.high)}]")
     if figure.episodes < of:
@@ -126,7 +126,7 @@ def _wide_row(board: EpisodeBoard, entry: EpisodeEntry) -> Mapping[str, Value]:
         if figure is not None:
             name = place_name(place)
             row[name] = 100 * figure.mean
-            # As FLEX's own table: distances from the mean.
+            # As in FLEX's own table: distances from the mean.
             if figure.episodes > 1:
                 row[name + "_ci_lower"] = 100 * (figure.mean - figure.low)
                 row[name + "_ci_upper"] = 100 * (figure.high - figure.mean)

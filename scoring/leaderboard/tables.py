@@ -1,4 +1,4 @@
-"""A leaderboard as tables: as they are read on its page, and as they are exported."""
+"""A leaderboard as tables: as shown on its page, and as exported."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from scoring.leaderboard.rules import (
 from scoring.models import FULLY_SUPERVISED, ProtocolTag
 from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value, lines_of
 
-# The last one only where anybody says it.
+# The last one only if anybody states it.
 ABOUT = (
     Column("labelled", gettext_lazy("External labelled"), is_number=False),
     Column("unlabelled", gettext_lazy("External unlabelled"), is_number=False),
@@ -34,7 +34,7 @@ MOST_CITED = 160
 
 
 def board_tables(board: Board) -> list[Table]:
-    """As the page shows them: the table over tasks where there are several, then one for each."""
+    """As the page shows them: the table over tasks if there are several, then one for each."""
     first = [_over_tasks(board)] if len(board.chosen) > 1 else []
     return [*first, *map(_on_task, board.by_task)]
 
@@ -76,7 +76,7 @@ def _cells_over_tasks(line: OverTasks, board: Board) -> dict[str, Cell]:
 
 
 def _on_task(board: TaskBoard) -> Table:
-    # The column that orders, then down to the fewest; fully supervised is no few-shot figure.
+    # The column that orders, then down to the fewest; fully supervised is not a few-shot figure.
     shots = [str(each) for each in (SORTED_BY, *reversed(SHOTS), FULLY_SUPERVISED)]
     shots = [each for each in dict.fromkeys(shots) if each in board.shots]
     return _table(
@@ -90,7 +90,7 @@ def _on_task(board: TaskBoard) -> Table:
 def _cells_on_task(place: Place, task: str, shots: Sequence[str]) -> dict[str, Cell]:
     rows = {each: row for each in shots if (row := place.entry.row(task, each))}
     sources = _sources(rows.values())
-    # Of no skill, the source is the rule that its answers follow.
+    # For no skill, the source is the rule that its answers follow.
     is_floor = place.entry.kind == FLOOR
     who = _who(place, rule=sources) if is_floor else _who(place, published=sources)
     known = {each: row for each, row in rows.items() if row.mean is not None}
@@ -105,7 +105,7 @@ def _table(
     *,
     further: Mapping[str, str] | None = None,
 ) -> Table:
-    """The first score orders; further ones stand behind what is told about the system."""
+    """The first score orders; further ones come after what is known about the system."""
     about = ABOUT if any(place.entry.protocol for place, _ in lines) else ABOUT[:-1]
     first, *others = (Column(key, heading, digits=1) for key, heading in scores.items())
     return Table(
@@ -149,7 +149,7 @@ def _line(place: Place, cells: Mapping[str, Cell]) -> Line:
 
 
 def _told(entry: Entry, uses: bool | None) -> Value:
-    """Of systems alone."""
+    """Of systems only."""
     return (_("not told") if uses is None else uses) if entry.kind == SYSTEM else ""
 
 
@@ -210,11 +210,11 @@ def _marks(row: Row) -> Iterable[str]:
 
 
 def _marks_of_all(rows: Iterable[Row | None]) -> str:
-    """An average is as uncertain as what it is made of."""
+    """An average is as uncertain as its parts."""
     return "".join(dict.fromkeys(mark for row in rows if row for mark in _marks(row)))
 
 
-# Exports: every figure unrounded, under names that stay.
+# Exports: every figure unrounded, under stable names.
 
 _ABOUT = tuple(
     Column(key, heading, is_number=False)
@@ -253,7 +253,7 @@ def _averages(board: Board) -> Table:
         {
             "shots": shots,
             **_about(line.place),
-            # The rank is by one number of shots, and stands with it alone.
+            # The rank is by one number of shots, and is given only there.
             "rank": line.place.rank if shots == SORTED_BY else None,
             "mean": average.mean if average else None,
             "sd": average.sd if average else None,
@@ -267,9 +267,9 @@ def _averages(board: Board) -> Table:
         if average or shots == SORTED_BY
     ]
     note = (
-        "Mean of the task means of whoever has all of these tasks; ranked by the mean at "
+        "Mean of the task means of those who have all of these tasks; ranked by the mean at "
         f"{SORTED_BY} shots. The SD of the average is the root of the summed squared SDs, divided "
-        "by the number of tasks; the board of CLUES prints the root itself."
+        "by the number of tasks; the CLUES board prints the root itself."
     )
     return Table("averages", "Average over tasks", note, columns, lines_of(rows))
 

@@ -19,7 +19,7 @@ COLUMNS = (
     Column("se", "SE", digits=2),
     Column("coverage", _("Coverage"), digits=3),
     Column("power", _("Power"), digits=2),
-    Column("detectable", _("Shown 4 of 5 times"), digits=1),
+    Column("detectable", _("Shown 4 times in 5"), digits=1),
 )
 # Of a difference that the study should show.
 OF_CONTRAST = {"power", "detectable"}
@@ -40,13 +40,13 @@ def _line(name: str, planned: PlannedDesign) -> Line:
 
 
 def thinned(plan: Plan) -> list[PlannedDesign]:
-    """The frontier, or of a long one every so manieth."""
+    """The frontier, thinned out if it is long."""
     step = -(-len(plan.frontier) // MOST_ROWS) or 1
     return list(plan.frontier[::step])
 
 
 def plan_as_plain(plan: Plan) -> dict[str, Any]:
-    """Scores in percent, as everything that is exported; components as they are."""
+    """Scores in percent, as in every export; components as they are."""
     return {
         "budget": plan.budget,
         "width": _percent(plan.width),

@@ -1,8 +1,8 @@
-"""Prompts: the examples of a batch written as text, so that a model sees what people saw.
+"""Prompts: the examples of a batch as text, so that a model sees what people saw.
 
 `unifew` is UniFew's multiple-choice question (Bragg et al. 2021, section 6): one text for each
-example, of the training set with its answer. `icl` is in-context learning as in CLUES: the
-training set as demonstrations before each example of the test set.
+example, with its answer in the training set. `icl` is in-context learning as in CLUES: the training
+set as demonstrations before each example of the test set.
 """
 
 import json
@@ -17,7 +17,7 @@ from annotation.models.errors import BadInput
 
 # UniFew writes a line break as these two characters.
 BREAK = r"\n"
-# Two mentions are marked in a text by these signs, as FLEX's relations have them.
+# Two mentions are marked in a text with these characters, as in FLEX's relations.
 FIRST_MENTION = re.compile(r"#\s*([^#]+?)\s*#")
 SECOND_MENTION = re.compile(r"\*\s*([^*]+?)\s*\*")
 LETTERED = re.compile(r"\s*\(([A-Z])\)\s*(.*)", re.DOTALL)
@@ -40,7 +40,7 @@ class PromptSet:
 
     kind: str
     fields: dict[str, Any]
-    # In the order that the seed gives them.
+    # In the order given by the seed.
     training: tuple[PromptExample, ...]
     test: tuple[PromptExample, ...]
 
@@ -49,7 +49,7 @@ def unifew_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     if prompts.kind != Kind.CHOICE:
         raise BadInput(
             f"The task {prompts.fields['task']} has no labels to choose from ({prompts.kind}), "
-            "which UniFew's questions need: take the format icl."
+            "which UniFew's questions need: use the format icl."
         )
     for example in prompts.training:
         line = _line(prompts, "unifew", example, unifew_question(example), "training")
@@ -98,8 +98,8 @@ def icl_question(example: PromptExample) -> str:
 
 
 def read_label(answer: str, options: Sequence[str]) -> str:
-    """The label that a model's answer names, with or without its letter; an answer that names
-    none stays as it is, and is wrong."""
+    """The label that a model's answer names, with or without its letter; an answer that names none
+    is left as it is, and is wrong."""
     text = answer.strip()
     lettered = LETTERED.fullmatch(text)
     if lettered and text not in options:
@@ -128,7 +128,7 @@ def _line(
 
 
 def _answer(example: PromptExample, kind: str) -> str:
-    """Pieces as a JSON list, which is how an import reads free text; a label as it is."""
+    """Pieces as a JSON list, as an import reads free text; a label as it is."""
     if kind == Kind.SPANS:
         return json.dumps(list(example.answer), ensure_ascii=False)
     return example.answer[0] if example.answer else ""

@@ -29,8 +29,8 @@ class Wanted:
 
 
 def prompt_sets(task: Task, *, wanted: Wanted, seed: int) -> Iterator[PromptSet]:
-    """One for each batch that the task allows, with the training set in the order that the seed
-    gives it. Raises BadInput if there is none."""
+    """One for each batch that the task allows, with the training set in the order given by the
+    seed. Raises BadInput if there is none."""
     chosen = [candidate for candidate in candidates(task) if wanted.takes(candidate)]
     if not chosen:
         raise BadInput(f"The task {task.slug} has no such sets: choose other shots or episodes.")

@@ -1,4 +1,4 @@
-"""A section of a report: paragraphs, and maybe a table."""
+"""A section of a report: paragraphs, and possibly a table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +14,6 @@ class Section:
 
 
 def paragraph(sentences: Iterable[str]) -> tuple[str, ...]:
-    """One paragraph of the sentences that there are; none where there are none."""
+    """One paragraph of these sentences; none if there are none."""
     text = " ".join(filter(None, sentences))
     return (text,) if text else ()

@@ -1,4 +1,4 @@
-"""Tables as a document: a writer for each format, by its name."""
+"""Tables as a document: a writer for each format, by name."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Format(Generic[T]):
     several: bool
 
     def write(self, content: T) -> bytes:
-        """A document goes into a paper, whatever language its page was read in."""
+        """A document goes into a paper, whatever language the page was in."""
         with translation.override("en"):
             document = self.writer(content)
         return document.encode() if isinstance(document, str) else document
@@ -62,7 +62,7 @@ FORMATS: dict[str, Format[Sequence[Table]]] = formats(
 
 
 def chosen(tables: Sequence[Table], name: str, form: str) -> list[Table]:
-    """The named table, or all of them; none where a document of the form cannot hold them."""
+    """The named table, or all of them; none if a document of this format cannot hold them."""
     those = [table for table in tables if name in (table.name, ALL)]
     if form not in FORMATS or (len(those) > 1 and not FORMATS[form].several):
         return []

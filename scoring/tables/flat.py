@@ -1,4 +1,4 @@
-"""Every value as it is, one record a line: CSV and JSON."""
+"""Every value as it is, one record per line: CSV and JSON."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""LaTeX with booktabs: a short table in one piece, any other over as many pages as it takes."""
+"""LaTeX with booktabs: a short table in one piece, a longer one over as many pages as it takes."""
 
 from collections.abc import Iterable, Sequence
 
@@ -41,12 +41,12 @@ def latex_table(table: Table) -> str:
 
 
 def escaped(value: object) -> str:
-    """Text that LaTeX sets as it stands."""
+    """Text that LaTeX sets literally."""
     return "".join(SIGNS.get(sign, sign) for sign in str(value))
 
 
 def _in_one_piece(table: Table) -> str:
-    # A wide one goes over both columns of a page.
+    # A wide one spans both columns of a page.
     kind = "table*" if table.has_groups else "table"
     return "\n".join(
         [
@@ -94,7 +94,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _head(table: Table) -> list[str]:
-    """Heads over several columns, and the columns' own where there are any."""
+    """Heads over several columns, and the columns' own, if any."""
     columns = table.spread_columns
     headings = _line(escaped(column.full_heading) for column in columns)
     if not table.has_groups:
@@ -102,7 +102,7 @@ def _head(table: Table) -> list[str]:
     if not table.has_two_heads:
         names = (table.group_name(each.group) if each.group else each.heading for each in columns)
         return [_line(map(escaped, names))]
-    # What documents spread stands before the groups.
+    # The columns that documents split off come before the groups.
     place = 1 + len(columns) - len(table.columns)
     texts, rules = [""] * (place - 1), []
     for group, beneath in table.heads:
@@ -115,7 +115,7 @@ def _head(table: Table) -> list[str]:
 
 
 def _body(table: Table) -> Iterable[str]:
-    """Short tables have room between their lines."""
+    """Short tables have space between their lines."""
     previous: str | None = None
     for kind, texts in table.spread_lines(_cell):
         if previous is not None and kind != previous:

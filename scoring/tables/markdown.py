@@ -10,7 +10,7 @@ def as_markdown(tables: Sequence[Table]) -> str:
 
 
 def escaped(value: object) -> str:
-    """Text that stays in its cell, as it stands."""
+    """Text that stays literal and within its cell."""
     text = str(value)
     for sign in "\\|*_`<[":
         text = text.replace(sign, f"\\{sign}")

@@ -1,6 +1,6 @@
 """One table, whatever it is about: columns that say what they mean, lines of values, notes.
 
-Numbers stay numbers: their column says how they are read, and exports have them as they are.
+Numbers stay numbers: their column says how to show them, and exports have them unrounded.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -17,13 +17,13 @@ Value: TypeAlias = str | int | float | bool | None
 Text: TypeAlias = "str | _StrPromise"
 
 MISSING = "–"
-# A line that stands over those that follow it.
+# A line that heads those that follow it.
 SECTION = "section"
 
 
 @dataclass(frozen=True)
 class Group:
-    """A head over several columns. Documents say its aside where two have the same heading."""
+    """A head over several columns. Documents add its aside if two have the same heading."""
 
     heading: str
     aside: str = ""
@@ -32,14 +32,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Column:
-    """Exported under its key; read with so many digits (None: as it is)."""
+    """Exported under its key; shown with this many digits (None: as it is)."""
 
     key: str
     heading: Text
     meaning: Text = ""
     unit: Text = ""
     digits: int | None = None
-    # Values nearer to zero are read as below it.
+    # Values nearer to zero are shown as below this one.
     least: float | None = None
     is_number: bool = True
     # Names its lines.
@@ -67,19 +67,19 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with what is read beside it."""
+    """A value with what is shown beside it."""
 
     value: Value = None
     sd: float | None = None
     low: float | None = None
     high: float | None = None
-    # Each sign is one mark, which the table's notes explain.
+    # Each character is one mark, which the table's notes explain.
     marks: str = ""
-    # Of a name. Documents give it a column of its own.
+    # Of a name. Documents give it its own column.
     aside: str = ""
-    # Beneath the value; in documents in brackets.
+    # Beneath the value; in brackets in documents.
     note: str = ""
-    # Small lines, on a page alone; so are the others.
+    # Small lines, only on pages; so are the others.
     beneath: tuple[str, ...] = ()
     rank: int | None = None
     href: str = ""
@@ -154,9 +154,9 @@ class Table:
     note: Text
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
-    # What the marks mean; told are those that are used.
+    # What the marks mean; only those in use are explained.
     marks: Mapping[str, Text] = field(default_factory=dict)
-    # Long and seldom read: a page folds it.
+    # Long and seldom read: collapsed on a page.
     is_folded: bool = False
     # Short enough to be set in one piece in a paper.
     is_short: bool = False
@@ -192,7 +192,7 @@ class Table:
 
     @property
     def heads(self) -> list[tuple[Group | None, list[Column]]]:
-        """The columns beneath each head that spans some; those beneath none one by one."""
+        """The columns beneath each spanning head; those without one singly."""
         return [
             (group, part)
             for group, columns in groupby(self.columns, key=lambda column: column.group)
@@ -234,7 +234,7 @@ class Table:
 
     @property
     def spread_columns(self) -> list[Column]:
-        """As documents set them: what stands aside of a value is a column of its own."""
+        """As documents set them: what is beside a value becomes its own column."""
         asides = self._asides()
         return [
             part

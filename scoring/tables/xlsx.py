@@ -1,4 +1,4 @@
-"""A workbook: a sheet for each table, with numbers as numbers, and what its columns mean.
+"""A workbook: a sheet for each table, with numbers as numbers, and the meaning of its columns.
 
 Bytes are deterministic: the same tables give the same file.
 """
@@ -18,7 +18,7 @@ from scoring.tables.table import Column, Table, Value, lines_of
 
 PROPERTIES = "docProps/core.xml"
 TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-# In signs; longer texts are broken.
+# In characters; longer texts are wrapped.
 LEAST_WIDTH, MOST_WIDTH = 8, 110
 
 
@@ -49,7 +49,7 @@ def meaning(column: Column) -> str:
 
 
 def _without_clock(saved: BytesIO) -> bytes:
-    """The same archive with the time of saving in none of its parts."""
+    """The same archive without the time of saving in any part."""
     out = BytesIO()
     with ZipFile(saved) as dated, ZipFile(out, "w", ZIP_DEFLATED) as undated:
         for name in dated.namelist():

@@ -39,7 +39,7 @@ def test_shows_every_table_of_the_analysis(admin_client: Client, computed: Batch
     text = admin_client.get(address(computed)).content.decode()
     for title in (
         "People against systems",
-        "What is not known about each cell",
+        "The uncertainty of each cell",
         "Consensus and agreement",
         "Learning over the training items",
         "Over all tasks",

@@ -263,7 +263,7 @@ def test_refuses_an_order_of_another_version(part: Part, monkeypatch: pytest.Mon
     run_job(kept.job.pk)
     kept.job.refresh_from_db()
     assert kept.job.state == JobState.FAILED
-    assert "look at the page again" in kept.job.message
+    assert "open the page again" in kept.job.message
 
 
 def test_follows_every_field_that_is_stored() -> None:

@@ -177,7 +177,7 @@ def test_refuses_a_gold_version_that_does_not_exist(
 def test_says_why_no_people_stand_in_the_table(admin_client: Client) -> None:
     made = measured.cell([])
     measured.run(made.task)
-    notice = "No people stand in this table"
+    notice = "There are no people in this table"
     assert notice in page(admin_client, made)
     assert notice not in page(admin_client, made, simulated="on")
 

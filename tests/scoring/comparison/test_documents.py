@@ -148,9 +148,9 @@ def test_has_the_time_of_people_in_every_format() -> None:
         "",
     ]
     latex, markdown = (written(name).decode() for name in ("latex", "markdown"))
-    assert "Items & References & Median time, s an item" in latex
+    assert "Items & References & Median time, s per item" in latex
     assert r"210 & any & 12.3 \\" in latex
-    assert "| Items | References | Median time, s an item |" in markdown
+    assert "| Items | References | Median time, s per item |" in markdown
     assert "| 210 | any | 12.3 |" in markdown
     book = load_workbook(BytesIO(written("xlsx")))
     assert book["comparison"].cell(3, KEYS.index("median_item_s") + 1).value == 12.34

@@ -175,7 +175,7 @@ def test_takes_pieces_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "sentence"),
     [
-        (Kind.SPANS, {"format": "unifew"}, "take the format icl"),
+        (Kind.SPANS, {"format": "unifew"}, "use the format icl"),
         (Kind.CHOICE, {"shots": [7]}, "has no such sets"),
         (Kind.CHOICE, {"task": "nothing"}, "no task “nothing”"),
         (Kind.CHOICE, {"output": Path("/nowhere/x.jsonl")}, "Cannot write /nowhere/x.jsonl"),
