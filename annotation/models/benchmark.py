@@ -63,10 +63,10 @@ class Task(models.Model):
     title = models.CharField(max_length=200, blank=True)
     kind = models.CharField(max_length=10, choices=Kind.choices)
     description = models.TextField(
-        blank=True, help_text=_("What an annotator reads before starting. Needed by every study.")
+        blank=True, help_text=_("What an annotator reads before starting. Every study needs it.")
     )
     max_spans = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text=_("1 where at most one piece may be chosen, as in SQuAD.")
+        null=True, blank=True, help_text=_("1 if at most one piece may be chosen, as in SQuAD.")
     )
     language = models.CharField(max_length=20, default="en")
     direction = models.CharField(
@@ -79,7 +79,7 @@ class Task(models.Model):
         max_length=20,
         choices=Transfer.choices,
         blank=True,
-        help_text=_("FLEX's transfer protocol, where the task has one."),
+        help_text=_("FLEX's transfer protocol, if the task has one."),
     )
     # Follows the content, so that re-imports and episodes of one data set share it.
     exposure_key = models.CharField(max_length=64, db_index=True)

@@ -29,25 +29,25 @@ class Channel(models.Model):
         max_length=60,
         blank=True,
         help_text=_(
-            "URL parameter that carries the person's id; empty: a new id for each browser."
+            "URL parameter with the person's id. Leave empty to give each browser a new id."
         ),
     )
     study_param = models.CharField(max_length=60, blank=True)
     submission_param = models.CharField(
         max_length=60,
         blank=True,
-        help_text=_("URL parameter that carries the submission's id, where the platform has one."),
+        help_text=_("URL parameter with the submission's id, if the platform has one."),
     )
     signature_param = models.CharField(
         max_length=60,
         blank=True,
-        help_text=_("URL parameter with the platform's signature, where it signs its links."),
+        help_text=_("URL parameter with the platform's signature, if it signs its links."),
     )
     signature_secret = models.CharField(max_length=200, blank=True)
     link_query = models.CharField(
         max_length=300,
         blank=True,
-        help_text=_("What follows the “?” of the link that a researcher gives to the platform."),
+        help_text=_("What follows the “?” in the link that a researcher gives the platform."),
     )
     completion_url = models.CharField(
         max_length=300,
@@ -55,7 +55,7 @@ class Channel(models.Model):
         help_text=_("Where a finished annotator goes; {code} stands for the completion code."),
     )
     invited_only = models.BooleanField(
-        default=False, help_text=_("Only by personal links; a study's open link is refused.")
+        default=False, help_text=_("Personal links only; a study's open link is refused.")
     )
     is_simulated = models.BooleanField(default=False, editable=False)
 
@@ -99,41 +99,44 @@ class Study(models.Model):
     )
     consent_text = models.TextField(blank=True)
     contact = models.CharField(
-        max_length=200, blank=True, help_text=_("Whom an annotator can ask; shown on every page.")
+        max_length=200, blank=True, help_text=_("Who annotators can contact; shown on every page.")
     )
     hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
     currency = models.CharField(max_length=3, default="USD")
 
     min_training_score = models.FloatField(
-        null=True, blank=True, help_text=_("Floor of the training S1, in percent. Empty: none.")
+        null=True,
+        blank=True,
+        help_text=_("Floor of the training S1, in percent. Leave empty for none."),
     )
     max_drop = models.FloatField(
         null=True,
         blank=True,
-        help_text=_("How far below the group's mean is too far. Empty: none."),
+        help_text=_("How far below the group's mean is too far. Leave empty for none."),
     )
     drop_unit = models.CharField(max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS)
     drop_group_size = models.PositiveSmallIntegerField(
-        default=5, help_text=_("The drop counts only once this many others finished the training.")
+        default=5,
+        help_text=_("The drop applies only once this many others have finished the training."),
     )
 
     lease_minutes = models.PositiveIntegerField(
         default=60, help_text=_("How long a place is kept for somebody who does nothing.")
     )
     expire_hours = models.PositiveIntegerField(
-        default=24, help_text=_("After so many hours without a sign of life the work is over.")
+        default=24, help_text=_("After this many hours without a sign of life the work expires.")
     )
     idle_after_s = models.PositiveIntegerField(
-        default=30, help_text=_("Seconds without a sign of life after which time is idle.")
+        default=30, help_text=_("Seconds without a sign of life after which time counts as idle.")
     )
     item_cap_s = models.PositiveIntegerField(
-        default=180, help_text=_("The most seconds that are paid for one example.")
+        default=180, help_text=_("The most seconds paid for one example.")
     )
     reading_cap_s = models.PositiveIntegerField(
-        default=300, help_text=_("The most seconds that are paid for the task description.")
+        default=300, help_text=_("The most seconds paid for the task description.")
     )
     reveal_cap_s = models.PositiveIntegerField(
-        default=60, help_text=_("The most seconds that are paid for reading one gold answer.")
+        default=60, help_text=_("The most seconds paid for reading one gold answer.")
     )
 
     seed = models.PositiveBigIntegerField(default=new_seed)
@@ -214,7 +217,7 @@ class OutcomeRule(models.Model):
         max_digits=8,
         decimal_places=2,
         default=0,
-        help_text=_("The least that this outcome pays, in the study's currency."),
+        help_text=_("The minimum that this outcome pays, in the study's currency."),
     )
 
     class Meta:

@@ -88,7 +88,7 @@ class Run(models.Model):
     method = models.CharField(max_length=5, choices=Method.choices)
     parameters = models.CharField(max_length=30, blank=True, help_text=_("Such as 110M."))
     shots = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("Empty: fully supervised (“all”).")
+        null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
     )
     split = models.PositiveIntegerField(null=True, blank=True)
     episode = models.PositiveIntegerField(null=True, blank=True)
@@ -96,10 +96,14 @@ class Run(models.Model):
     citation = models.TextField(blank=True)
     url = models.CharField(max_length=500, blank=True)
     uses_labelled = models.BooleanField(
-        null=True, blank=True, help_text=_("Labelled data from elsewhere; empty: not told.")
+        null=True,
+        blank=True,
+        help_text=_("Labelled data from elsewhere. Leave empty if not stated."),
     )
     uses_unlabelled = models.BooleanField(
-        null=True, blank=True, help_text=_("Unlabelled data from elsewhere; empty: not told.")
+        null=True,
+        blank=True,
+        help_text=_("Unlabelled data from elsewhere. Leave empty if not stated."),
     )
     protocol = models.JSONField(
         default=list, blank=True, help_text=_("List of pretraining-only, meta-trained.")
@@ -219,12 +223,12 @@ class ReportedScore(models.Model):
     method = models.CharField(max_length=5, choices=Method.choices, blank=True)
     parameters = models.CharField(max_length=30, blank=True)
     shots = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("Empty: fully supervised (“all”).")
+        null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
     )
     mean = models.FloatField()
     sd = models.FloatField(null=True, blank=True)
     n = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("Annotators of a human figure, splits of a model's.")
+        null=True, blank=True, help_text=_("Annotators for a human figure, splits for a model's.")
     )
     references = models.CharField(
         max_length=7, choices=References.choices, default=References.UNKNOWN
