@@ -12,7 +12,7 @@ SMALL_GROUP = 5
 
 
 def farthest_below(people: int) -> float:
-    """How many sample SDs one of so many people can lie below the mean of all of them."""
+    """How many sample SDs one of this many people can lie below the mean of them all."""
     return (people - 1) / sqrt(people)
 
 

@@ -26,7 +26,7 @@ class Report:
     study: Study
     sections: tuple[Section, ...]
     topics: tuple[Topic, ...]
-    # Agreement is told once the study's analysis is computed.
+    # Agreement is given once the study's analysis has been computed.
     lacks_agreement: bool = False
 
     @property

@@ -237,7 +237,7 @@ def _labels(record: Record) -> tuple[str, ...]:
     )
     numbers = record.field("labels")
     if not (isinstance(keys, list) and isinstance(values, list) and len(keys) == len(values)):
-        record.refuse("“text_labels” must hold “keys” and “values”, as many of either.")
+        record.refuse("“text_labels” must hold “keys” and “values”, the same number of each.")
     by_number = {str(value): key for key, value in zip(keys, values, strict=True)}
     if not isinstance(numbers, list) or sorted(by_number) != sorted(map(str, numbers)):
         record.refuse("“labels” and “text_labels” do not name the same classes.")

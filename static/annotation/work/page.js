@@ -5,7 +5,7 @@
 
   const RETRY_MS = [1000, 2000, 4000, 8000];
   const TICK_MS = 500;
-  // Whoever clicks twice meant one click: the second must not hit what came in its place.
+  // A double click means one click: the second must not hit what replaced the button.
   const DOUBLE_CLICK_MS = 350;
   const KEYS_OFF = "keys-off";
   const DRAFT = "draft:";
@@ -218,7 +218,7 @@
     lock(event.target, true);
     if (!retries) say("saving");
   });
-  /* Something between may answer in the server's place, such as the page of a network that
+  /* Something in between may answer in the server's place, such as the page of a network that
      wants a sign-in: no step of ours, so nothing was saved. */
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { shouldSwap, serverResponse, requestConfig } = event.detail;
@@ -262,7 +262,7 @@
     target?.focus({ preventScroll: target.matches("h1") });
   });
 
-  // A page out of the back-forward cache may show a step that is long past.
+  // A page from the back-forward cache may show a step that is long past.
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();
   });

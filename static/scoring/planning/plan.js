@@ -1,4 +1,4 @@
-// The planner's sliders: each moves with its number, and what one of them says is planned anew.
+// The planner's sliders: each moves with its number, and any change replans.
 (() => {
   "use strict";
 

@@ -78,7 +78,7 @@ Spoil = Callable[[Challenge], Any]
         ),
         (lambda made: made.rows[3].update(label="7"), "line 4: the class 7 is none of"),
         (lambda made: made.rows[3].update(label=1), "“label” must be a class number"),
-        (lambda made: made.rows[0].update(text_labels={"keys": ["a"]}), "as many of either"),
+        (lambda made: made.rows[0].update(text_labels={"keys": ["a"]}), "the same number of each"),
         (lambda made: made.rows[0].update(labels=["0"]), "do not name the same classes"),
         (
             lambda made: made.rows[0].update(
