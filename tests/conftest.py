@@ -94,8 +94,8 @@ def know_every_kind_of_job() -> None:
 
 @pytest.fixture(autouse=True)
 def forget_what_a_process_keeps() -> None:
-    """Rolled-back rows give their keys to the next test, which must not see their content; nor
-    does it read the language that a page was asked for in."""
+    """Rolled-back rows pass their keys on to the next test, which must not see their content, nor
+    the language in which a page was requested."""
     translation.deactivate()
     forget_frozen()
     asked_html.cache_clear()

@@ -124,7 +124,7 @@ def test_says_which_part_was_stopped() -> None:
     second = jobs_of(grid)[1]
     Job.objects.filter(pk=second.pk).update(cancel_requested=True)
     queue.run_job(second.pk)
-    with pytest.raises(Refusal, match="Part 2 of the grid: Stopped before its end"):
+    with pytest.raises(Refusal, match="Part 2 of the grid: Stopped before it finished"):
         collect_grid(grid, POINTS)
 
 
