@@ -24,16 +24,21 @@ NO_TEST_FOUND = 5
 COVERAGE = "--cov"
 # Both runs add to one measurement, which is told and judged when they are over.
 MEASURED = [COVERAGE, "--cov-append", "--cov-report=", "--cov-fail-under=0"]
+# A worker for each core, with a database and a browser of its own, about a gigabyte of memory; one
+# that has no test left takes over half of another's.
+WORKERS = ["--numprocesses=logical", "--maxprocesses=8", "--dist=worksteal"]
+CHOICES = ("-k", "-m", "--lf", "--last-failed")
 
 
 def main(arguments: list[str]) -> int:
     # SIGTERM becomes an exit, so that our own server ends with us.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     chosen = [argument for argument in arguments if argument != COVERAGE]
+    workers = [] if chooses_few(chosen) else WORKERS
     if COVERAGE not in arguments:
-        return run_on_both_databases(chosen, [])
+        return run_on_both_databases(chosen, workers)
     run_coverage("erase")
-    failed = run_on_both_databases(chosen, MEASURED)
+    failed = run_on_both_databases(chosen, [*workers, *MEASURED])
     # The floor is that of the whole suite.
     too_low = run_coverage("report", *(["--fail-under=0"] if chosen else []))
     return failed or too_low
@@ -47,6 +52,11 @@ def run_on_both_databases(chosen: list[str], options: list[str]) -> int:
     if chosen and on_postgres == NO_TEST_FOUND:
         on_postgres = 0  # no selected test was for both
     return on_sqlite or on_postgres
+
+
+def chooses_few(arguments: list[str]) -> bool:
+    """Whether starting workers, each of which collects every test, takes longer than they save."""
+    return any(argument.startswith(CHOICES) or ".py" in argument for argument in arguments)
 
 
 def run_pytest(arguments: list[str], **variables: str) -> int:

@@ -17,3 +17,10 @@ CELERY_TASK_EAGER_PROPAGATES = True
 
 # A browser's idle connection would keep its thread's place in the database past the last test.
 DATABASES["default"]["CONN_MAX_AGE"] = 0
+
+# Nothing that a test stores has to survive a power cut.
+OPTIONS = DATABASES["default"]["OPTIONS"]
+if "init_command" in OPTIONS:
+    OPTIONS["init_command"] += " PRAGMA synchronous=OFF;"
+else:
+    OPTIONS["options"] = f"{OPTIONS.get('options', '')} -c synchronous_commit=off"
