@@ -1,6 +1,7 @@
 """The product's settings, with what tests need to be quick and isolated."""
 
 import os
+from typing import Any
 
 from config.settings import *  # noqa: F403
 from config.settings import DATABASES
@@ -19,7 +20,7 @@ CELERY_TASK_EAGER_PROPAGATES = True
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 
 # Nothing that a test stores has to survive a power cut.
-OPTIONS = DATABASES["default"]["OPTIONS"]
+OPTIONS: Any = DATABASES["default"]["OPTIONS"]
 if "init_command" in OPTIONS:
     OPTIONS["init_command"] += " PRAGMA synchronous=OFF;"
 else:
