@@ -90,7 +90,7 @@ def test_makes_a_batch_of_every_episode_that_is_asked_for() -> None:
 
 
 def test_cuts_no_episode() -> None:
-    with pytest.raises(BadInput, match="worked whole: this one has 12 questions"):
+    with pytest.raises(BadInput, match="done as a whole: this one has 12 questions"):
         drafted(sampled_task(), shots=0, items=5)
     assert not Study.objects.exists()
 

@@ -123,7 +123,7 @@ def test_refuses_a_piece_that_contradicts_itself(benchmark: Benchmark, client: A
     ("piece", "sentence"),
     [
         ({"predictions": [{"id": "883", "prediction": []}]}, "does not have the id 883"),
-        ({"predictions": [{"id": "test 0", "prediction": ["a\0"]}]}, "no text"),
+        ({"predictions": [{"id": "test 0", "prediction": ["a\0"]}]}, "not text"),
         ({"predictions": [{"id": "test 0", "prediction": 3}]}, "a list of strings"),
         ({"predictions": [{"id": "test 0"}]}, "required"),
         ({"predictions": []}, "empty"),

@@ -182,7 +182,7 @@ def test_imports_all_that_a_folder_holds() -> None:
 def test_refuses_to_choose_between_benchmarks(tmp_path: Path) -> None:
     line = {**WHO, "task": "names", "id": "test 0", "prediction": []}
     path = written(tmp_path / "a.jsonl", [line])
-    with pytest.raises(CommandError, match=r"by --benchmark; there is none yet"):
+    with pytest.raises(CommandError, match=r"with --benchmark; there is none yet"):
         command(path)
     toy_benchmark("one")
     toy_benchmark("two")

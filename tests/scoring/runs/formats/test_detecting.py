@@ -78,5 +78,5 @@ def test_says_what_a_file_is_that_nothing_fits(
 def test_says_that_a_path_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="does not exist"):
         find_sources(tmp_path / "nothing")
-    with pytest.raises(BadInput, match=r"No file in .* is in a format that is read"):
+    with pytest.raises(BadInput, match=r"No file in .* is in a supported format"):
         find_sources(tmp_path)

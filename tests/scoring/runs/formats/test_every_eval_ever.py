@@ -36,7 +36,7 @@ def test_joins_by_the_prompt_where_the_ids_are_counted_otherwise(tmp_path: Path)
 
 
 def test_asks_for_the_shots_that_the_format_does_not_tell() -> None:
-    with pytest.raises(BadInput, match=r"nothing tells the number of shots.*--shots"):
+    with pytest.raises(BadInput, match=r"nothing gives the number of shots.*--shots"):
         imported(SAMPLES, toy_benchmark())
 
 
