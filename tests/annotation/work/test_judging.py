@@ -1,14 +1,19 @@
 """From the first example to the last answer."""
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
 
 from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Role, WorkState
 from annotation.models.errors import BadInput
+from annotation.models.frozen import sequence
+from annotation.work import judging
 from annotation.work.finishing import withdraw
 from annotation.work.judging import (
     BrowserTimes,
+    begin,
+    give_consent,
     leave_reveal,
     notice_displacement,
     submit_answer,
@@ -83,6 +88,42 @@ def test_stores_nothing_for_an_assignment_that_ended_meanwhile() -> None:
     assert not Judgement.objects.exists()
 
 
+def test_takes_an_answer_back_when_the_assignment_ends_while_it_is_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assignment = make.at_work(make.running_batch())
+
+    def withdraw_elsewhere(assignment: Assignment, at: datetime) -> bool:
+        return withdraw(Assignment.objects.get(pk=assignment.pk), at=at)
+
+    monkeypatch.setattr(judging, "_holds_place", withdraw_elsewhere)
+    raw = RawAnswer(option=0)
+    late = submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=make.NOON)
+    assert late is None
+    assert not Judgement.objects.exists()
+
+
+@pytest.mark.parametrize("act", [give_consent, begin])
+def test_goes_no_further_without_a_place(act: Callable[..., None]) -> None:
+    batch = make.running_batch(wanted=1, lease_minutes=10)
+    slow = make.joined(batch)
+    if act is begin:
+        give_consent(slow, at=make.NOON)
+    later = make.NOON + timedelta(minutes=11)
+    make.joined(batch, at=later)
+    act(Assignment.objects.get(pk=slow.pk), at=later)
+    slow.refresh_from_db()
+    assert (slow.state, slow.outcome) == (WorkState.FINISHED, Outcome.DISPLACED)
+
+
+@pytest.mark.parametrize(("seconds", "paid"), [(25, 25_000), (500, 120_000)])
+def test_pays_the_reading_of_the_description_up_to_its_cap(seconds: int, paid: int) -> None:
+    assignment = make.joined(make.running_batch(reading_cap_s=120))
+    give_consent(assignment, at=make.NOON)
+    begin(assignment, at=make.NOON + timedelta(seconds=seconds))
+    assert Assignment.objects.get().paid_ms == paid
+
+
 def test_tells_who_comes_back_late_before_any_more_work() -> None:
     batch = make.running_batch(wanted=1, lease_minutes=10)
     slow = make.at_work(batch)
@@ -90,6 +131,33 @@ def test_tells_who_comes_back_late_before_any_more_work() -> None:
     back = Assignment.objects.get(pk=slow.pk)
     notice_displacement(back, at=make.NOON + timedelta(minutes=12))
     assert back.outcome == Outcome.DISPLACED
+
+
+def test_lets_who_holds_a_place_go_on() -> None:
+    assignment = make.at_work(make.running_batch())
+    notice_displacement(assignment, at=make.NOON)
+    assert assignment.outcome == ""
+
+
+def test_shows_everybody_the_examples_in_the_order_of_their_own_seed() -> None:
+    batch = make.running_batch(zero_shot=True, tests=9)
+    orders = set()
+    for _ in range(2):
+        assignment = make.worked_through(batch)
+        order = list(assignment.judgements.order_by("step").values_list("example_id", flat=True))
+        assert order == [e.pk for e in sequence(batch.pk, assignment.order_seed)]
+        orders.add(tuple(order))
+    assert len(orders) == 2
+
+
+def test_stores_when_an_answer_was_shown_and_sent_and_the_browsers_times() -> None:
+    assignment = make.at_work(make.running_batch())
+    later = make.NOON + timedelta(seconds=7)
+    times = BrowserTimes(browser_ms=6000, first_action_ms=2000, active_ms=5000)
+    submit_answer(assignment, step=0, raw=RawAnswer(option=0), times=times, at=later)
+    stored = Judgement.objects.get()
+    assert (stored.shown_at, stored.submitted_at) == (make.NOON, later)
+    assert (stored.browser_ms, stored.first_action_ms, stored.active_ms) == (6000, 2000, 5000)
 
 
 def test_ignores_a_step_ahead_of_its_position() -> None:
@@ -116,6 +184,37 @@ def test_leaves_a_reveal_once() -> None:
     assert (assignment.step, assignment.state) == (1, WorkState.ANSWERING)
 
 
+def test_never_goes_back_when_an_old_request_comes_late() -> None:
+    assignment = make.at_work(make.running_batch())
+    submit_answer(assignment, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    late = Assignment.objects.get()
+    leave_reveal(assignment, step=0, at=make.NOON)
+    submit_answer(assignment, step=1, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    leave_reveal(late, step=0, at=make.NOON)
+    stored = Assignment.objects.get()
+    assert (stored.step, stored.state) == (1, WorkState.REVEALED)
+
+
+def test_leaves_no_reveal_but_the_one_that_is_shown() -> None:
+    assignment = make.at_work(make.running_batch())
+    leave_reveal(assignment, step=0, at=make.NOON)
+    assert (assignment.step, assignment.state) == (0, WorkState.ANSWERING)
+    submit_answer(assignment, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    leave_reveal(assignment, step=1, at=make.NOON)
+    assert (assignment.step, assignment.state) == (0, WorkState.REVEALED)
+
+
+@pytest.mark.parametrize(("seconds", "paid"), [(4, 4_000), (500, 30_000)])
+def test_pays_the_look_at_a_reveal_up_to_its_cap(seconds: int, paid: int) -> None:
+    assignment = make.at_work(make.running_batch(reveal_cap_s=30))
+    answered = make.NOON + timedelta(seconds=10)
+    raw = RawAnswer(option=0)
+    submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=answered)
+    leave_reveal(assignment, step=0, at=answered + timedelta(seconds=seconds))
+    stored = Assignment.objects.get()
+    assert (stored.reveal_ms, stored.paid_ms) == (paid, 10_000 + paid)
+
+
 def test_pays_the_time_by_the_servers_clock_up_to_the_cap() -> None:
     batch = make.running_batch(zero_shot=True, item_cap_s=60)
     assignment = make.at_work(batch)
@@ -131,6 +230,7 @@ def test_ends_as_displaced_when_a_join_took_the_lapsed_place() -> None:
     later = make.NOON + timedelta(minutes=11)
     make.joined(batch, at=later)
     make.answer(slow, at=later)
+    slow.refresh_from_db()
     assert slow.outcome == Outcome.DISPLACED
     assert not slow.judgements.exists()
 

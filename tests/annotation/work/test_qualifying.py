@@ -1,11 +1,25 @@
 """Screening: decided once, at the end of training, on a stored basis."""
 
+from datetime import timedelta
+
 import pytest
 
-from annotation.models import Assignment, DropUnit, Outcome, Place, Study
+from annotation.models import (
+    Assignment,
+    Batch,
+    DropUnit,
+    Gold,
+    Kind,
+    Outcome,
+    Place,
+    ReferencePolicy,
+    Role,
+    Study,
+)
+from annotation.studies.lifecycle import start_study
 from annotation.studies.monitoring import study_figures
 from annotation.work.places import open_places
-from annotation.work.qualifying import screen
+from annotation.work.qualifying import others_scores, screen
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -42,6 +56,52 @@ def test_compares_with_everybody_else_who_finished_the_training_of_the_cell() ->
     assert make.worked_through(batch).screening["group_size"] == 3
 
 
+def test_compares_with_nobody_of_another_study_task_or_number_of_shots() -> None:
+    bench = make.benchmark()
+    task, other_task = make.task(bench), make.task(bench)
+    study, other_study = make.study(bench), make.study(bench)
+    batch = make.batch(study, task, wanted=9)
+    examples = [make.example(task, f"more {n}", role=Role.TRAINING) for n in range(2)]
+    two_shots = make.item_set(task, examples, name="train-2-1", shots=2, split=1)
+    test_set = task.item_sets.get(role=Role.TEST)
+    others = [
+        make.batch(study, other_task),
+        make.batch(other_study, task),
+        Batch.objects.create(study=study, task=task, training_set=two_shots, test_set=test_set),
+    ]
+    for begun in (study, other_study):
+        start_study(begun, at=make.NOON)
+    for other in others:
+        make.worked_through(Batch.objects.get(pk=other.pk), wrong=1)
+    batch.refresh_from_db()
+    make.at_work(batch)  # still in training
+    first, second = make.worked_through(batch), make.worked_through(batch, wrong=3)
+    assert others_scores(first) == [0]
+    assert others_scores(second) == [100]
+
+
+def test_stores_the_decision_with_its_basis() -> None:
+    batch = make.running_batch(
+        wanted=9, min_training_score=10, max_drop=80, drop_group_size=2, training=4
+    )
+    make.worked_through(batch)
+    make.worked_through(batch, wrong=1)
+    assignment = make.worked_through(batch, wrong=2)
+    stored = Assignment.objects.get(pk=assignment.pk)
+    assert stored.training_score == 50
+    assert stored.training_ended_at == make.NOON + timedelta(seconds=40)
+    assert stored.screening == {
+        "score": 50,
+        "passed": True,
+        "reason": "",
+        "floor": 10,
+        "group_size": 2,
+        "group_mean": 87.5,
+        "group_sd": pytest.approx(17.6777, abs=1e-4),
+        "lowest_allowed": 7.5,
+    }
+
+
 def test_keeps_simulated_and_real_groups_apart() -> None:
     batch = make.running_batch(wanted=9, max_drop=20, drop_group_size=2)
     open_places(batch, simulated=True)
@@ -59,9 +119,22 @@ def test_throws_nobody_out_who_would_be_dropped_later() -> None:
     assert study_figures(batch.study, at=make.NOON).flagged == [early]
 
 
+def test_flags_nobody_who_is_in_training_or_was_screened_out() -> None:
+    batch = make.running_batch(wanted=9, min_training_score=60, max_drop=20, drop_group_size=2)
+    make.worked_through(batch, wrong=3)
+    make.at_work(batch)
+    make.worked_through(batch)
+    make.worked_through(batch)
+    assert Assignment.objects.filter(outcome=Outcome.SCREENED_OUT).count() == 1
+    assert study_figures(batch.study, at=make.NOON).flagged == []
+
+
 @pytest.mark.parametrize(
     ("score", "others", "rule", "reason"),
     [
+        (0, [90, 90, 90], {}, ""),
+        (75, [80, 100], {"max_drop": 1, "drop_unit": DropUnit.SDS, "drop_group_size": 2}, "drop"),
+        (76, [80, 100], {"max_drop": 1, "drop_unit": DropUnit.SDS, "drop_group_size": 2}, ""),
         (50, [], {"min_training_score": 50}, ""),
         (49.9, [], {"min_training_score": 50}, "floor"),
         (0, [90, 90], {"max_drop": 10, "drop_group_size": 3}, ""),
@@ -89,3 +162,14 @@ def test_counts_several_alternatives_by_the_tasks_policy() -> None:
     gold.alternatives = [[{"text": "bad"}], [{"text": "good"}]]
     gold.save()
     assert make.worked_through(batch).training_score == 100
+
+
+def test_counts_their_union_where_that_is_the_tasks_policy() -> None:
+    task = make.task(kind=Kind.SPANS, training=1, reference_policy=ReferencePolicy.SET)
+    gold = Gold.objects.get(example__item_sets__role=Role.TRAINING)
+    gold.alternatives = [[{"text": "Anna"}], [{"text": "Boris"}]]
+    gold.save()
+    batch = make.batch(make.study(task.benchmark), task)
+    start_study(batch.study, at=make.NOON)
+    # The first of the alternatives alone: precision 1, recall 1/2.
+    assert make.worked_through(batch).training_score == pytest.approx(200 / 3)

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.s1 import s1_best, s1_score, s1_union, score_many, score_one
+from scoring.core.s1 import (
+    REFERENCE_POLICIES,
+    s1_best,
+    s1_score,
+    s1_union,
+    score_many,
+    score_one,
+)
 
 spans = st.lists(st.sampled_from(["a", "b", "c", "A", "a ", "", "New York"]), max_size=5)
 golds = st.lists(spans, max_size=4)
@@ -112,7 +119,7 @@ def test_rejects_a_string_in_place_of_a_collection(score: Callable) -> None:
     ("predictions", "items", "message"),
     [
         (["a"], [0], "one string"),
-        ([["a"]], [2], "outside the 1 items"),
+        ([["a"]], [1], "outside the 1 items"),
         ([["a"]], [-1], "outside the 1 items"),
         ([["a"]], [0, 0], "1 answers but item indices"),
     ],
@@ -120,6 +127,13 @@ def test_rejects_a_string_in_place_of_a_collection(score: Callable) -> None:
 def test_rejects_bad_rows(predictions: list, items: list, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         score_many(predictions, items, [[["a"]]])
+
+
+@pytest.mark.parametrize("gold", ["Belgrade", ""])
+@pytest.mark.parametrize("references", REFERENCE_POLICIES)
+def test_rejects_a_string_in_place_of_alternatives(gold: str, references: str) -> None:
+    with pytest.raises(ValueError, match=f"'{gold}' is one string"):
+        score_many([["Belgrade"]], [0], [gold], references=references)
 
 
 def test_rejects_an_unknown_policy() -> None:
