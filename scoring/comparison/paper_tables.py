@@ -217,7 +217,7 @@ def _cell(row: Row, *, in_full: bool = False) -> Cell:
 def _beneath(row: Row, *, in_full: bool) -> Iterable[str]:
     guard = limits(row.guard_low, row.guard_high)
     if guard and in_full:
-        yield " ".join([_("guard"), guard])
+        yield " ".join([str(_("guard")), guard])
     if size := _size(row):
         yield size
     for column in BENEATH if in_full else ():

@@ -183,11 +183,6 @@ def measure_reach(golds: Iterable[tuple[str, str, int | None]]) -> Reach:
     return Reach(reached, by_words, spans, absent, tuple(missed))
 
 
-def reach_share(golds: Iterable[tuple[str, str, int | None]]) -> float:
-    """The share of gold strings that two taps reach, see `measure_reach`."""
-    return measure_reach(golds).share
-
-
 def _occurrences(text: str, gold: str, start: int | None) -> list[tuple[int, int]]:
     starts = [match.start() for match in re.finditer(f"(?={re.escape(gold)})", text)]
     if start in starts:

@@ -97,8 +97,8 @@ def test_takes_an_answer_back_when_the_assignment_ends_while_it_is_stored(
         return withdraw(Assignment.objects.get(pk=assignment.pk), at=at)
 
     monkeypatch.setattr(judging, "_holds_place", withdraw_elsewhere)
-    raw = RawAnswer(option=0)
-    late = submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=make.NOON)
+    form = {"option": "0"}
+    late = submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=make.NOON)
     assert late is None
     assert not Judgement.objects.exists()
 
@@ -154,7 +154,7 @@ def test_stores_when_an_answer_was_shown_and_sent_and_the_browsers_times() -> No
     assignment = make.at_work(make.running_batch())
     later = make.NOON + timedelta(seconds=7)
     times = BrowserTimes(browser_ms=6000, first_action_ms=2000, active_ms=5000)
-    submit_answer(assignment, step=0, raw=RawAnswer(option=0), times=times, at=later)
+    submit_answer(assignment, step=0, form={"option": "0"}, times=times, at=later)
     stored = Judgement.objects.get()
     assert (stored.shown_at, stored.submitted_at) == (make.NOON, later)
     assert (stored.browser_ms, stored.first_action_ms, stored.active_ms) == (6000, 2000, 5000)
@@ -186,10 +186,10 @@ def test_leaves_a_reveal_once() -> None:
 
 def test_never_goes_back_when_an_old_request_comes_late() -> None:
     assignment = make.at_work(make.running_batch())
-    submit_answer(assignment, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
     late = Assignment.objects.get()
     leave_reveal(assignment, step=0, at=make.NOON)
-    submit_answer(assignment, step=1, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=1, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
     leave_reveal(late, step=0, at=make.NOON)
     stored = Assignment.objects.get()
     assert (stored.step, stored.state) == (1, WorkState.REVEALED)
@@ -199,7 +199,7 @@ def test_leaves_no_reveal_but_the_one_that_is_shown() -> None:
     assignment = make.at_work(make.running_batch())
     leave_reveal(assignment, step=0, at=make.NOON)
     assert (assignment.step, assignment.state) == (0, WorkState.ANSWERING)
-    submit_answer(assignment, step=0, raw=RawAnswer(option=0), times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
     leave_reveal(assignment, step=1, at=make.NOON)
     assert (assignment.step, assignment.state) == (0, WorkState.REVEALED)
 
@@ -208,8 +208,8 @@ def test_leaves_no_reveal_but_the_one_that_is_shown() -> None:
 def test_pays_the_look_at_a_reveal_up_to_its_cap(seconds: int, paid: int) -> None:
     assignment = make.at_work(make.running_batch(reveal_cap_s=30))
     answered = make.NOON + timedelta(seconds=10)
-    raw = RawAnswer(option=0)
-    submit_answer(assignment, step=0, raw=raw, times=BrowserTimes(), at=answered)
+    form = {"option": "0"}
+    submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=answered)
     leave_reveal(assignment, step=0, at=answered + timedelta(seconds=seconds))
     stored = Assignment.objects.get()
     assert (stored.reveal_ms, stored.paid_ms) == (paid, 10_000 + paid)

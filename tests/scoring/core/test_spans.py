@@ -11,7 +11,6 @@ from scoring.core.spans import (
     check_spans,
     joined_characters,
     measure_reach,
-    reach_share,
     reachable,
     take,
     tokens_of,
@@ -152,7 +151,7 @@ def test_measures_reach_by_any_occurrence_and_counts_absent_golds_apart() -> Non
     reach = measure_reach(golds)
     assert (reach.reached, reach.by_words, reach.spans, reach.absent) == (2, 1, 3, 1)
     assert reach.missed == ("day",)
-    assert reach_share(golds) == pytest.approx(2 / 3)
+    assert reach.share == pytest.approx(2 / 3)
 
 
 def published_golds(file: Path) -> Iterator[tuple[str, str, int | None]]:
@@ -173,7 +172,7 @@ def test_reaches_the_published_gold_spans(clues: Path, task: str, spans: int, ab
     assert len(files) == 16
     everything = [gold for file in files for gold in published_golds(file)]
     for file in files:
-        assert reach_share(published_golds(file)) >= 0.995, file
+        assert measure_reach(published_golds(file)).share >= 0.995, file
     reach = measure_reach(everything)
     assert (reach.spans, reach.absent) == (spans, absent)
     assert reach.by_words / reach.spans > 0.95
