@@ -244,7 +244,7 @@ def _as_stored(record: dict[str, Any]) -> dict[str, Any]:
 def _read_sets(
     data: LabelledData, drawn: Sequence[Episode] | Sequence[ShotSet], seed: int
 ) -> list[ReadSet]:
-    known = {each.content_hash: each for each in data.examples}
+    known = {example.content_hash: example for example in data.examples}
     labels = Draws(seed, "labels").shuffled(sorted(set(data.labels.values())))
     sets: list[ReadSet] = []
     for one in drawn:

@@ -62,12 +62,12 @@ def draft_study(
 def _chosen(draft: Draft) -> list[Candidate]:
     """By split, or by episode."""
     there = [
-        each
-        for each in candidates(draft.task)
-        if each.shots == draft.shots and PART not in each.test_set.name
+        candidate
+        for candidate in candidates(draft.task)
+        if candidate.shots == draft.shots and PART not in candidate.test_set.name
     ]
     if len(there) < draft.batches:
-        sizes = {each.shots for each in candidates(draft.task)}
+        sizes = {candidate.shots for candidate in candidates(draft.task)}
         known = sorted(shots for shots in sizes if shots is not None)
         raise BadInput(
             _(

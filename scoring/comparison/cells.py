@@ -267,18 +267,18 @@ class CellReader:
 
     def _run_vectors(self, task: Task, members: Sequence[Run]) -> dict[int, Vector]:
         """Several runs on one split are nested in it."""
-        items = self._items_of(task, {each.pk: each.test_set for each in members})
+        items = self._items_of(task, {member.pk: member.test_set for member in members})
         scores = run_scores(items, self.policy(task))
         return {
-            each.pk: Vector(
-                items[each.pk], scores[each.pk], split=_split_of(each), episode=each.episode
+            member.pk: Vector(
+                items[member.pk], scores[member.pk], split=_split_of(member), episode=member.episode
             )
-            for each in members
+            for member in members
         }
 
     def _items_of(self, task: Task, owners: Mapping[int, ItemSet]) -> dict[int, ScoredItems]:
         """By the primary key of the owner, the items of their test set."""
-        wanted = {each.pk: each for each in owners.values() if each.pk not in self._items}
+        wanted = {owner.pk: owner for owner in owners.values() if owner.pk not in self._items}
         if wanted:
             self._items |= scored_items(task, wanted.values(), self.gold_version(task))
         return {pk: self._items[item_set.pk] for pk, item_set in owners.items()}

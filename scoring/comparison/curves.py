@@ -80,14 +80,14 @@ def _curve(
         annotators=len(members),
         points=tuple(
             Point(
-                each.first,
-                each.last,
-                each.n,
-                percent(each.mean),
-                percent(each.adjusted),
-                percent(each.se),
+                point.first,
+                point.last,
+                point.n,
+                percent(point.mean),
+                percent(point.adjusted),
+                percent(point.se),
             )
-            for each in found.points
+            for point in found.points
         ),
         by_annotator={
             str(name): tuple(percent(mean) for mean in means)

@@ -82,7 +82,7 @@ def unscored_answers(scope: Scope, reader: CellReader) -> int:
 
 def _published_columns() -> list[str]:
     """What a published figure says: the same figure stored again is the same input."""
-    columns = (each.attname for each in ReportedScore._meta.concrete_fields)
+    columns = (field.attname for field in ReportedScore._meta.concrete_fields)
     return [name for name in columns if name not in ("id", "benchmark_id", "created_at")]
 
 

@@ -185,7 +185,11 @@ def _test(
     first: EpisodeEntry, second: EpisodeEntry, place: Place, seed: int
 ) -> Iterator[EpisodeTest]:
     ours, theirs = (
-        {each.episode: each.score for each in entry.results if (each.task, each.is_few) == place}
+        {
+            result.episode: result.score
+            for result in entry.results
+            if (result.task, result.is_few) == place
+        }
         for entry in (first, second)
     )
     differences = [ours[episode] - theirs[episode] for episode in ours if episode in theirs]

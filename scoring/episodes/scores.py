@@ -63,7 +63,8 @@ class EpisodeReader:
 
     def __init__(self, benchmark: Benchmark) -> None:
         sets = ItemSet.objects.filter(task__benchmark=benchmark, episode__isnull=False)
-        self.sets = {each.pk: each for each in sets.filter(role=Role.TEST).select_related("task")}
+        tests = sets.filter(role=Role.TEST).select_related("task")
+        self.sets = {item_set.pk: item_set for item_set in tests}
         training = sets.filter(role=Role.TRAINING).values_list("task_id", "episode", "shots")
         self._shots = {(task, episode): shots or 0 for task, episode, shots in training}
         self._items: dict[int, ScoredItems] = {}
@@ -71,8 +72,8 @@ class EpisodeReader:
     def counts(self) -> dict[tuple[str, bool], int]:
         """How many episodes each task has, without and with training."""
         found: dict[tuple[str, bool], int] = defaultdict(int)
-        for each in self.sets.values():
-            found[each.task.slug, self.shots(each) > 0] += 1
+        for item_set in self.sets.values():
+            found[item_set.task.slug, self.shots(item_set) > 0] += 1
         return found
 
     def shots(self, test_set: ItemSet) -> int:

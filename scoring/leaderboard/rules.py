@@ -106,7 +106,7 @@ def places(
     gaps: Callable[[Entry], tuple[str, ...]],
 ) -> list[Place]:
     """By mean, highest first; then the systems without a rank. Equal means share a rank."""
-    found = [(each, mean(each), gaps(each)) for each in entries]
+    found = [(entry, mean(entry), gaps(entry)) for entry in entries]
     ranked = [
         score
         for each, score, lacking in found

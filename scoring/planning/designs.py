@@ -151,8 +151,8 @@ def make_plan(
             width=width,
             min_coverage=min_coverage,
             frontier=tuple(
-                _planned(each, assumptions, contrast)
-                for each in sorted(designs, key=lambda each: each.annotators)
+                _planned(design, assumptions, contrast)
+                for design in sorted(designs, key=lambda design: design.annotators)
             ),
             recommended=_singled_out(best, assumptions, contrast),
             three=_singled_out(three, assumptions, contrast),
@@ -263,7 +263,7 @@ def _best(designs: Sequence[PeopleDesign], least: float | None) -> PeopleDesign 
     """The first that is known to cover the truth often enough, or is not known not to."""
     if least is None:
         return designs[0] if designs else None
-    return next((each for each in designs if not each.coverage < least), None)
+    return next((design for design in designs if not design.coverage < least), None)
 
 
 def _three(

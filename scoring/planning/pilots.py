@@ -94,7 +94,7 @@ def read_pilot(
         )
     clusters = [len(set(vector.items.clusters)) for vector in cell.vectors]
     questions = sum(len(vector.items) for vector in cell.vectors) / sum(clusters)
-    members = [each for each in cell.members if isinstance(each, Assignment)]
+    members = [member for member in cell.members if isinstance(member, Assignment)]
     onboarding_s, train_s, item_s = _seconds(members)
     return Pilot(
         study=study,
@@ -148,12 +148,14 @@ def _the_cell(study: Study, task: str, shots: int | None, simulated: bool) -> Ce
 
 def _the_system(cell: Cell, name: str, method: str) -> Cell:
     systems = [
-        each for each in CellReader(Choices()).systems(cell.task) if each.shots == cell.shots
+        system for system in CellReader(Choices()).systems(cell.task) if system.shots == cell.shots
     ]
-    found = [each for each in systems if each.system == name and method in ("", each.method)]
+    found = [
+        system for system in systems if system.system == name and method in ("", system.method)
+    ]
     if len(found) == 1:
         return found[0]
-    there = ", ".join(f"{each.system} ({each.method})" for each in systems) or "none"
+    there = ", ".join(f"{system.system} ({system.method})" for system in systems) or "none"
     raise BadInput(
         f"On {cell.task.slug} with {cell.shots} shots there is not one system {name!r}; "
         f"there are: {there}."

@@ -11,14 +11,14 @@ from scoring.report.words import between, capital, counted, day, listed, money, 
 
 def evaluated(facts: Facts) -> str:
     kinds = [
-        f"{each.task.slug} ({each.task.kind}, {each.task.language})" for each in facts.design.tasks
+        f"{task.task.slug} ({task.task.kind}, {task.task.language})" for task in facts.design.tasks
     ]
     return f"Benchmark {facts.study.benchmark}: {listed(kinds)}. Text only."
 
 
 def items(facts: Facts) -> str:
-    parts = [f"{each.task.slug} {each.items}" for each in facts.design.tasks]
-    total = sum(each.items for each in facts.design.tasks)
+    parts = [f"{task.task.slug} {task.items}" for task in facts.design.tasks]
+    total = sum(task.items for task in facts.design.tasks)
     return f"{total} test items: {listed(parts)}. People and systems are scored on the same ones."
 
 
@@ -44,12 +44,12 @@ def people(facts: Facts) -> str:
 def cells(facts: Facts) -> str:
     """Annotators of each item: everybody in a cell answers the whole test set."""
     return _sentence(
-        f"{each.row.task} with {each.row.shots} shots: {each.row.n}" for each in facts.results.cells
+        f"{cell.row.task} with {cell.row.shots} shots: {cell.row.n}" for cell in facts.results.cells
     )
 
 
 def items_each(facts: Facts) -> str:
-    sizes = sorted({each.items // each.test_sets for each in facts.design.tasks})
+    sizes = sorted({task.items // task.test_sets for task in facts.design.tasks})
     training = [str(size) for size in facts.design.training_items]
     return (
         f"Test items of one assignment: {_or(sizes)}, after {_or(training)} training examples. An "
@@ -160,7 +160,7 @@ def tests(facts: Facts) -> str:
     tests = facts.results.tests
     if not tests:
         return "No system is stored on the cells of this study, so nothing was tested."
-    sure = [each for each in tests if each.p_holm < 0.05 and not each.exploratory]
+    sure = [test for test in tests if test.p_holm < 0.05 and not test.exploratory]
     return (
         f"{counted(len(tests), 'paired t test')} over annotators, runs and item clusters, adjusted "
         f"by Holm's method: {len(sure)} with p < 0.05 and at least five annotators."
@@ -168,7 +168,7 @@ def tests(facts: Facts) -> str:
 
 
 def uncertainty(facts: Facts) -> str:
-    with_interval = [each for each in facts.results.cells if each.row.ci_low is not None]
+    with_interval = [cell for cell in facts.results.cells if cell.row.ci_low is not None]
     told = (
         f"95 % intervals for new items beside {len(with_interval)} of "
         f"{counted(len(facts.results.cells), 'cell')}, and the SD over annotators."
@@ -177,7 +177,7 @@ def uncertainty(facts: Facts) -> str:
 
 
 def same_metric(facts: Facts) -> str:
-    beside = any(each.accord for each in facts.results.cells)
+    beside = any(cell.accord for cell in facts.results.cells)
     return (
         f"The mean S1 over the items for both, by one code (scorer version "
         f"{facts.scorer_version}), against the same reference answers. People's figure is the mean "
@@ -189,10 +189,10 @@ def robust(facts: Facts) -> str:
     if not facts.people.excluded.count:
         return "No completed assignment was excluded."
     told = [
-        f"{each.row.task} with {each.row.shots} shots {each.row.mean:.1f} without, "
-        f"{each.with_excluded.mean:.1f} with the excluded"
-        for each in facts.results.cells
-        if each.with_excluded and each.with_excluded.mean is not None
+        f"{cell.row.task} with {cell.row.shots} shots {cell.row.mean:.1f} without, "
+        f"{cell.with_excluded.mean:.1f} with the excluded"
+        for cell in facts.results.cells
+        if cell.with_excluded and cell.with_excluded.mean is not None
     ]
     return "Mean S1, where annotators were excluded: " + _sentence(told)
 

@@ -34,7 +34,7 @@ INTERVALS = {
 
 
 def scoring(facts: Facts) -> Section:
-    policies = {each.task.reference_policy for each in facts.design.tasks}
+    policies = {task.task.reference_policy for task in facts.design.tasks}
     words = {
         "any": "the best of several reference answers",
         "set": "the union of several reference answers",
@@ -44,7 +44,7 @@ def scoring(facts: Facts) -> Section:
         "answer and the reference are empty, 0 if only one is or they share nothing, else the F1 "
         "of the two sets of texts, by exact match. People and systems went through the same code "
         f"(scorer version {facts.scorer_version}) on the same test items; every item counts alike.",
-        f"An answer counts against {listed(words[each] for each in sorted(policies))}.",
+        f"An answer counts against {listed(words[policy] for policy in sorted(policies))}.",
         *_normalisations(facts),
         *_gold(facts),
     ]
@@ -54,24 +54,24 @@ def scoring(facts: Facts) -> Section:
 def _normalisations(facts: Facts) -> Iterator[str]:
     """Of the tasks that have one."""
     for name, words in NORMALISED.items():
-        tasks = [each.task.slug for each in facts.design.tasks if each.task.normalisation == name]
+        tasks = [task.task.slug for task in facts.design.tasks if task.task.normalisation == name]
         if tasks:
             yield f"On {listed(tasks)}, answers and references were compared {words}."
 
 
 def _gold(facts: Facts) -> Iterator[str]:
-    for each in facts.design.tasks:
-        for correction in each.corrections:
+    for task in facts.design.tasks:
+        for correction in task.corrections:
             yield (
-                f"The reference answers of {each.task.slug} were corrected on {day(correction.at)} "
+                f"The reference answers of {task.task.slug} were corrected on {day(correction.at)} "
                 f"(version {correction.number}): {correction.reason.rstrip('.')}. Annotators saw, "
-                f"and were screened by, version {each.shown_gold}; scores are at version "
-                f"{each.scored_gold}."
+                f"and were screened by, version {task.shown_gold}; scores are at version "
+                f"{task.scored_gold}."
             )
 
 
 def uncertainty(facts: Facts) -> Section:
-    rows = [each.row for each in facts.results.cells]
+    rows = [cell.row for cell in facts.results.cells]
     used = {(row.ci_method or "").partition(" over ")[0] for row in rows}
     how = [words for key, words in INTERVALS.items() if key in used]
     over_splits = any(" over " in (row.ci_method or "") for row in rows)
@@ -88,7 +88,7 @@ def uncertainty(facts: Facts) -> Section:
         if how
         else "",
         "Items that share a context count as one cluster."
-        if any(each.contexts < each.items for each in facts.design.tasks)
+        if any(task.contexts < task.items for task in facts.design.tasks)
         else "",
         "Where several annotators worked on a training split, the split is the unit of the "
         "interval."
@@ -127,7 +127,7 @@ def tests(facts: Facts) -> Section:
 
 
 def data(facts: Facts) -> Section:
-    warned = [each for each in facts.design.tasks if each.warnings]
+    warned = [task for task in facts.design.tasks if task.warnings]
     return Section(
         "Known problems of the data",
         tuple(f"{each.task.slug}: {' '.join(each.warnings)}" for each in warned),

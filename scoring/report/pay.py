@@ -31,7 +31,9 @@ class Pay:
 
 def pay(people: Sequence[Assignment]) -> Pay:
     # Each with what it was due.
-    ended = [(each, each.amount) for each in people if each.outcome and each.amount is not None]
+    ended = [
+        (person, person.amount) for person in people if person.outcome and person.amount is not None
+    ]
     done = [(each, amount) for each, amount in ended if each.outcome == Outcome.COMPLETED]
     due = [amount for _, amount in done]
     timed = [(amount, _hours(each)) for each, amount in done]

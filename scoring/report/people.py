@@ -72,17 +72,17 @@ def people_of(study: Study) -> list[Assignment]:
 
 
 def taking_part(study: Study, people: Sequence[Assignment]) -> TakingPart:
-    outcomes = Counter(each.outcome for each in people)
-    completed = [each for each in people if each.outcome == Outcome.COMPLETED]
-    excluded = [each for each in people if hasattr(each, "exclusion")]
-    ends = [each.finished_at for each in people if each.finished_at]
+    outcomes = Counter(person.outcome for person in people)
+    completed = [person for person in people if person.outcome == Outcome.COMPLETED]
+    excluded = [person for person in people if hasattr(person, "exclusion")]
+    ends = [person.finished_at for person in people if person.finished_at]
     return TakingPart(
         joined=len(people),
-        persons=len({each.annotator_id for each in people}),
-        consented=sum(each.consented_at is not None for each in people),
+        persons=len({person.annotator_id for person in people}),
+        consented=sum(person.consented_at is not None for person in people),
         at_work=outcomes[""],
         outcomes={outcome: outcomes[outcome] for outcome in Outcome.values},
-        first=min((each.joined_at for each in people), default=None),
+        first=min((person.joined_at for person in people), default=None),
         last=max(ends, default=None),
         excluded=Rate(sum(each in excluded for each in completed), len(completed)),
         reasons=dict(Counter(e.exclusion.reason for e in excluded if e in completed)),
@@ -92,8 +92,8 @@ def taking_part(study: Study, people: Sequence[Assignment]) -> TakingPart:
 
 
 def training(people: Sequence[Assignment]) -> Training:
-    finished = [each for each in people if each.training_score is not None]
-    scores = [each.training_score for each in people if each.training_score is not None]
+    finished = [person for person in people if person.training_score is not None]
+    scores = [person.training_score for person in people if person.training_score is not None]
     out = [each for each in finished if each.outcome == Outcome.SCREENED_OUT]
     return Training(
         finished=len(finished),

@@ -11,7 +11,7 @@ from scoring.report.words import capital, counted, day, listed, percent
 
 def design(facts: Facts) -> Section:
     study, plan = facts.study, facts.design
-    tasks = [f"{each.task.slug} ({answer_kind(each.task.kind).in_words})" for each in plan.tasks]
+    tasks = [f"{task.task.slug} ({answer_kind(task.task.kind).in_words})" for task in plan.tasks]
     shots = [str(each) for each in plan.shots]
     lines = [
         f"The study “{study.title}” asks what people score on "
@@ -34,11 +34,11 @@ def design(facts: Facts) -> Section:
 
 def _items(facts: Facts) -> Iterator[str]:
     sizes = [
-        f"{each.task.slug} {each.items}"
-        + (f" in {each.contexts} contexts" if each.contexts < each.items else "")
-        for each in facts.design.tasks
+        f"{task.task.slug} {task.items}"
+        + (f" in {task.contexts} contexts" if task.contexts < task.items else "")
+        for task in facts.design.tasks
     ]
-    splits = [f"{each.task.slug} {each.splits}" for each in facts.design.tasks if each.splits]
+    splits = [f"{task.task.slug} {task.splits}" for task in facts.design.tasks if task.splits]
     yield f"Items of the test: {listed(sizes)}."
     if splits:
         yield f"Training splits in use: {listed(splits)}."
@@ -105,9 +105,9 @@ def _training_results(facts: Facts) -> Iterator[str]:
 def instructions(facts: Facts) -> Section:
     paragraphs = [
         paragraph
-        for each in facts.design.tasks
-        if each.description
-        for paragraph in (f"{each.task.slug} (“{each.task}”):", *each.description.splitlines())
+        for task in facts.design.tasks
+        if task.description
+        for paragraph in (f"{task.task.slug} (“{task.task}”):", *task.description.splitlines())
         if paragraph.strip()
     ]
     return Section("Instructions as shown", tuple(paragraphs))

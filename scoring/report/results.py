@@ -57,7 +57,7 @@ class Results:
     @property
     def is_exploratory(self) -> bool:
         """Whether any cell is too small for a claim."""
-        return any(each.row.n == 1 or each.row.is_exploratory for each in self.cells)
+        return any(cell.row.n == 1 or cell.row.is_exploratory for cell in self.cells)
 
 
 def results(study: Study) -> Results:

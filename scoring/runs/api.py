@@ -179,7 +179,7 @@ def _opened(fields: RunFields, request: Request) -> Run:
 
 def _answers(run: Run, predictions: Iterable[Mapping[str, Any]]) -> dict[int, tuple[str, ...]]:
     """The answers of a piece by example; the piece is refused if an id is unknown."""
-    wanted = {each["id"]: each for each in predictions}
+    wanted = {prediction["id"]: prediction for prediction in predictions}
     items = run.test_set.items.filter(source_id__in=list(wanted))
     examples = dict(items.values_list("source_id", "example_id"))
     if unknown := [source_id for source_id in wanted if source_id not in examples]:
@@ -190,10 +190,10 @@ def _answers(run: Run, predictions: Iterable[Mapping[str, Any]]) -> dict[int, tu
             }
         )
     answers: dict[int, tuple[str, ...]] = {}
-    for each in predictions:
-        answer = _checked(each, run)
-        if set(answers.setdefault(examples[each["id"]], answer)) != set(answer):
-            _refuse_different(run, [examples[each["id"]]])
+    for prediction in predictions:
+        answer = _checked(prediction, run)
+        if set(answers.setdefault(examples[prediction["id"]], answer)) != set(answer):
+            _refuse_different(run, [examples[prediction["id"]]])
     return answers
 
 

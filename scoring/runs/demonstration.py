@@ -26,7 +26,7 @@ def _run_on(shot_set: ItemSet) -> bool:
     fields = RunFields(system=NAME, method=Method.OTHER, shots=shot_set.shots, split=shot_set.split)
     run = open_run(test_set=test_set, fields=fields, source_format="demonstration")
     examples = test_set.examples.all()
-    add_predictions(run, {each.pk: tuple(system.predict(each)) for each in examples})
+    add_predictions(run, {example.pk: tuple(system.predict(example)) for example in examples})
     try:
         finish_run(run, report={})
     except StoredAlready:
@@ -39,7 +39,7 @@ def _run_on(shot_set: ItemSet) -> bool:
 def _trained(task: Task, shot_set: ItemSet) -> WordOverlap:
     examples: list[Example] = list(shot_set.examples.order_by("items__position"))
     version = task.latest_gold_version().number
-    golds = gold_in_force([each.pk for each in examples], task.pk, version)
+    golds = gold_in_force([example.pk for example in examples], task.pk, version)
     return WordOverlap(
         kind=task.kind,
         max_spans=task.max_spans,

@@ -41,10 +41,10 @@ def _fields_of_test_sets(benchmark: Benchmark, task: str) -> dict[int, RunFields
     training = sets.filter(role=Role.TRAINING).annotate(examples_count=Count("items"))
     shots = {(each.task_id, each.episode): each.examples_count for each in training}
     return {
-        each.pk: RunFields(
-            task=each.task.slug,
-            episode=each.episode,
-            shots=shots.get((each.task_id, each.episode), 0),
+        set.pk: RunFields(
+            task=set.task.slug,
+            episode=set.episode,
+            shots=shots.get((set.task_id, set.episode), 0),
         )
-        for each in sets.filter(role=Role.TEST).select_related("task")
+        for set in sets.filter(role=Role.TEST).select_related("task")
     }

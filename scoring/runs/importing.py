@@ -128,7 +128,7 @@ class _Importer:
         Run.objects.filter(pk__in=pks, state=RunState.UPLOADING).delete()
 
     def _fillings(self) -> Iterator[Filling]:
-        return (each for each in self._runs.values() if isinstance(each, Filling))
+        return (run for run in self._runs.values() if isinstance(run, Filling))
 
     def _take(self, record: ReadPrediction) -> None:
         try:

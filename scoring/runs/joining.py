@@ -65,9 +65,9 @@ class ItemFinder:
     def _by_context(self) -> dict[str, list[_Texts]]:
         """By the whole context, and by its first segment if it has several."""
         found: dict[str, list[_Texts]] = defaultdict(list)
-        for each in self._texts.values():
-            for key in {each.context, each.segments[0] if each.segments else ""}:
-                found[key].append(each)
+        for text in self._texts.values():
+            for key in {text.context, text.segments[0] if text.segments else ""}:
+                found[key].append(text)
         return found
 
     @staticmethod
@@ -99,21 +99,21 @@ class ItemFinder:
         candidates = [each for each in found.values() if len(each.context) == longest]
         if len(candidates) > 1:
             return _asked_last(candidates, strings)
-        return [each.example_id for each in candidates]
+        return [candidate.example_id for candidate in candidates]
 
     def _with_context_inside(self, strings: Collection[str]) -> list[int]:
         """A prompt holds context and question. Demonstrations come before the question, so the
         context that ends last counts, and among those that end together the longest."""
-        questions = {each.question for each in self._texts.values()}
+        questions = {text.question for text in self._texts.values()}
         prompts = [{q: _without(string, q) for q in questions} for string in strings]
         best: tuple[int, int] = (-1, 0)
         candidates: list[_Texts] = []
-        for each in self._texts.values():
-            place = max(_place(each, prompt[each.question]) for prompt in prompts)
+        for text in self._texts.values():
+            place = max(_place(text, prompt[text.question]) for prompt in prompts)
             if place > best:
-                best, candidates = place, [each]
+                best, candidates = place, [text]
             elif place == best and candidates:
-                candidates.append(each)
+                candidates.append(text)
         return _asked_last(candidates, strings)
 
 
@@ -141,9 +141,9 @@ def _place(each: _Texts, prompt: str) -> tuple[int, int]:
 def _asked_last(candidates: Collection[_Texts], strings: Collection[str]) -> list[int]:
     """Those whose question is asked last; none if they differ, since that would be a guess."""
     asked: dict[tuple[int, int], list[_Texts]] = defaultdict(list)
-    for each in candidates:
-        if places := [s.rfind(each.question) for s in strings if each.question in s]:
-            asked[max(places) + len(each.question), len(each.question)].append(each)
+    for candidate in candidates:
+        if places := [s.rfind(candidate.question) for s in strings if candidate.question in s]:
+            asked[max(places) + len(candidate.question), len(candidate.question)].append(candidate)
     last = asked[max(asked)] if asked else []
     is_guess = len({(each.segments, each.question) for each in last}) > 1
     return [] if is_guess else sorted(each.example_id for each in last)

@@ -93,7 +93,7 @@ def files(evaluation: Evaluation) -> dict[str, bytes]:
 
 def samples_file(evaluation: Evaluation) -> bytes:
     records = (sample_record(sample, evaluation) for sample in evaluation.samples)
-    lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in records)
+    lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
     return "".join(lines).encode()
 
 

@@ -27,7 +27,7 @@ def evaluations(
     asked_in = cache(_asked)
     for study in scope.studies:
         kinds = [False, True] if choices.simulated else [False]
-        for cell in (each for kind in kinds for each in reader.people(study, simulated=kind)):
+        for cell in (person for kind in kinds for person in reader.people(study, simulated=kind)):
             for member, vector in zip(cell.annotators, cell.vectors, strict=True):
                 made = _of_person(cell, member, vector, asked_in(member.batch.test_set))
                 yield from _with_samples(replace(made, organization=organization))

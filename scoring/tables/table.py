@@ -180,7 +180,9 @@ class Table:
     @property
     def read(self) -> list[ReadLine]:
         return [
-            ReadLine(line.kind, tuple(ReadCell(each, line.cell(each)) for each in self.columns))
+            ReadLine(
+                line.kind, tuple(ReadCell(column, line.cell(column)) for column in self.columns)
+            )
             for line in self.lines
         ]
 
@@ -221,7 +223,9 @@ class Table:
         return f"{group.heading} ({group.aside})" if len(same) > 1 else group.heading
 
     def without(self, keys: Collection[str]) -> "Table":
-        return replace(self, columns=tuple(each for each in self.columns if each.key not in keys))
+        return replace(
+            self, columns=tuple(column for column in self.columns if column.key not in keys)
+        )
 
     def without_empty_texts(self) -> "Table":
         return self.without(

@@ -193,14 +193,14 @@ class _Copies:
     def numbered(self, examples: Iterable[ContentExample]) -> Iterator[ContentExample]:
         """All examples of one episode."""
         met: Counter[tuple[str, str]] = Counter()
-        for each in examples:
-            met[each.content_hash, each.label] += 1
-            copy = (each.label, met[each.content_hash, each.label])
-            known = self._known[each.content_hash]
+        for example in examples:
+            met[example.content_hash, example.label] += 1
+            copy = (example.label, met[example.content_hash, example.label])
+            known = self._known[example.content_hash]
             if copy not in known:
                 known.append(copy)
             number = known.index(copy) + 1
-            yield replace(each, copy=number) if number > 1 else each
+            yield replace(example, copy=number) if number > 1 else example
 
 
 def question_of(dataset: str) -> str:

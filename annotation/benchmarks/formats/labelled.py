@@ -55,7 +55,7 @@ class LabelledData:
     @property
     def labels(self) -> dict[str, str]:
         """By content, which is what a sample is drawn from: a file's order does not matter."""
-        return {each.content_hash: each.label for each in self.examples}
+        return {example.content_hash: example.label for example in self.examples}
 
 
 def read_labelled(data: bytes, file: str, columns: Columns) -> LabelledData:
@@ -93,12 +93,14 @@ def distinct(file: str, examples: Iterator[ContentExample]) -> LabelledData:
     """A person answers a content once, so a repeated one is left out; the first label counts."""
     first: dict[str, ContentExample] = {}
     notes: dict[str, list[str]] = {}
-    for each in examples:
-        same = first.setdefault(each.content_hash, each)
-        if same is not each:
-            notes.setdefault("repeated_in_set", []).append(f"{each.where}: {each.context[0]}")
-            if same.label != each.label:
-                notes.setdefault("gold_differs", []).append(f"{each.where}, against {same.where}")
+    for example in examples:
+        same = first.setdefault(example.content_hash, example)
+        if same is not example:
+            notes.setdefault("repeated_in_set", []).append(f"{example.where}: {example.context[0]}")
+            if same.label != example.label:
+                notes.setdefault("gold_differs", []).append(
+                    f"{example.where}, against {same.where}"
+                )
     return LabelledData(file, tuple(first.values()), notes)
 
 

@@ -143,7 +143,7 @@ def _data(source: Task | None, options: dict[str, Any]) -> LabelledData:
 
 def _changes(options: dict[str, Any]) -> dict[str, Any]:
     """The parameters that were given."""
-    named = {each.name for rules in (EpisodeRules, NestedRules) for each in fields(rules)}
+    named = {field.name for rules in (EpisodeRules, NestedRules) for field in fields(rules)}
     given = {name: options[name] for name in named if options[name] is not None}
     if "shots" in given:
         given["shots"] = tuple(given["shots"])

@@ -36,8 +36,8 @@ from scoring.episodes.grids import (
 WAIT_S = 0.2
 SWEEP_S = 10
 COLUMNS = [
-    *(each.name for each in fields(GridPoint)),
-    *(each.name for each in fields(GridRow) if each.name != "point"),
+    *(field.name for field in fields(GridPoint)),
+    *(field.name for field in fields(GridRow) if field.name != "point"),
 ]
 
 
@@ -83,7 +83,7 @@ class Command(BaseCommand):
             raise CommandError(
                 "These budgets do not pay for a single test example: raise the hours."
             )
-        names = [each.name for each in fields(GridRules)]
+        names = [field.name for field in fields(GridRules)]
         rules = GridRules(**{name: options[name] for name in names})
         try:
             if options["distribute"] is None:
