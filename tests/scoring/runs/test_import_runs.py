@@ -186,7 +186,7 @@ def test_refuses_to_choose_between_benchmarks(tmp_path: Path) -> None:
         command(path)
     toy_benchmark("one")
     toy_benchmark("two")
-    with pytest.raises(CommandError, match=r"by --benchmark; there are one, two"):
+    with pytest.raises(CommandError, match=r"with --benchmark; there are one, two"):
         command(path)
     with pytest.raises(CommandError, match="There is no benchmark “three”"):
         command(path, "--benchmark", "three")
