@@ -1,5 +1,5 @@
-"""The figures that a task's scores must be read against, as findings: what no skill earns,
-the most that the form of an answer allows, and how much of the gold two taps reach."""
+"""The figures that a task's scores must be read against, as findings: what no skill earns, the most
+that the answer form allows, and how much of the gold two taps reach."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ ALMOST_ALL = 99.995
 
 
 def floors(material: Material) -> Finding | None:
-    """The S1 of answers that need no look at the question."""
+    """The S1 of answers that ignore the question."""
     if not material.test:
         return None
     figures = {policy: floor_scores(material, policy) for policy in ReferencePolicy.values}
@@ -122,7 +122,7 @@ def _floors_of(material: TestMaterial) -> tuple[Floor, ...]:
 
 
 def _normalised(material: TestMaterial) -> str:
-    """Named where there is any."""
+    """Named if there is any."""
     normalisation = material.task.normalisation
     return f", normalisation {normalisation}" if normalisation != NONE else ""
 

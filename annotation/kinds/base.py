@@ -1,7 +1,7 @@
-"""What every kind of answer must be able to tell.
+"""What every kind of answer must provide.
 
-Kinds know the models and the numeric core alone; whoever needs something of a kind asks it here,
-and nobody else looks at a kind's name.
+Kinds know only the models and the numeric core; code that needs something from a kind asks it here,
+and nothing else looks at a kind's name.
 """
 
 from abc import ABC, abstractmethod
@@ -34,7 +34,7 @@ class Answer:
 
 
 class Asked(Protocol):
-    """An example as far as a kind must know it, whoever holds it."""
+    """What a kind must know about an example, whoever holds it."""
 
     @property
     def context(self) -> Sequence[str]: ...
@@ -85,15 +85,15 @@ class Tested:
 
 @dataclass(frozen=True)
 class Floor:
-    """One way to answer that needs no look at the question, and the S1 that it earns."""
+    """One way to answer without looking at the question, and the S1 that it earns."""
 
     rule: str
     # In the audit's sentence, and before its figure in a table.
     in_words: str
     label: StrOrPromise
-    # By the test examples and the reference policy, in [0, 1].
+    # From the test examples and the reference policy, in [0, 1].
     score: Callable[[Tested, str], float]
-    # Whether the answer form lets anybody answer so.
+    # Whether the answer form allows this answer.
     is_allowed: bool = True
 
 
@@ -118,14 +118,14 @@ class AnswerKind(ABC):
     name: ClassVar[str]
     # Its parts are named form, reveal, verdict, keys and more_keys.
     template: ClassVar[str]
-    # Of the static folder.
+    # From the static folder.
     styles: ClassVar[tuple[str, ...]] = ()
     scripts: ClassVar[tuple[str, ...]] = ()
     # What an annotator does, as a methods section says it.
     in_words: ClassVar[str]
     floors: ClassVar[tuple[Floor, ...]] = (EMPTY,)
     # An answer is one of the labels of its set; one of the texts that its example offers; made of
-    # pieces of the context; or any text, so that a normalisation is of use.
+    # pieces of the context; or any text, so that a normalisation is useful.
     takes_labels: ClassVar[bool] = False
     takes_options: ClassVar[bool] = False
     takes_pieces: ClassVar[bool] = False
@@ -135,10 +135,10 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def fits(self, rows: Sequence[FileRow]) -> bool:
-        """Whether rows of a file that names no kind are of this one. Of all kinds, one fits."""
+        """Whether rows of a file that names no kind are of this one. Exactly one kind fits."""
 
     def problem_of_row(self, row: FileRow) -> str:
-        """What is wrong with a row for this kind; nothing if it will do."""
+        """What is wrong with a row for this kind; empty if nothing."""
         return ""
 
     @abstractmethod
@@ -176,13 +176,13 @@ class AnswerKind(ABC):
         return f"{self.template}#more_keys"
 
     def options(self, asked: Asked) -> tuple[str, ...]:
-        """The texts to choose from, in the order that they are offered."""
+        """The texts to choose from, in the order in which they are offered."""
         return ()
 
     @property
     @abstractmethod
     def missing(self) -> str:
-        """The sentence for an answer that was sent without being given."""
+        """The sentence for a form that was sent without an answer."""
 
     @property
     @abstractmethod
@@ -191,7 +191,7 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def shown(self, example: FrozenExample) -> Context:
-        """What the form needs beside the example, as `shown` in its template."""
+        """What the form needs besides the example, as `shown` in its template."""
 
     @abstractmethod
     def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
@@ -199,7 +199,7 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def revealed(self, revealed: Revealed) -> Context:
-        """What the reveal needs beside the comparison, as `shown` in its template."""
+        """What the reveal needs besides the comparison, as `shown` in its template."""
 
     # ---- Models: prompts, and what they answered
 
@@ -219,7 +219,7 @@ class AnswerKind(ABC):
         return "the whole text is one answer; white space around it dropped"
 
     def problem_of_prediction(self, answer: Texts) -> str:
-        """Why a prediction cannot be stored; nothing if it can."""
+        """Why a prediction cannot be stored; empty if it can."""
         return ""
 
     # ---- Simulated annotators

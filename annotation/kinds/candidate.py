@@ -1,4 +1,4 @@
-"""Candidate: one of the entities that are marked in the context."""
+"""Candidate: one of the entities marked in the context."""
 
 from collections.abc import Iterable, Sequence
 

@@ -31,7 +31,7 @@ def are_labels(rows: Sequence[FileRow]) -> bool:
 
 def _names(context: Sequence[str], label: str) -> bool:
     """Whether the context holds the label as a word: the label "no" is not in "know"."""
-    # ASCII: letters of scripts without spaces do not hide the word that stands between them.
+    # ASCII: letters of scripts without spaces do not hide a word between them.
     word = re.compile(rf"(?<!\w){re.escape(label)}(?!\w)", re.ASCII)
     return any(word.search(segment) for segment in context)
 
@@ -86,7 +86,7 @@ class Choice(OneOption):
         return {**super().revealed(revealed), "segments": marked(revealed.example.context)}
 
     def problem_of_prediction(self, answer: Texts) -> str:
-        # Who may give several labels could give them all, and score on every example.
+        # If several labels were allowed, one could give them all, and score on every example.
         if len(answer) > 1:
             return "a choice takes one label, but the prediction has several"
         return ""

@@ -15,7 +15,7 @@ Range = tuple[int, int, int, str]
 @dataclass(frozen=True)
 class Piece:
     """A stretch of a segment, and what is marked there: a candidate's mention while it is
-    asked for, and how the own answer compares once it is locked."""
+    asked for, and how the annotator's answer compares once it is locked."""
 
     text: str
     mention: bool = False
@@ -30,7 +30,7 @@ class Piece:
 
     @property
     def html(self) -> SafeString:
-        """Escaped, carriage returns too: a browser drops bare ones, and every place behind
+        """Escaped, including carriage returns: a browser drops bare ones, and every position after
         them would be off by one."""
         return mark_safe(escape(self.text).replace("\r", "&#13;"))
 
@@ -41,7 +41,7 @@ class Segment:
 
     @property
     def length(self) -> int:
-        """In code points: by it the browser knows that it shows the text unchanged."""
+        """In code points: tells the browser that it shows the text unchanged."""
         return sum(len(piece.text) for piece in self.pieces)
 
 
@@ -55,7 +55,7 @@ def marked(context: Sequence[str], ranges: Iterable[Range] = ()) -> list[Segment
 
 
 def occurrences(context: Sequence[str], text: str) -> list[tuple[int, int, int]]:
-    """Where a text stands: as a whole word if it does so anywhere, else within words."""
+    """Where a text occurs: as a whole word if it does so anywhere, else within words."""
     places = _places(context, rf"(?<!\w){re.escape(text)}(?!\w)")
     return places or _places(context, re.escape(text))
 

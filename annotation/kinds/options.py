@@ -1,4 +1,4 @@
-"""What the kinds have in common that offer texts to choose exactly one from."""
+"""What the kinds that offer texts to choose exactly one from have in common."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 
 LETTERED = compile(r"\s*\(([A-Z])\)\s*(.*)", DOTALL)
-# More digits than any option has are no number of ours.
+# No option of ours has more digits than this.
 MOST_DIGITS = 12
 
 
@@ -88,8 +88,8 @@ class OneOption(AnswerKind):
 
 
 def read_label(answer: str, options: Sequence[str]) -> str:
-    """The label that a model's answer names, with or without its letter; an answer that names
-    none stays as it is, and is wrong."""
+    """The label that a model's answer names, with or without its letter; an answer that names none
+    is left as it is, and is wrong."""
     text = answer.strip()
     lettered = LETTERED.fullmatch(text)
     if lettered and text not in options:

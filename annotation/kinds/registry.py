@@ -8,7 +8,7 @@ from annotation.models import Kind
 
 
 class UnknownKind(LookupError):
-    """Nobody registered a kind of this name."""
+    """There is no kind of this name."""
 
 
 @cache
@@ -21,5 +21,5 @@ def answer_kind(name: str) -> AnswerKind:
 
 
 def answer_kinds() -> list[AnswerKind]:
-    """All of them, in the order of their names' list."""
+    """All of them, in the order in which they are listed."""
     return [answer_kind(name) for name in Kind.values]

@@ -1,4 +1,4 @@
-"""The own answer laid beside the gold, once it is locked."""
+"""The annotator's answer beside the gold, once it is locked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scoring.core.s1 import s1_score
 
 @dataclass(frozen=True)
 class Verdict:
-    """One text of the own answer or the gold, and how they compare."""
+    """One text of the answer or the gold, and how they compare."""
 
     text: str
     own: bool
@@ -72,12 +72,12 @@ class Reveal:
 
 
 def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) -> Reveal:
-    """The own answer beside what it was scored against: by the policy `set` the union of the
+    """The answer beside what it was scored against: under the policy `set` the union of the
     alternatives, else the nearest of them."""
     alternatives = gold.alternative_texts() or [[]]
 
     def compared(texts: Sequence[str]) -> dict[str, str]:
-        """Each text that counts by what S1 compares of it."""
+        """Each counted text by what S1 compares of it."""
         keys = normalised(texts, normalisation)
         return {key: text for key, text in zip(keys, texts, strict=True) if key}
 
@@ -94,7 +94,7 @@ def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) 
         expected=expected,
         verdicts=[
             Verdict(text, own=key in own, gold=key in golds)
-            # The own words first, and where both have a text, in the own wording.
+            # The annotator's words first, and a text that both have in the annotator's wording.
             for key, text in (own | golds | own).items()
         ],
         other_alternatives=others,

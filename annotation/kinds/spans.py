@@ -1,4 +1,4 @@
-"""Spans: any number of pieces of the text, or at most so many, or none."""
+"""Spans: any number of pieces of the text, or up to a limit, or none."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ class Spans(AnswerKind):
         return {"segments": list(segments)}
 
     def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
-        # The picker's hidden field comes first, the plain way's box behind it.
+        # The picker's hidden field comes first, then the plain text box.
         none = form.get("none") == "1"
         spans = _selected(form.get("spans", "")) or _find_typed(
             form.get("typed", ""), example.context
@@ -87,11 +87,11 @@ class Spans(AnswerKind):
         return {"segments": marked(revealed.example.context, _compared(revealed))}
 
     def as_text(self, answer: Texts) -> str:
-        """A JSON list, which is how an import reads free text."""
+        """A JSON list, as an import reads free text."""
         return json.dumps(list(answer), ensure_ascii=False)
 
     def from_prompted(self, text: str, options: Texts) -> list[str]:
-        """A JSON list of strings, as the demonstrations have it, or one piece a line."""
+        """A JSON list of strings, as in the demonstrations, or one piece per line."""
         listed = _listed(text)
         if listed is not None:
             return listed
@@ -104,7 +104,7 @@ class Spans(AnswerKind):
         return text.split(separator) if separator else text.splitlines()
 
     def cut_in_words(self, separator: str) -> str:
-        cut = f"cut at “{separator}”" if separator else "one piece a line"
+        cut = f"cut at “{separator}”" if separator else "one piece per line"
         return f"a JSON list of strings, else {cut}; white space around pieces dropped"
 
     def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
@@ -127,7 +127,7 @@ class Boundaries:
     """What a browser must know to take a text by tokens or by characters: short texts of numbers,
     in code points, since a page's text is seldom much longer."""
 
-    # By turns the length of a gap and that of the token behind it, negative for punctuation.
+    # Alternately the length of a gap and of the token after it, negative for punctuation.
     tokens: str
     # Code points that belong to the character before them, each by its distance from the one
     # before.
@@ -161,7 +161,7 @@ def _find_typed(typed: str, context: Sequence[str]) -> list[object]:
         place = _first_place(line, context)
         if place is None:
             raise BadInput(
-                _("“%(piece)s” is not in the text. Copy it exactly as it stands there.")
+                _("“%(piece)s” is not in the text. Copy it exactly as it appears there.")
                 % {"piece": line[:80]}
             )
         found.append(place)
@@ -177,7 +177,7 @@ def _first_place(piece: str, context: Sequence[str]) -> list[int] | None:
 
 
 def _compared(revealed: Revealed) -> Iterator[Range]:
-    """A text that was found counts once, wherever it stands: only its own place is marked."""
+    """A text that was found counts once, wherever it occurs: only its own place is marked."""
     context, marks = revealed.example.context, revealed.reveal.marks
     for segment, start, end in revealed.judgement.spans:
         yield (segment, start, end, marks[context[segment][start:end]])
@@ -220,7 +220,7 @@ def _with_a_word_too_much(example: FrozenExample, gold: list[str], chance: Rando
 
 
 def _form(places: Places, content: BatchContent) -> Form:
-    """As many pieces as the task allows: of too many, the last."""
+    """As many pieces as the task allows: if there are too many, the last."""
     kept = places if content.max_spans is None else places[-content.max_spans :]
     return {"spans": json.dumps(kept), "none": "" if places else "1"}
 

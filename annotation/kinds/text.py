@@ -1,8 +1,8 @@
 """Text: a short answer, typed; compared after the normalisation that its task names.
 
-Where there is no answer, an annotator says so by a box of its own, as with spans: an empty field
-is an oversight more often than an answer. The box is there on every task, since one that came
-only where some gold is empty would tell something of the gold.
+Where there is no answer, annotators tick a separate box, as with spans: an empty field is an
+oversight more often than an answer. Every task has the box, since one shown only where some gold is
+empty would reveal something about the gold.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,9 +31,9 @@ from scoring.core import floors as core
 from scoring.core.normalisation import normalised
 from scoring.core.spans import tokens_of
 
-# A person types no more than this, in code points; a gold that is longer could not be given.
+# People can type at most this many code points; a longer gold could not be given.
 LONGEST = 300
-# How many words of the context a simulated annotator's wrong answer has at most.
+# The most words of the context in a simulated annotator's wrong answer.
 MOST_WRONG_WORDS = 3
 
 
@@ -53,8 +53,8 @@ class Text(AnswerKind):
     takes_any_text = True
 
     def fits(self, rows: Sequence[FileRow]) -> bool:
-        """Nothing in a row tells a text that is typed from one that is selected: the task file
-        names this kind."""
+        """Nothing in a row tells a typed text from a selected one: the task file names this
+        kind."""
         return False
 
     def problem_of_row(self, row: FileRow) -> str:
@@ -95,14 +95,14 @@ class Text(AnswerKind):
                 % {"count": len(text), "most": LONGEST}
             )
         if not is_text(text):
-            raise BadInput(_("Your answer holds a character that cannot be stored. Type it anew."))
+            raise BadInput(_("Your answer holds a character that cannot be stored. Type it again."))
         return Answer(texts=(text,) if text else ())
 
     def revealed(self, revealed: Revealed) -> Context:
         reveal = revealed.reveal
         return {
             "segments": marked(revealed.example.context),
-            # Where the answer is right in other words too.
+            # Where the answer is also right in other words.
             "tells_gold": not reveal.is_right or reveal.own != reveal.expected,
         }
 
@@ -113,7 +113,7 @@ class Text(AnswerKind):
         return [text.strip()] if text.strip() else []
 
     def problem_of_prediction(self, answer: Texts) -> str:
-        # Who may give several texts could guess, and score on every guess.
+        # If several texts were allowed, one could guess, and score on every guess.
         return "" if len(answer) <= 1 else "a text is one answer, but the prediction has several"
 
     def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
@@ -122,7 +122,7 @@ class Text(AnswerKind):
     def wrong_form(
         self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
     ) -> Form:
-        """Some words of the context that are not the gold's, or nothing where there is none."""
+        """Some words of the context that are not the gold's, or nothing if there are none."""
         segment = chance.choice(example.context)
         words = [token for token in tokens_of(segment) if not token.is_punctuation]
         right = _compared(gold, content)

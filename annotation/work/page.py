@@ -1,6 +1,6 @@
 """What an annotator's page shows in each state: the data behind the templates.
 
-Gold enters here in one state alone, `revealed`, whose judgement is committed.
+Gold enters only in the state `revealed`, whose judgement is committed.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Progress:
 
 
 def page_context(assignment: Assignment) -> dict[str, Any]:
-    """The template's context for where the assignment stands."""
+    """The template's context for the assignment's position."""
     content = batch_content(assignment.batch_id)
     rules = content.rules
     return {
@@ -43,7 +43,7 @@ def page_context(assignment: Assignment) -> dict[str, Any]:
         "rules": rules,
         "earned": earned(assignment.paid_ms, rules.hourly_rate),
         "minutes": assignment.paid_ms // 60_000,
-        # Asked for by whole pages alone, and only then looked up.
+        # Only whole pages use it, and only then is it looked up.
         "withdrawal": lambda: _rule(assignment, Outcome.WITHDRAWN),
         **_PANELS[assignment.state](assignment),
     }
@@ -76,7 +76,7 @@ def _answering(assignment: Assignment) -> dict[str, Any]:
         "content": content,
         "example": example,
         "asked": asked_html(assignment.batch_id, example.pk, get_language()),
-        # Looked up where a form comes back with an error alone, and is rendered anew.
+        # Looked up only when a form comes back with an error, and is rendered again.
         "shown": lambda: answer_kind(content.kind).shown(example),
         "progress": progress(assignment, content),
         "draft_key": f"{assignment.resume_token[:8]}:{assignment.step}",
@@ -85,8 +85,8 @@ def _answering(assignment: Assignment) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def asked_html(batch_id: int, example_pk: int, language: str) -> SafeString:
-    """An example and its answer fields, as everybody in a batch gets them: rendered once in
-    a process, since it is frozen, and it is most of the page."""
+    """An example and its answer fields, the same for everybody in a batch: rendered once per
+    process, since it is frozen and most of the page."""
     content = batch_content(batch_id)
     example = content.by_pk[example_pk]
     kind = answer_kind(content.kind)

@@ -81,7 +81,7 @@ def test_reads_the_chosen_filter_alone() -> None:
         "test 3": ["Anna", "Boris"],
     }
     assert report.total.left_out == 4
-    assert "a JSON list of strings, else one piece a line" in report.runs[0].notes[0]
+    assert "a JSON list of strings, else one piece per line" in report.runs[0].notes[0]
 
 
 def test_joins_by_the_document_where_it_has_no_id(tmp_path: Path) -> None:
