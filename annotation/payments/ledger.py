@@ -1,0 +1,222 @@
+"""The ledger: what was approved, and what was sent. Lines are added; none is ever changed.
+
+Two who do the same at the same time make one line: the constraint on assignment, purpose and
+correction decides.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from hashlib import sha256
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from annotation.access.changes import record
+from annotation.models import (
+    Assignment,
+    ChangeAction,
+    PaymentLine,
+    Payout,
+    PayoutState,
+    PayoutWay,
+    PayPurpose,
+    Study,
+)
+from annotation.models.errors import BadInput, Refusal
+from annotation.payments.due import NOTHING, Due, due_of, dues
+
+# The most that fits into a line.
+MOST = Decimal(999_999)
+# An id comes with a link, so anybody may have written it: in a file of bonuses one with a comma
+# would name another amount.
+PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*")
+
+
+class Changed(Refusal):
+    """What somebody saw is no longer what stands in the ledger."""
+
+
+@dataclass(frozen=True)
+class OpenBonuses:
+    """Approved bonuses that are not sent yet."""
+
+    dues: Sequence[Due]
+    # Approved and unsent, but the person's id was erased, or is none that a platform gives out:
+    # nobody can be told to pay them.
+    nameless: Sequence[Due]
+
+    @property
+    def total(self) -> Decimal:
+        return sum((due.open for due in self.dues), NOTHING)
+
+    @property
+    def digest(self) -> str:
+        """Names exactly these bonuses: whoever marks them as sent has seen them."""
+        lines = sorted(f"{due.assignment.pk}:{due.sent}:{due.open}" for due in self.dues)
+        return sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def open_bonuses(study: Study) -> OpenBonuses:
+    unsent = [due for due in dues(study) if due.is_approved and due.open > 0]
+    return OpenBonuses(
+        [due for due in unsent if PLAIN_ID.fullmatch(due.person_id)],
+        [due for due in unsent if not PLAIN_ID.fullmatch(due.person_id)],
+    )
+
+
+def approve(
+    study: Study, assignment_ids: Collection[int], *, at: datetime, by: User | None = None
+) -> int:
+    """Approve what these people are due, where nobody has; returns how many were approved now."""
+    while True:
+        try:
+            with transaction.atomic():
+                missing = [
+                    due
+                    for due in dues(study, among=assignment_ids)
+                    if not due.is_approved and due.earned > 0
+                ]
+                PaymentLine.objects.bulk_create(
+                    PaymentLine(
+                        assignment=due.assignment,
+                        purpose=PayPurpose.DUE,
+                        amount=due.earned,
+                        author=by,
+                        made_at=at,
+                    )
+                    for due in missing
+                )
+                if missing:
+                    record(by, study, ChangeAction.PAY_APPROVED, {}, {"people": len(missing)})
+                return len(missing)
+        except IntegrityError:
+            # Somebody else approved one of them meanwhile: the others are still to be approved.
+            continue
+
+
+def correct(
+    assignment: Assignment, *, amount: Decimal, reason: str, at: datetime, by: User | None = None
+) -> PaymentLine:
+    """Add to what somebody is due, or take from it, after it was approved. Raises BadInput."""
+    due = due_of(assignment)
+    if due is None or due.approved is None:
+        raise BadInput(_("Nothing is approved for this person yet: approve what is due first."))
+    if not reason.strip():
+        raise BadInput(_("A correction needs a reason: give one."))
+    if not amount or abs(amount) > MOST:
+        raise BadInput(_("Write by how much it changes, such as 1.50 or -1.50."))
+    if due.approved + amount < 0:
+        raise BadInput(
+            _("That would leave less than nothing due: take away %(most)s at most.")
+            % {"most": due.approved}
+        )
+    try:
+        with transaction.atomic():
+            line = PaymentLine.objects.create(
+                assignment=assignment,
+                purpose=PayPurpose.DUE,
+                correction=due.approvals.count,
+                amount=amount,
+                reason=reason.strip(),
+                author=by,
+                made_at=at,
+            )
+            who = {assignment.annotator.pseudonym: "corrected"}
+            record(by, assignment.study, ChangeAction.PAY_CORRECTED, {}, who)
+    except IntegrityError as raced:
+        raise _changed() from raced
+    return line
+
+
+def mark_as_sent(study: Study, *, digest: str, at: datetime, by: User | None = None) -> Payout:
+    """Write down that a file with these bonuses was given to the platform. Raises Changed."""
+    return write_payout(study, digest=digest, way=PayoutWay.FILE, at=at, by=by)
+
+
+def write_payout(
+    study: Study,
+    *,
+    digest: str,
+    way: str,
+    at: datetime,
+    by: User | None = None,
+    remote_id: str = "",
+) -> Payout:
+    """A line for each open bonus, all or none. Raises Changed, if they are others than those that
+    the digest names, and BadInput if there are none."""
+    state = PayoutState.SENT if way == PayoutWay.FILE else PayoutState.SENDING
+    try:
+        with transaction.atomic():
+            bonuses = open_bonuses(study)
+            if bonuses.digest != digest:
+                raise _changed()
+            if not bonuses.dues:
+                raise BadInput(_("No approved bonus is waiting: there is nothing to send."))
+            payout = Payout.objects.create(
+                study=study, way=way, state=state, remote_id=remote_id, author=by, made_at=at
+            )
+            new = [(due.assignment.pk, due.bonuses.count, due.open) for due in bonuses.dues]
+            _add(payout, new, at=at, by=by)
+            record(by, study, ChangeAction.PAY_SENT, {}, {"people": len(bonuses.dues), "by": way})
+    except IntegrityError as raced:
+        raise _changed() from raced
+    return payout
+
+
+def settle_payout(payout: Payout, *, was_sent: bool, at: datetime, by: User | None = None) -> bool:
+    """Say what became of a payout whose answer is missing. What was not sent is taken back by
+    lines of its own, and is open again. Says whether this call settled it."""
+    state = PayoutState.SENT if was_sent else PayoutState.REFUSED
+    unsettled = (PayoutState.SENDING, PayoutState.UNKNOWN)
+    try:
+        with transaction.atomic():
+            # The row count decides between two who settle it at once.
+            settled = Payout.objects.filter(pk=payout.pk, state__in=unsettled).update(state=state)
+            if settled and not was_sent:
+                _take_back(payout, at=at, by=by)
+            if settled:
+                record(by, payout.study, ChangeAction.PAY_SENT, {}, {"payout": state})
+    except IntegrityError as raced:
+        raise _changed() from raced
+    payout.refresh_from_db()
+    return bool(settled)
+
+
+def _take_back(payout: Payout, *, at: datetime, by: User | None) -> None:
+    amounts = dict(payout.lines.values_list("assignment", "amount"))
+    new = [
+        (due.assignment.pk, due.bonuses.count, -amounts[due.assignment.pk])
+        for due in dues(payout.study, among=amounts)
+    ]
+    _add(payout, new, at=at, by=by)
+
+
+def _add(
+    payout: Payout, new: Sequence[tuple[int, int, Decimal]], *, at: datetime, by: User | None
+) -> None:
+    """Lines of an assignment, the number of its correction, and an amount."""
+    PaymentLine.objects.bulk_create(
+        PaymentLine(
+            assignment_id=assignment_id,
+            purpose=PayPurpose.BONUS,
+            correction=correction,
+            amount=amount,
+            payout=payout,
+            author=by,
+            made_at=at,
+        )
+        for assignment_id, correction, amount in new
+    )
+
+
+def _changed() -> Changed:
+    return Changed(
+        _(
+            "The payments have changed since this page was shown: somebody else approved, "
+            "corrected or sent some. Look at the new list before you go on."
+        )
+    )

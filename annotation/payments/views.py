@@ -1,0 +1,194 @@
+"""The pages on which an owner approves what is due and writes down what was sent."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access.requests import ResearcherRequest, require
+from annotation.access.rights import Right
+from annotation.models import Assignment, Payout, Study
+from annotation.models.errors import Refusal
+from annotation.payments import base, ledger
+from annotation.payments.due import Due, dues, totals
+from annotation.payments.exporting import FORMATS, export_payments
+from annotation.payments.forms import CorrectionForm, RewardsForm
+from annotation.studies.tabs import study_frame
+
+CHANGE = "annotation.change_study"
+FOLDER = "annotation/payments"
+PER_PAGE = 200
+# Below this share of the promised rate an hour is marked: the rest is rounding.
+LOW = Decimal("0.95")
+PROLIFIC = "prolific"
+SHOWN: dict[str, Callable[[Due], bool]] = {
+    "waiting": lambda due: not due.is_approved and due.earned > 0,
+    "open": lambda due: due.is_approved and due.open > 0,
+    "all": lambda due: True,
+}
+
+
+@never_cache
+@require_safe
+def payments(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug)
+    return _payments_page(request, study)
+
+
+def _payments_page(
+    request: ResearcherRequest, study: Study, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    all_dues = dues(study)
+    shown = request.GET.get("show", "all")
+    chosen = [due for due in all_dues if SHOWN.get(shown, SHOWN["all"])(due)]
+    context = {
+        **study_frame(request.user, study, tab="payments"),
+        "page": Paginator(chosen, PER_PAGE).get_page(request.GET.get("page")),
+        "shown": shown if shown in SHOWN else "all",
+        "filters": _filters(all_dues),
+        "totals": totals(all_dues),
+        "waiting": [due.assignment.pk for due in all_dues if SHOWN["waiting"](due)],
+        "rewards": RewardsForm(initial=base.rewards(study)),
+        "payouts": _payouts(study),
+        "low_hourly": study.hourly_rate * LOW,
+        "by_prolific": study.channel.slug == PROLIFIC,
+        **more,
+    }
+    return render(request, f"{FOLDER}/payments.html", context, status=status)
+
+
+def _filters(all_dues: list[Due]) -> list[tuple[str, str, int]]:
+    labels = {"all": _("everybody"), "waiting": _("to be approved"), "open": _("to be sent")}
+    return [(name, labels[name], sum(map(SHOWN[name], all_dues))) for name in labels]
+
+
+def _payouts(study: Study) -> list[Payout]:
+    return list(study.payouts.select_related("author").prefetch_related("lines")[:20])
+
+
+@never_cache
+@require_POST
+def approve_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
+    """Those who were ticked, or everybody whom the page listed."""
+    study = _study(request, slug, CHANGE)
+    listed = request.POST.getlist("listed" if "all" in request.POST else "assignment")
+    chosen = [int(pk) for pk in listed if pk.isascii() and pk.isdigit()]
+    if not chosen:
+        messages.warning(request, _("Nobody was ticked: tick those whose pay you approve."))
+        return _back(request, study)
+    approved = ledger.approve(study, chosen, at=timezone.now(), by=request.user)
+    done = ngettext(
+        "What %(count)d person is due is approved.",
+        "What %(count)d people are due is approved.",
+        approved,
+    )
+    messages.success(request, done % {"count": approved})
+    return _back(request, study)
+
+
+@never_cache
+@require_POST
+def set_rewards(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug, CHANGE)
+    form = RewardsForm(request.POST)
+    if not form.is_valid():
+        return _payments_page(request, study, status=422, rewards=form)
+    base.set_rewards(study, form.amounts(), by=request.user)
+    messages.success(request, _("Stored: bonuses are what is due beyond that."))
+    return _back(request, study)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def send_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
+    """What would be sent, with its total; a POST writes down that it was."""
+    study = _study(request, slug, CHANGE if request.method == "POST" else "")
+    status, refused = 200, ""
+    if request.method == "POST":
+        digest = request.POST.get("digest", "")
+        try:
+            ledger.mark_as_sent(study, digest=digest, at=timezone.now(), by=request.user)
+        except Refusal as refusal:
+            status, refused = 409, str(refusal)
+        else:
+            messages.success(request, _("Written down as sent."))
+            return _back(request, study)
+    context = {
+        **study_frame(request.user, study, tab="payments"),
+        "bonuses": ledger.open_bonuses(study),
+        "connection": getattr(study, "prolific", None),
+        "refused": refused,
+    }
+    return render(request, f"{FOLDER}/send.html", context, status=status)
+
+
+@never_cache
+@require_safe
+def export(request: ResearcherRequest, slug: str, file_format: str) -> HttpResponse:
+    if file_format not in FORMATS:
+        raise Http404
+    study = _study(request, slug)
+    lines = export_payments(study, file_format, by=request.user)
+    response = HttpResponse("".join(lines).encode(), "text/csv; charset=utf-8")
+    name = f"{slug}-payments.csv" if file_format == "csv" else f"{slug}-bonuses.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@never_cache
+@require_POST
+def correct_payment(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
+    study = _study(request, slug, CHANGE)
+    assignment = get_object_or_404(
+        Assignment.objects.select_related("annotator", "study"), study=study, pk=assignment_id
+    )
+    form = CorrectionForm(request.POST)
+    if form.is_valid():
+        try:
+            ledger.correct(
+                assignment,
+                amount=form.cleaned_data["amount"],
+                reason=form.cleaned_data["reason"],
+                at=timezone.now(),
+                by=request.user,
+            )
+        except Refusal as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, _("The correction is written down."))
+            return redirect("annotation:person", slug, assignment_id)
+    sentences = [sentence for errors in form.errors.values() for sentence in errors]
+    return _payments_page(request, study, status=422, refused=" ".join(map(str, sentences)))
+
+
+@never_cache
+@require_POST
+def settle_payout(request: ResearcherRequest, slug: str, payout_id: int) -> HttpResponse:
+    """What an owner found on the platform about a payout whose answer was lost."""
+    study = _study(request, slug, CHANGE)
+    payout = get_object_or_404(Payout.objects.select_related("study"), study=study, pk=payout_id)
+    was_sent = request.POST.get("was") == "sent"
+    if request.POST.get("was") not in ("sent", "unsent"):
+        messages.warning(request, _("Say whether it was sent: look on the platform."))
+    elif ledger.settle_payout(payout, was_sent=was_sent, at=timezone.now(), by=request.user):
+        messages.success(request, _("Written down."))
+    return _back(request, study)
+
+
+def _study(request: ResearcherRequest, slug: str, permission: str = "") -> Study:
+    study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
+    require(request.user, study, Right.PAY, permission=permission)
+    return study
+
+
+def _back(request: ResearcherRequest, study: Study) -> HttpResponse:
+    return redirect("annotation:payments", study.slug)
