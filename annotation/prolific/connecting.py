@@ -1,0 +1,206 @@
+"""Connecting a study to Prolific: the token, the draft of the study there, who may not come again,
+and being told what becomes of submissions."""
+
+from datetime import datetime
+from decimal import Decimal
+from math import ceil
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.access.changes import record
+from annotation.models import (
+    Annotator,
+    ChangeAction,
+    JoinAnswer,
+    Outcome,
+    OutcomeRule,
+    ProlificStudy,
+    Study,
+)
+from annotation.models.errors import BadInput
+from annotation.prolific.client import Client
+from annotation.work.estimating import estimate, usual_seconds
+
+SETTINGS = ("token", "webhook_secret", "workspace_id", "project_id", "remote_id")
+SECRETS = ("token", "webhook_secret")
+CODE_TYPES: dict[str, str] = {
+    Outcome.COMPLETED: "COMPLETED",
+    Outcome.SCREENED_OUT: "FIXED_SCREENOUT",
+    JoinAnswer.DECLINED: "NO_CONSENT",
+}
+# They have seen the task.
+WORKED = frozenset(Outcome.values)
+
+
+def connection_of(study: Study) -> ProlificStudy:
+    return ProlificStudy.objects.get_or_create(study=study)[0]
+
+
+def client_of(connection: ProlificStudy) -> Client:
+    """Raises BadInput while there is no token: then nothing is ever sent."""
+    if not connection.token:
+        raise BadInput(_("No token is stored, so nothing is sent to Prolific: store one first."))
+    return Client(connection.token)
+
+
+@transaction.atomic
+def configure(connection: ProlificStudy, given: dict[str, str], *, by: User | None) -> None:
+    """Store the settings; the log says which were changed, and holds no secret."""
+    changed = [name for name in SETTINGS if getattr(connection, name) != given[name]]
+    for name in changed:
+        setattr(connection, name, given[name])
+    connection.save(update_fields=changed or None)
+    if changed:
+        after = {name: _told(name, given[name]) for name in changed}
+        record(by, connection.study, ChangeAction.PLATFORM, {}, after)
+
+
+def _told(name: str, value: str) -> str:
+    if name in SECRETS:
+        return "set" if value else "removed"
+    return value or "removed"
+
+
+def draft_study(connection: ProlificStudy, *, link: str, by: User | None = None) -> None:
+    """Make the study on Prolific, as a draft that nobody there sees until it is published."""
+    if connection.remote_id:
+        raise BadInput(_("This study is on Prolific already; change it there."))
+    remote_id = client_of(connection).create_study(study_body(connection, link))
+    connection.remote_id = remote_id
+    connection.save(update_fields=["remote_id"])
+    record(by, connection.study, ChangeAction.PLATFORM, {}, {"remote_id": remote_id})
+
+
+def study_body(connection: ProlificStudy, link: str) -> dict[str, Any]:
+    study = connection.study
+    batches = list(study.batches.select_related("task"))
+    if not batches:
+        raise BadInput(_("The study has no batches: add some."))
+    rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
+    reward = rules[Outcome.COMPLETED].platform_pays if Outcome.COMPLETED in rules else Decimal(0)
+    if not reward:
+        raise BadInput(
+            _("Write on the page “Payments” what Prolific pays for completed work: its reward.")
+        )
+    needed = estimate(study, batches, seconds=usual_seconds({batch.task for batch in batches}))
+    body = {
+        "name": study.title,
+        "internal_name": study.slug,
+        "description": study.consent_text or study.title,
+        "external_study_url": link,
+        "prolific_id_option": "url_parameters",
+        "completion_codes": [
+            _code(rule, needed.places, connection.group_id) for rule in rules.values()
+        ],
+        "estimated_completion_time": max(1, ceil(60 * needed.hours / needed.places)),
+        "reward": _cents(reward),
+        "total_available_places": needed.places,
+        "device_compatibility": ["desktop", "tablet", "mobile"],
+        "filters": _filters(connection),
+    }
+    return body | ({"project": connection.project_id} if connection.project_id else {})
+
+
+def _code(rule: OutcomeRule, places: int, group_id: str) -> dict[str, Any]:
+    actions = [_action(rule, places)]
+    if group_id and rule.outcome in WORKED:
+        actions.append({"action": "ADD_TO_PARTICIPANT_GROUP", "participant_group": group_id})
+    return {
+        "code": rule.code,
+        "code_type": CODE_TYPES.get(rule.outcome, "OTHER"),
+        "actor": "participant",
+        "actions": actions,
+    }
+
+
+def _action(rule: OutcomeRule, places: int) -> dict[str, Any]:
+    """What Prolific does when the code is handed in. It never approves or rejects by itself."""
+    if rule.outcome == Outcome.SCREENED_OUT and rule.platform_pays:
+        return {
+            "action": "FIXED_SCREEN_OUT_PAYMENT",
+            "fixed_screen_out_reward": _cents(rule.platform_pays),
+            "slots": places,
+        }
+    if rule.outcome in (Outcome.COMPLETED, Outcome.SCREENED_OUT):
+        return {"action": "MANUALLY_REVIEW"}
+    return {"action": "REQUEST_RETURN", "return_reason": _RETURN_REASONS[rule.outcome]}
+
+
+# Read by the participant, in Prolific's language.
+_RETURN_REASONS: dict[str, str] = {
+    Outcome.WITHDRAWN: "You stopped before the end. Time that you worked is paid as a bonus.",
+    Outcome.EXPIRED: "The work ended before it was complete. Time worked is paid as a bonus.",
+    Outcome.DISPLACED: "Your place went to somebody else. Time worked is paid as a bonus.",
+    JoinAnswer.DECLINED: "You chose not to take part.",
+    JoinAnswer.FULL: "All places were taken before you began.",
+}
+
+
+def _filters(connection: ProlificStudy) -> list[dict[str, Any]]:
+    if not connection.group_id:
+        return []
+    return [{"filter_id": "participant_group_blocklist", "selected_values": [connection.group_id]}]
+
+
+def _cents(amount: Decimal) -> int:
+    return int(amount * 100)
+
+
+def block_repeats(connection: ProlificStudy, *, by: User | None = None) -> int:
+    """Keep whoever has worked on these tasks in a participant group, which the study on Prolific
+    leaves out. Returns how many; safe to run again."""
+    study = connection.study
+    people = _have_worked(study)
+    client = client_of(connection)
+    if connection.group_id:
+        if people:
+            client.add_to_group(connection.group_id, people)
+        return len(people)
+    if not connection.workspace_id:
+        raise BadInput(_("A participant group belongs to a workspace: store its id first."))
+    name = f"Worked on {study.benchmark} ({study.slug})"
+    connection.group_id = client.create_group(name, connection.workspace_id, people)
+    connection.save(update_fields=["group_id"])
+    record(by, study, ChangeAction.PLATFORM, {}, {"group": "made"})
+    return len(people)
+
+
+def _have_worked(study: Study) -> list[str]:
+    keys = study.batches.values("task__exposure_key")
+    people = Annotator.objects.filter(
+        channel=study.channel, assignments__exposure_key__in=keys
+    ).exclude(external_id="")
+    return sorted(set(people.values_list("external_id", flat=True)))
+
+
+def subscribe(connection: ProlificStudy, *, target_url: str, by: User | None = None) -> None:
+    """Have Prolific report what becomes of submissions."""
+    client = client_of(connection)
+    if not connection.workspace_id:
+        raise BadInput(_("Prolific reports for a workspace: store its id first."))
+    if not target_url.startswith("https://"):
+        raise BadInput(
+            _("Prolific reports to addresses that begin with https:// alone: it is asked instead.")
+        )
+    if not connection.webhook_secret:
+        connection.webhook_secret = _secret(connection, client)
+        # Before the subscription: its first event may come at once.
+        connection.save(update_fields=["webhook_secret"])
+    connection.subscription_id = client.subscribe(connection.workspace_id, target_url)
+    connection.save(update_fields=["subscription_id"])
+    record(by, connection.study, ChangeAction.PLATFORM, {}, {"webhook": "set"})
+
+
+def _secret(connection: ProlificStudy, client: Client) -> str:
+    """A workspace has one secret at a time: a new one would end the other studies'."""
+    others = ProlificStudy.objects.filter(workspace_id=connection.workspace_id)
+    known = others.exclude(webhook_secret="").values_list("webhook_secret", flat=True).first()
+    return known or client.create_secret(connection.workspace_id)
+
+
+def is_due_for_poll(connection: ProlificStudy, at: datetime, every_s: float) -> bool:
+    last = connection.polled_at
+    return last is None or (at - last).total_seconds() >= every_s

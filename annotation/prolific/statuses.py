@@ -1,0 +1,143 @@
+"""What Prolific says of a submission, and what follows from it for the work.
+
+Events come late, twice and in any order. The latest by Prolific's clock counts; what is final here
+stays as it is: an outcome is never changed, finished work is kept.
+"""
+
+from collections import defaultdict
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from annotation.models import (
+    Assignment,
+    Outcome,
+    ProlificStudy,
+    Study,
+    Submission,
+    SubmissionStatus,
+)
+from annotation.models.errors import BadInput, Refusal
+from annotation.payments.due import Due, dues
+from annotation.people.releasing import let_lapse
+from annotation.prolific.client import Declined
+from annotation.prolific.connecting import client_of
+from annotation.work.finishing import withdraw
+
+
+def note_event(study: Study, submission_id: str, status: str, *, said_at: datetime) -> None:
+    """Of a submission of nobody here, and with a status that nobody knows: nothing."""
+    if not submission_id or status not in SubmissionStatus.values:
+        return
+    for assignment in Assignment.objects.filter(study=study, submission_id=submission_id):
+        note_status(assignment, status, said_at=said_at)
+
+
+@transaction.atomic
+def note_status(assignment: Assignment, status: str, *, said_at: datetime) -> bool:
+    """Says whether it was news."""
+    if not _store(assignment, status, said_at):
+        return False
+    if status == SubmissionStatus.RETURNED:
+        # Ends unfinished work alone, pays what was done and frees the place.
+        withdraw(assignment, at=said_at)
+    elif status == SubmissionStatus.TIMED_OUT:
+        let_lapse(assignment, at=said_at)
+    return True
+
+
+def _store(assignment: Assignment, status: str, said_at: datetime) -> bool:
+    known = Submission.objects.filter(assignment=assignment)
+    # The row count decides between two events that come at once.
+    if known.filter(status_at__lt=said_at).update(status=status, status_at=said_at):
+        return True
+    if known.exists():
+        return False
+    try:
+        with transaction.atomic():
+            Submission.objects.create(assignment=assignment, status=status, status_at=said_at)
+    except IntegrityError:
+        return bool(known.filter(status_at__lt=said_at).update(status=status, status_at=said_at))
+    return True
+
+
+def poll(connection: ProlificStudy, *, at: datetime) -> int:
+    """Ask for the status of every submission; returns how many were news. What failed is kept on
+    the connection, and raised."""
+    try:
+        news = _poll(connection, at)
+    except Refusal as refusal:
+        connection.problem = str(refusal)
+        raise
+    else:
+        connection.problem = ""
+        return news
+    finally:
+        connection.polled_at = at
+        connection.save(update_fields=["problem", "polled_at"])
+
+
+def _poll(connection: ProlificStudy, at: datetime) -> int:
+    if not connection.remote_id:
+        raise BadInput(_("The study is not on Prolific yet: make the draft first."))
+    said: dict[str, str] = {
+        str(submission["id"]): str(submission["status"])
+        for submission in client_of(connection).submissions(connection.remote_id)
+    }
+    ours: dict[str, list[Assignment]] = defaultdict(list)
+    for assignment in connection.study.assignments.exclude(submission_id="").select_related(
+        "submission"
+    ):
+        ours[assignment.submission_id].append(assignment)
+    return sum(
+        note_status(assignment, status, said_at=at)
+        for submission_id, status in said.items()
+        if status in SubmissionStatus.values
+        for assignment in ours[submission_id]
+        if _is_news(assignment, status)
+    )
+
+
+def _is_news(assignment: Assignment, status: str) -> bool:
+    """The same again is news where it still has to take effect: somebody returned the submission,
+    and came here after that."""
+    submission = getattr(assignment, "submission", None)
+    is_left = status == SubmissionStatus.RETURNED and not assignment.outcome
+    return submission is None or submission.status != status or is_left
+
+
+def approvable(study: Study) -> list[Due]:
+    """Whose pay is approved here, and whose submission waits for that on Prolific."""
+    return [
+        due
+        for due in dues(study)
+        if due.is_approved
+        and due.status == SubmissionStatus.AWAITING_REVIEW
+        and due.assignment.outcome in (Outcome.COMPLETED, Outcome.SCREENED_OUT)
+        and due.assignment.submission_id
+    ]
+
+
+def approve_submissions(
+    connection: ProlificStudy, *, at: datetime, by: User | None = None
+) -> tuple[int, list[str]]:
+    """Approve completed work there, and screen out with pay who was screened out here; nobody is
+    ever rejected. Returns how many, and Prolific's sentences about the others. Safe to run again:
+    Prolific ignores what it has done already."""
+    client, done, declined = client_of(connection), 0, []
+    for due in approvable(connection.study):
+        screened_out = due.assignment.outcome == Outcome.SCREENED_OUT
+        try:
+            if screened_out and due.rule is not None:
+                client.complete(due.assignment.submission_id, due.rule.code)
+            else:
+                client.approve(due.assignment.submission_id)
+        except Declined as refusal:
+            declined.append(f"{due.assignment.annotator}: {refusal}")
+            continue
+        status = SubmissionStatus.SCREENED_OUT if screened_out else SubmissionStatus.APPROVED
+        note_status(due.assignment, status, said_at=at)
+        done += 1
+    return done, declined
