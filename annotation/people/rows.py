@@ -1,0 +1,218 @@
+"""Everybody in a study, one row each: where they are, how fast, what they earned, what was noticed.
+
+Read in a fixed number of queries, however many people and judgements there are.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from statistics import median
+
+from django.db.models import Count
+
+from annotation.kinds import answer_kind
+from annotation.models import (
+    Assignment,
+    Comment,
+    Item,
+    JoinAnswer,
+    Outcome,
+    Study,
+    Task,
+    WorkState,
+)
+from annotation.people.flags import Flag, Work, flags_of
+from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
+from annotation.studies.monitoring import flagged_by_rule
+from annotation.work.paying import earned
+
+
+@dataclass(frozen=True)
+class Row:
+    assignment: Assignment
+    # Items answered, and all of them.
+    done: int
+    items: int
+    seen_at: datetime
+    # Paid time so far, and how it compares with the median of those who have finished the same
+    # batch's cell, for as many items.
+    minutes: float
+    pace: float | None
+    pay: Decimal
+    flags: Sequence[Flag] = ()
+
+    @property
+    def training_score(self) -> float | None:
+        return self.assignment.training_score
+
+    @property
+    def is_at_work(self) -> bool:
+        return not self.assignment.outcome
+
+    @property
+    def state(self) -> str:
+        """The outcome, or that there is none yet."""
+        return self.assignment.outcome or "working"
+
+
+def rows(study: Study) -> list[Row]:
+    """People only; who declined has not worked."""
+    refresh(study, most=MOST_FOR_A_PAGE)
+    everybody = list(_assignments(study))
+    sizes = _sizes(study)
+    paces = _paces(everybody, sizes)
+    flags = _flags(study, everybody)
+    return [
+        replace(_row(study, assignment, sizes, paces), flags=flags[assignment.pk])
+        for assignment in everybody
+    ]
+
+
+def row_of(study: Study, assignment_id: int) -> Row | None:
+    """One person, compared with all others."""
+    return next((row for row in rows(study) if row.assignment.pk == assignment_id), None)
+
+
+def _assignments(study: Study) -> Iterator[Assignment]:
+    """All with the same few batches: read with each, they would take most of the time."""
+    batches = study.batches.select_related("task", "training_set", "test_set")
+    by_pk = {batch.pk: batch for batch in batches}
+    people = (
+        Assignment.objects.of_people()
+        .filter(study=study)
+        .exclude(outcome=JoinAnswer.DECLINED)
+        .select_related("annotator__channel", "summary", "submission", "exclusion")
+        .order_by("id")
+    )
+    for assignment in people:
+        assignment.study, assignment.batch = study, by_pk[assignment.batch_id]
+        yield assignment
+
+
+def _sizes(study: Study) -> dict[int, int]:
+    """How many items each item set of the study has."""
+    sets = study.batches.values_list("training_set", "test_set")
+    counted = Item.objects.filter(item_set__in={pk for pair in sets for pk in pair if pk})
+    return dict(counted.order_by().values_list("item_set").annotate(Count("pk")))
+
+
+def _items(assignment: Assignment, sizes: Mapping[int, int]) -> int:
+    batch = assignment.batch
+    return sizes.get(batch.training_set_id or 0, 0) + sizes.get(batch.test_set_id, 0)
+
+
+def _done(assignment: Assignment, items: int) -> int:
+    if assignment.outcome == Outcome.COMPLETED:
+        return items
+    return assignment.step + (assignment.state == WorkState.REVEALED)
+
+
+def _cell(assignment: Assignment) -> tuple[int, int]:
+    return assignment.batch.task_id, assignment.batch.shots
+
+
+def _paces(
+    everybody: Iterable[Assignment], sizes: Mapping[int, int]
+) -> dict[tuple[int, int], float]:
+    """For each cell the median milliseconds an item took those who completed it."""
+    taken: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for assignment in everybody:
+        items = _items(assignment, sizes)
+        if assignment.outcome == Outcome.COMPLETED and items:
+            taken[_cell(assignment)].append(assignment.paid_ms / items)
+    return {cell: median(paces) for cell, paces in taken.items()}
+
+
+def _row(
+    study: Study,
+    assignment: Assignment,
+    sizes: Mapping[int, int],
+    paces: Mapping[tuple[int, int], float],
+) -> Row:
+    items = _items(assignment, sizes)
+    done = _done(assignment, items)
+    usual = paces.get(_cell(assignment), 0) * done
+    amount = assignment.amount
+    return Row(
+        assignment=assignment,
+        done=done,
+        items=items,
+        seen_at=assignment.seen_at,
+        minutes=assignment.paid_ms / 60_000,
+        pace=assignment.paid_ms / usual if usual else None,
+        pay=earned(assignment.paid_ms, study.hourly_rate) if amount is None else amount,
+    )
+
+
+def _flags(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Flag]]:
+    comments = dict(
+        Comment.objects.filter(assignment__study=study)
+        .order_by()
+        .values_list("assignment")
+        .annotate(Count("pk"))
+    )
+    below = {
+        assignment.pk
+        for group in flagged_by_rule(study, everybody).values()
+        for assignment in group
+    }
+    works = [
+        Work(
+            assignment=assignment,
+            task_id=assignment.batch.task_id,
+            summary=getattr(assignment, "summary", None),
+            comments=comments.get(assignment.pk, 0),
+            status=getattr(getattr(assignment, "submission", None), "status", ""),
+            below_rule=assignment.pk in below,
+        )
+        for assignment in everybody
+    ]
+    return flags_of(works, floors=_no_skill({a.batch.task for a in everybody}))
+
+
+def _no_skill(tasks: Iterable[Task]) -> dict[int, float]:
+    """What the audit at the import found that no skill earns, in percent, by task."""
+    return {task.pk: floor for task in tasks if (floor := _floor(task)) is not None}
+
+
+def _floor(task: Task) -> float | None:
+    audited = [found for found in task.audit if found["code"] == "floors"]
+    if not audited:
+        return None
+    allowed = {floor.rule for floor in answer_kind(task.kind).floors if floor.is_allowed}
+    scores = audited[0]["figures"][task.reference_policy]
+    return max((score for rule, score in scores.items() if rule in allowed), default=None)
+
+
+# Filtering and sorting
+
+Key = Callable[[Row], object]
+SORTS: dict[str, Key] = {
+    "joined": lambda row: -row.assignment.pk,
+    "seen": lambda row: -row.seen_at.timestamp(),
+    "progress": lambda row: -(row.done / row.items if row.items else 0),
+    "minutes": lambda row: -row.minutes,
+    "pace": lambda row: (row.pace is None, row.pace),
+    "pay": lambda row: -row.pay,
+    "score": lambda row: (row.training_score is None, row.training_score),
+    "flags": lambda row: -len(row.flags),
+}
+
+
+def chosen(
+    everybody: Sequence[Row], *, state: str = "", flag: str = "", batch: str = "", sort: str = ""
+) -> list[Row]:
+    """What a page's filters leave, in its order. What they don't know changes nothing."""
+    states = {"working", *Outcome.values}
+    return sorted(
+        (
+            row
+            for row in everybody
+            if (state not in states or row.state == state)
+            and (not flag or (flag in ("any", *(f.name for f in row.flags)) and row.flags))
+            and (not batch or str(row.assignment.batch_id) == batch)
+        ),
+        key=SORTS.get(sort, SORTS["joined"]),  # type: ignore[arg-type]
+    )

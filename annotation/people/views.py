@@ -1,0 +1,183 @@
+"""The pages that watch a study: how it stands, who takes part, and one person."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.access.links import resume_link
+from annotation.access.requests import ResearcherRequest, require
+from annotation.access.rights import Right, may
+from annotation.models import Assignment, Outcome, Study
+from annotation.models.errors import Refusal
+from annotation.payments.due import due_of
+from annotation.payments.forms import CorrectionForm
+from annotation.people import timeline
+from annotation.people.exporting import csv_lines
+from annotation.people.flags import NAMES
+from annotation.people.forms import ExcludeForm
+from annotation.people.overview import overview
+from annotation.people.releasing import release_place
+from annotation.people.rows import SORTS, Row, chosen, row_of, rows
+from annotation.studies.excluding import exclude
+from annotation.studies.monitoring import study_figures
+from annotation.studies.tabs import study_frame
+
+VIEW, CHANGE = "annotation.view_assignment", "annotation.change_study"
+WATCH = "annotation/people/watch.html"
+PEOPLE = "annotation/people/people.html"
+PERSON = "annotation/people/person.html"
+PER_PAGE = 100
+
+
+@never_cache
+@require_safe
+def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug, Right.TABLES)
+    context = {
+        **study_frame(request.user, study, tab="overview"),
+        "overview": overview(study, at=timezone.now()),
+        "figures": study_figures(study, at=timezone.now()),
+        "outcomes": Outcome.choices,
+        "now": timezone.now(),
+    }
+    template = f"{WATCH}#figures" if request.htmx else WATCH
+    return render(request, template, context)
+
+
+@never_cache
+@require_safe
+def people(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug, Right.PEOPLE, VIEW)
+    everybody = rows(study)
+    filters = _filters(request)
+    context = {
+        **study_frame(request.user, study, tab="people"),
+        "page": Paginator(chosen(everybody, **filters), PER_PAGE).get_page(request.GET.get("page")),
+        "everybody": len(everybody),
+        "filters": filters,
+        "states": [("working", _("at work")), *Outcome.choices],
+        "flags": NAMES.items(),
+        "batches": study.batches.select_related("task", "training_set", "test_set"),
+        "now": timezone.now(),
+        "can_change": not study.is_closed,
+    }
+    template = f"{PEOPLE}#rows" if request.htmx else PEOPLE
+    return render(request, template, context)
+
+
+@never_cache
+@require_safe
+def people_export(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug, Right.PEOPLE, VIEW)
+    lines = csv_lines(
+        chosen(rows(study), **_filters(request)),
+        with_pay=may(request.user, study, Right.PAY),
+    )
+    response = HttpResponse("".join(lines).encode(), "text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-people.csv"'
+    return response
+
+
+def _filters(request: ResearcherRequest) -> dict[str, str]:
+    given = {name: request.GET.get(name, "") for name in ("state", "flag", "batch", "sort")}
+    return given | {"sort": given["sort"] if given["sort"] in SORTS else "joined"}
+
+
+@never_cache
+@require_safe
+def person(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
+    study = _study(request, slug, Right.PEOPLE, VIEW)
+    return _person_page(request, study, assignment_id)
+
+
+def _person_page(
+    request: ResearcherRequest, study: Study, assignment_id: int, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    row = row_of(study, assignment_id)
+    if row is None:
+        raise Http404
+    frame = study_frame(request.user, study, tab="people")
+    context = {
+        **frame,
+        "row": row,
+        "events": timeline.events(row.assignment),
+        "answers": timeline.answers(
+            row.assignment, scored=not row.is_at_work and Right.GOLD in frame["rights"]
+        ),
+        "comments": timeline.comments(row.assignment),
+        "exclude_form": ExcludeForm(),
+        "message": _message(row),
+        **_for_owners(request, row, frame["rights"]),
+        **more,
+    }
+    return render(request, PERSON, context, status=status)
+
+
+def _for_owners(request: ResearcherRequest, row: Row, rights: Any) -> dict[str, Any]:
+    extra: dict[str, Any] = {}
+    if Right.IDS in rights:
+        extra["resume_link"] = resume_link(request, row.assignment)
+    if Right.PAY in rights:
+        extra |= {"due": due_of(row.assignment), "correction_form": CorrectionForm()}
+    return extra
+
+
+def _message(row: Row) -> str:
+    """To be copied into the platform's messages; it says nothing of the gold."""
+    if row.is_at_work:
+        return _(
+            "Hello, your place in our study “%(study)s” is still kept for you: you have answered "
+            "%(done)d of %(items)d. You can go on where you stopped with your personal link. If "
+            "you would rather stop, choose “Stop taking part” there: the time that you worked is "
+            "counted."
+        ) % {"study": row.assignment.study, "done": row.done, "items": row.items}
+    return _(
+        "Hello, thank you for your work in our study “%(study)s”. We have a question about it: "
+    ) % {"study": row.assignment.study}
+
+
+@never_cache
+@require_POST
+def release(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
+    study = _study(request, slug, Right.PEOPLE, CHANGE)
+    assignment = _assignment(study, assignment_id)
+    try:
+        release_place(assignment, at=timezone.now(), by=request.user)
+    except Refusal as refusal:
+        return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
+    messages.success(request, _("The place is open: whoever comes first takes it."))
+    return redirect("annotation:person", slug, assignment_id)
+
+
+@never_cache
+@require_POST
+def exclude_person(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
+    study = _study(request, slug, Right.PEOPLE, "annotation.add_exclusion")
+    assignment = _assignment(study, assignment_id)
+    form = ExcludeForm(request.POST)
+    if not form.is_valid():
+        return _person_page(request, study, assignment_id, status=422, exclude_form=form)
+    try:
+        exclude(assignment, reason=form.cleaned_data["reason"], author=request.user)
+    except Refusal as refusal:
+        return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
+    messages.success(request, _("Excluded: outcome, code and pay stay as they are."))
+    return redirect("annotation:person", slug, assignment_id)
+
+
+def _assignment(study: Study, assignment_id: int) -> Assignment:
+    found = Assignment.objects.select_related("annotator", "study")
+    return get_object_or_404(found, study=study, pk=assignment_id)
+
+
+def _study(request: ResearcherRequest, slug: str, right: Right, permission: str = "") -> Study:
+    study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
+    require(request.user, study, right, permission=permission)
+    return study

@@ -1,0 +1,243 @@
+"""The pages that watch a study, as somebody who may open them sees them."""
+
+import csv
+import io
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Assignment, Batch, ChangeAction, Outcome, Place
+from annotation.payments.ledger import approve
+from annotation.people.overview import overview
+from annotation.studies.lifecycle import close_study
+from annotation.work.commenting import add_comment
+from annotation.work.finishing import finish
+from annotation.work.joining import Full
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def batch() -> Batch:
+    make.channel("simulated")
+    return make.running_batch(via="prolific", wanted=4, training=1, tests=3)
+
+
+@pytest.fixture
+def researcher(admin_client: Client) -> Client:
+    return admin_client
+
+
+def path(name: str, batch: Batch, *more: object) -> str:
+    return reverse(f"annotation:{name}", args=[batch.study.slug, *more])
+
+
+def read(client: Client, name: str, batch: Batch, *more: object, query: str = "") -> str:
+    page = client.get(path(name, batch, *more) + query)
+    assert page.status_code == 200
+    return page.content.decode()
+
+
+def signed_in(batch: Batch, role: str) -> Client:
+    client = Client()
+    client.force_login(make.member(batch.study, role))
+    return client
+
+
+def test_shows_a_mark_for_each_place(researcher: Client, batch: Batch) -> None:
+    now = timezone.now()
+    make.worked_through(batch)
+    make.joined(batch, at=now)
+    finish(make.joined(batch, at=now), Outcome.SCREENED_OUT, at=now)
+    finish(make.joined(batch, at=now), Outcome.WITHDRAWN, at=now)
+    page = read(researcher, "watch", batch)
+    assert "●◐○○ ✕" in page
+    assert "1 of 4 finished, 1 at work, 1 screened out, 1 lost" in page
+
+
+def test_counts_no_simulated_person(researcher: Client, batch: Batch) -> None:
+    assignment = make.worked_through(batch)
+    assignment.annotator.channel = make.channel("simulated")
+    assignment.annotator.save()
+    page = read(researcher, "people", batch)
+    assert assignment.annotator.pseudonym not in page
+
+
+def test_says_what_it_costs_and_when_it_is_full(batch: Batch) -> None:
+    for _ in range(2):
+        make.worked_through(batch)
+    batch.study.platform_fee = Decimal(25)
+    batch.study.save()
+    spent = sum(a.amount for a in Assignment.objects.all() if a.amount)
+    seen = overview(batch.study, at=make.NOON + timedelta(hours=1))
+    assert seen.cost.so_far == (spent * Decimal("1.25")).quantize(Decimal("0.01"))
+    assert seen.cost.expected > seen.cost.so_far
+    assert seen.pace == pytest.approx(2)
+    assert seen.full_in_hours == pytest.approx(1)
+
+
+def test_expects_no_more_cost_once_closed(batch: Batch) -> None:
+    make.worked_through(batch)
+    close_study(batch.study, at=make.NOON)
+    seen = overview(batch.study, at=make.NOON)
+    assert seen.cost.expected == seen.cost.so_far
+    assert not seen.can_change
+
+
+def test_goes_on_while_somebody_may_still_send_a_last_page(batch: Batch) -> None:
+    make.at_work(batch)
+    close_study(batch.study, at=make.NOON)
+    assert overview(batch.study, at=make.NOON).can_change
+
+
+def test_names_items_with_reported_problems(researcher: Client, batch: Batch) -> None:
+    assignment = make.at_work(batch)
+    for _ in range(2):
+        add_comment(assignment, text="The text is cut off.", step=0, at=make.NOON)
+    page = read(researcher, "watch", batch)
+    assert "2 problems reported with item" in page
+    assert "The text is cut off." not in page
+
+
+@pytest.mark.parametrize(("role", "is_shown"), [("owner", True), ("editor", False)])
+def test_tells_owners_alone_what_is_paid(batch: Batch, role: str, is_shown: bool) -> None:
+    assignment = make.worked_through(batch)
+    client = signed_in(batch, role)
+    assert ("cost so far" in read(client, "watch", batch)) is is_shown
+    assert ("pay so far" in read(client, "people", batch)) is is_shown
+    header = read(client, "people_export", batch).splitlines()[0]
+    assert ("pay" in header.split(",")) is is_shown
+    person = read(client, "person", batch, assignment.pk)
+    assert (" due; the platform pays" in person) is is_shown
+
+
+@pytest.mark.parametrize(("role", "is_shown"), [("owner", True), ("editor", False)])
+def test_tells_owners_alone_who_it_is(batch: Batch, role: str, is_shown: bool) -> None:
+    assignment = make.worked_through(batch, who=make.annotator("prolific", "PERSON-7"))
+    client = signed_in(batch, role)
+    page = read(client, "person", batch, assignment.pk)
+    assert ("PERSON-7" in page) is is_shown
+    assert (assignment.resume_token in page) is is_shown
+    assert "PERSON-7" not in read(client, "people", batch) + read(client, "people_export", batch)
+
+
+def test_shows_scores_after_the_end_alone(researcher: Client, batch: Batch) -> None:
+    assignment = make.at_work(batch)
+    make.answer(assignment)
+    page = read(researcher, "person", batch, assignment.pk)
+    assert "Scores are shown once the work has ended." in page
+    assert '<td class="r-number">100</td>' not in page
+    finish(assignment, Outcome.WITHDRAWN, at=make.NOON)
+    assert '<td class="r-number">100</td>' in read(researcher, "person", batch, assignment.pk)
+
+
+def test_exports_what_the_filters_leave(researcher: Client, batch: Batch) -> None:
+    done, _working = make.worked_through(batch), make.at_work(batch)
+    text = read(researcher, "people_export", batch, query="?state=completed")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["annotator"] for row in rows] == [done.annotator.pseudonym]
+    assert (rows[0]["items_done"], rows[0]["items"]) == ("4", "4")
+
+
+def test_releases_a_place_for_whoever_comes_first(researcher: Client) -> None:
+    batch = make.running_batch(wanted=1)
+    now = timezone.now()
+    holder = make.at_work(batch, at=now)
+    with pytest.raises(Full):
+        make.joined(batch, at=now)
+    assert researcher.post(path("release_place", batch, holder.pk)).status_code == 302
+    holder.refresh_from_db()
+    assert holder.outcome == ""
+    assert batch.study.changes.filter(action=ChangeAction.PLACE_RELEASED).count() == 1
+    newcomer = make.joined(batch, at=timezone.now())
+    assert Place.objects.get(batch=batch).holder == newcomer
+
+
+def test_says_so_when_there_is_no_place_to_release(researcher: Client, batch: Batch) -> None:
+    done = make.worked_through(batch)
+    response = researcher.post(path("release_place", batch, done.pk))
+    assert response.status_code == 409
+    assert Place.objects.get(holder=done).kept
+
+
+def test_excludes_with_a_reason(researcher: Client, batch: Batch) -> None:
+    done = make.worked_through(batch)
+    url = path("exclude_person", batch, done.pk)
+    assert researcher.post(url, {"reason": " "}).status_code == 422
+    assert researcher.post(url, {"reason": "a machine"}).status_code == 302
+    assert done.exclusion.reason == "a machine"
+    assert "excluded: a machine" in read(researcher, "person", batch, done.pk)
+
+
+def test_does_not_show_a_person_of_another_study(researcher: Client, batch: Batch) -> None:
+    other = make.worked_through(make.running_batch())
+    assert researcher.get(path("person", batch, other.pk)).status_code == 404
+
+
+def test_asks_as_few_questions_for_many_as_for_one(
+    researcher: Client, batch: Batch, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(4):
+        make.worked_through(batch)
+    pages = [path("watch", batch), path("people", batch)]
+    for page in pages:
+        researcher.get(page)
+    for page in pages:
+        with django_assert_max_num_queries(32):
+            researcher.get(page)
+
+
+def test_stops_renewing_once_nothing_can_change(researcher: Client, batch: Batch) -> None:
+    assert "hx-trigger" in read(researcher, "people", batch)
+    close_study(batch.study, at=make.NOON)
+    assert "hx-trigger" not in read(researcher, "people", batch)
+
+
+def test_approves_those_who_were_ticked(researcher: Client, batch: Batch) -> None:
+    first, second = make.worked_through(batch), make.worked_through(batch)
+    url = path("approve_payments", batch)
+    researcher.post(url, {"assignment": [first.pk], "listed": [first.pk, second.pk]})
+    assert [first.payment_lines.count(), second.payment_lines.count()] == [1, 0]
+    researcher.post(url, {"all": "1", "listed": [first.pk, second.pk]})
+    assert [first.payment_lines.count(), second.payment_lines.count()] == [1, 1]
+
+
+def test_marks_as_sent_what_the_dry_run_showed(researcher: Client, batch: Batch) -> None:
+    done = make.worked_through(batch)
+    approve(batch.study, [done.pk], at=make.NOON)
+    url = path("send_payments", batch)
+    page = researcher.get(url)
+    digest = page.context["bonuses"].digest
+    assert researcher.post(url, {"digest": "older"}).status_code == 409
+    assert researcher.post(url, {"digest": digest}).status_code == 302
+    assert researcher.post(url, {"digest": digest}).status_code == 409
+    assert done.payment_lines.filter(purpose="bonus").count() == 1
+
+
+def test_stores_what_the_platform_pays_itself(researcher: Client, batch: Batch) -> None:
+    url = path("set_rewards", batch)
+    assert researcher.post(url, {"completed": "-1", "screened_out": "x"}).status_code == 422
+    researcher.post(url, {"completed": "2.50", "screened_out": "0.20"})
+    rules = dict(batch.study.outcome_rules.values_list("outcome", "platform_pays"))
+    assert (rules["completed"], rules["screened_out"]) == (Decimal("2.50"), Decimal("0.20"))
+
+
+def test_corrects_and_says_what_is_wrong_with_a_correction(
+    researcher: Client, batch: Batch
+) -> None:
+    done = make.worked_through(batch)
+    url = path("correct_payment", batch, done.pk)
+    form = {"amount": "0.50", "reason": "slow page"}
+    refused = researcher.post(url, form)
+    assert refused.status_code == 422
+    assert "approve what is due first" in refused.content.decode()
+    approve(batch.study, [done.pk], at=make.NOON)
+    assert researcher.post(url, form).status_code == 302
+    assert researcher.post(url, {"amount": "", "reason": ""}).status_code == 422
+    assert done.payment_lines.count() == 2
