@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.http import HttpRequest
 from django.urls import reverse
 
-from annotation.models import Batch, Channel, Invitation, Study
+from annotation.models import Assignment, Batch, Channel, Invitation, Study
 
 
 def study_link(request: HttpRequest, study: Study) -> str:
@@ -20,6 +20,11 @@ def batch_link(request: HttpRequest, batch: Batch) -> str:
 
 def invitation_link(request: HttpRequest, invitation: Invitation) -> str:
     path = reverse("annotation:accept_invitation", args=[invitation.token])
+    return request.build_absolute_uri(path)
+
+
+def resume_link(request: HttpRequest, assignment: Assignment) -> str:
+    path = reverse("annotation:resume", args=[assignment.resume_token])
     return request.build_absolute_uri(path)
 
 

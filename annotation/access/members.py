@@ -1,0 +1,85 @@
+"""Giving and taking roles: acts on the members of a study or benchmark."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.access.changes import record
+from annotation.access.rights import Right, Thing, is_all_powerful, may, members, role_in
+from annotation.models import Benchmark, ChangeAction, MemberRole
+from annotation.models.errors import BadInput, Refusal
+
+
+def find_user(name: str) -> User:
+    """Raises BadInput for somebody who has no account."""
+    user = User.objects.filter(username=name, is_active=True).first()
+    if user is None:
+        raise BadInput(_("Nobody signs in here as “%(name)s”: check the name.") % {"name": name})
+    return user
+
+
+def find_owner(name: str | None) -> User | None:
+    """Whom a command gives what it makes to; nobody if none is named."""
+    return find_user(name) if name else None
+
+
+def make_owner(thing: Thing, user: User | None) -> None:
+    """Whoever makes a study or benchmark owns it; what nobody makes is the superusers'."""
+    if user is not None:
+        thing.memberships.create(user=user, role=MemberRole.OWNER)
+
+
+def check_may_import(name: str, user: User) -> None:
+    """Refuse somebody who would change another's benchmark by importing into it."""
+    benchmark = Benchmark.objects.filter(name=name).first()
+    if benchmark is not None and not may(user, benchmark, Right.SET_UP):
+        raise Refusal(
+            _("“%(name)s” is somebody else's benchmark: choose another name.") % {"name": name}
+        )
+
+
+def give_role(thing: Thing, user: User, role: str, *, by: User) -> None:
+    """Add a member, or change a member's role."""
+    with transaction.atomic():
+        _lock(thing)
+        before = role_in(user, thing)
+        if before == role:
+            return
+        _keep_an_owner(thing, user, role, by=by)
+        thing.memberships.update_or_create(user=user, defaults={"role": role})
+        _record(thing, user, before, role, by=by)
+
+
+def take_role(thing: Thing, user: User, *, by: User) -> None:
+    """Remove a member. Removing nobody changes nothing."""
+    with transaction.atomic():
+        _lock(thing)
+        before = role_in(user, thing)
+        if before is None:
+            return
+        _keep_an_owner(thing, user, None, by=by)
+        members(thing).filter(user=user).delete()
+        _record(thing, user, before, None, by=by)
+
+
+def _lock(thing: Thing) -> None:
+    """Two owners who leave at the same time: the second one sees that the first has left."""
+    list(type(thing)._default_manager.select_for_update().filter(pk=thing.pk))
+
+
+def _keep_an_owner(thing: Thing, user: User, role: str | None, *, by: User) -> None:
+    others = members(thing).filter(role=MemberRole.OWNER).exclude(user=user)
+    is_owner = role_in(user, thing) == MemberRole.OWNER
+    if is_owner and role != MemberRole.OWNER and not others and not is_all_powerful(by):
+        raise Refusal(_("Somebody has to own it: make another member an owner first."))
+
+
+def _record(thing: Thing, user: User, before: str | None, after: str | None, *, by: User) -> None:
+    name = user.get_username()
+    record(
+        by,
+        thing,
+        ChangeAction.RIGHTS,
+        {name: before} if before else {},
+        {name: after} if after else {},
+    )

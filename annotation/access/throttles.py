@@ -1,0 +1,82 @@
+"""Throttles: how much may come from one address, or by one link, in a window of time.
+
+Counted in the cache, which all processes share. An address is kept there as a keyed hash alone,
+another in every window, until the window is over.
+"""
+
+import logging
+from contextlib import suppress
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from time import time
+
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+
+def address_of(request: HttpRequest) -> str:
+    """The network, where an address is one of the many that a single customer gets (IPv6)."""
+    address: str = request.META.get("REMOTE_ADDR", "")
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network(f"{parsed}/64", strict=False)) if parsed.version == 6 else address
+
+
+def seconds_to_wait(limit: str, who: str) -> int:
+    """0 while the limit allows one more, else what is left of the window."""
+    most = settings.THROTTLES[limit]
+    if not most or _read(limit, who) < most:
+        return 0
+    return _window_s() - int(time()) % _window_s()
+
+
+def count(limit: str, who: str) -> None:
+    key = _key(limit, who)
+    try:
+        cache.add(key, 0, _window_s())
+        cache.incr(key)
+    except ValueError:
+        log.debug("A window of %s ended while it was counted in.", limit)
+    except (OSError, RedisError) as problem:
+        _warn(problem)
+
+
+def forget_past_windows() -> None:
+    """Files stay when their window is over, unlike what Redis keeps."""
+    kept = settings.CACHES["default"]
+    if not str(kept["BACKEND"]).endswith("FileBasedCache"):
+        return
+    for file in Path(str(kept["LOCATION"])).glob("*.djcache"):
+        with suppress(FileNotFoundError):
+            if file.stat().st_mtime < time() - 2 * _window_s():
+                file.unlink()
+
+
+def _read(limit: str, who: str) -> int:
+    try:
+        return int(cache.get(_key(limit, who), 0))
+    except (OSError, RedisError) as problem:
+        _warn(problem)
+        return 0
+
+
+def _warn(problem: Exception) -> None:
+    """Whoever can't be counted is let through: work goes on without the cache."""
+    log.warning("The cache does not answer, so nothing is throttled: %s", type(problem).__name__)
+
+
+def _key(limit: str, who: str) -> str:
+    window = int(time()) // _window_s()
+    digest = salted_hmac("annotation.throttles", f"{limit}\n{window}\n{who}", algorithm="sha256")
+    return f"throttle-{digest.hexdigest()}"
+
+
+def _window_s() -> int:
+    return 60 * int(settings.THROTTLE_MINUTES)
