@@ -153,6 +153,11 @@ class AnswerKind(ABC):
         """How many texts one answer may hold; None: any number."""
         return 1
 
+    def most_pieces(self, context: Sequence[str], max_spans: int | None) -> int:
+        """A bound for the pieces of any gold of an example, from what everybody is shown: it says
+        nothing about the gold."""
+        return self.most_texts(max_spans) or 1
+
     # ---- The annotator's page
 
     @property
@@ -207,20 +212,21 @@ class AnswerKind(ABC):
     def as_text(self, answer: Texts) -> str:
         """An answer as the one text that a model is shown, or gives."""
 
-    @abstractmethod
-    def from_prompted(self, text: str, options: Texts) -> list[str]:
-        """The answer in a model's reply to a prompt that ended with “Answer:”."""
+    def as_shown(self, answer: Texts) -> str:
+        """The answer of an example that a prompt shows, in the form that it asks for."""
+        return self.as_text(answer)
 
-    def cut(self, text: str, separator: str) -> list[str]:
-        """The pieces of a free text that stands for an answer."""
-        return [text]
+    @abstractmethod
+    def answer_form(self, max_spans: int | None) -> str:
+        """What a prompt says about the form of an answer."""
+
+    @abstractmethod
+    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
+        """The answer in a model's reply to a prompt, as a person would read it; `separator` cuts
+        pieces."""
 
     def cut_in_words(self, separator: str) -> str:
-        return "the whole text is one answer; white space around it dropped"
-
-    def problem_of_prediction(self, answer: Texts) -> str:
-        """Why a prediction cannot be stored; empty if it can."""
-        return ""
+        return "the whole text is one answer, without a lead-in or a next example"
 
     # ---- Simulated annotators
 

@@ -14,7 +14,7 @@ from annotation.kinds.base import (
     Tested,
     mentions,
 )
-from annotation.kinds.marking import Range, marked
+from annotation.kinds.marking import Piece, Range, marked
 from annotation.kinds.options import OneOption
 from annotation.models.frozen import FrozenExample
 from scoring.core import floors as core
@@ -56,6 +56,8 @@ FLOORS = (
 
 class Candidate(OneOption):
     name = "candidate"
+    template = "annotation/kinds/candidate.html"
+    scripts = ("annotation/kinds/candidate.js",)
     in_words = "one of the marked entities is chosen"
     floors = FLOORS
 
@@ -70,12 +72,36 @@ class Candidate(OneOption):
         return tuple(dict.fromkeys(mentions(asked)))
 
     def shown(self, example: FrozenExample) -> Context:
-        segments = marked(example.context, _mentioned(example))
-        return {"segments": segments, "options": self.options(example)}
+        options = self.options(example)
+        return {"segments": _choosable(example, options), "options": options}
 
     def revealed(self, revealed: Revealed) -> Context:
         segments = marked(revealed.example.context, _compared(revealed))
         return {**super().revealed(revealed), "segments": segments}
+
+
+# A piece of the text; the option that a tap on it chooses; and all that it is a mention of.
+Choosable = tuple[Piece, int | None, str]
+
+
+def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choosable]]:
+    """The pieces of each segment. Where mentions overlap, a tap chooses the longest."""
+    segments = []
+    for number, segment in enumerate(marked(example.context, _mentioned(example))):
+        pieces: list[Choosable] = []
+        start = 0
+        for piece in segment.pieces:
+            end = start + len(piece.text)
+            texts = [
+                example.context[number][a:b]
+                for s, a, b in example.candidates
+                if s == number and a <= start and end <= b
+            ]
+            choices = [options.index(text) for text in sorted(texts, key=len, reverse=True)]
+            pieces.append((piece, choices[0] if choices else None, " ".join(map(str, choices))))
+            start = end
+        segments.append(pieces)
+    return segments
 
 
 def _mentioned(example: FrozenExample) -> list[Range]:

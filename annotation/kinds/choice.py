@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.kinds.base import EMPTY, Asked, Context, FileRow, Floor, Revealed, Tested, Texts
+from annotation.kinds.base import EMPTY, Asked, Context, FileRow, Floor, Revealed, Tested
 from annotation.kinds.marking import marked
 from annotation.kinds.options import OneOption
 from annotation.models.frozen import FrozenExample
@@ -84,12 +84,6 @@ class Choice(OneOption):
 
     def revealed(self, revealed: Revealed) -> Context:
         return {**super().revealed(revealed), "segments": marked(revealed.example.context)}
-
-    def problem_of_prediction(self, answer: Texts) -> str:
-        # If several labels were allowed, one could give them all, and score on every example.
-        if len(answer) > 1:
-            return "a choice takes one label, but the prediction has several"
-        return ""
 
 
 KIND = Choice()

@@ -56,11 +56,11 @@ def marked(context: Sequence[str], ranges: Iterable[Range] = ()) -> list[Segment
 
 def occurrences(context: Sequence[str], text: str) -> list[tuple[int, int, int]]:
     """Where a text occurs: as a whole word if it does so anywhere, else within words."""
-    places = _places(context, rf"(?<!\w){re.escape(text)}(?!\w)")
-    return places or _places(context, re.escape(text))
+    whole_words = _matches(context, rf"(?<!\w){re.escape(text)}(?!\w)")
+    return whole_words or _matches(context, re.escape(text))
 
 
-def _places(context: Sequence[str], pattern: str) -> list[tuple[int, int, int]]:
+def _matches(context: Sequence[str], pattern: str) -> list[tuple[int, int, int]]:
     return [
         (segment, *match.span())
         for segment, text in enumerate(context)

@@ -1,26 +1,23 @@
 """What the kinds that offer texts to choose exactly one from have in common."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
-from re import DOTALL, compile
-from string import ascii_uppercase
 
 from django.utils.translation import gettext as _
 
 from annotation.kinds.base import Answer, AnswerKind, Asked, Context, Form, Revealed, Texts
+from annotation.kinds.replies import read_label
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 
-LETTERED = compile(r"\s*\(([A-Z])\)\s*(.*)", DOTALL)
 # No option of ours has more digits than this.
 MOST_DIGITS = 12
 
 
 @dataclass(frozen=True)
 class ComparedOption:
-    """An option at the place where it was offered, with what became of it: `right`, `missed`,
-    `extra`, or nothing."""
+    """An option as it was offered, and how it compares: `right`, `missed`, `extra`, or nothing."""
 
     text: str
     mark: str
@@ -71,9 +68,15 @@ class OneOption(AnswerKind):
     def as_text(self, answer: Texts) -> str:
         return answer[0] if answer else ""
 
-    def from_prompted(self, text: str, options: Texts) -> list[str]:
+    def answer_form(self, max_spans: int | None) -> str:
+        return "Answer with one of the options, exactly as it is written there, and nothing else."
+
+    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
         label = read_label(text, options)
         return [label] if label else []
+
+    def cut_in_words(self, separator: str) -> str:
+        return "the option that it names, by text or letter; else the whole text, which is wrong"
 
     def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
         options = self.options(example)
@@ -85,19 +88,3 @@ class OneOption(AnswerKind):
         options = self.options(example)
         others = [number for number, option in enumerate(options) if option not in gold]
         return {"option": str(chance.choice(others or [0]))}
-
-
-def read_label(answer: str, options: Sequence[str]) -> str:
-    """The label that a model's answer names, with or without its letter; an answer that names none
-    is left as it is, and is wrong."""
-    text = answer.strip()
-    lettered = LETTERED.fullmatch(text)
-    if lettered and text not in options:
-        text = lettered[2].strip()
-        place = ascii_uppercase.index(lettered[1])
-        if not text and place < len(options):
-            return options[place]
-    if text in options:
-        return text
-    same = [option for option in options if option.casefold() == text.casefold()]
-    return same[0] if len(same) == 1 else text

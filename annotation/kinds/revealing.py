@@ -35,24 +35,9 @@ class Reveal:
     other_alternatives: list[list[str]]
     explanation: str
 
-    def count(self, mark: str) -> int:
-        return sum(verdict.mark == mark for verdict in self.verdicts)
-
     @property
     def marks(self) -> dict[str, str]:
         return {verdict.text: verdict.mark for verdict in self.verdicts}
-
-    @property
-    def right_count(self) -> int:
-        return self.count("right")
-
-    @property
-    def missed_count(self) -> int:
-        return self.count("missed")
-
-    @property
-    def extra_count(self) -> int:
-        return self.count("extra")
 
     @property
     def nothing_to_find(self) -> bool:

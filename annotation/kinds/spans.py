@@ -21,6 +21,8 @@ from annotation.kinds.base import (
 )
 from annotation.kinds.choice import are_labels
 from annotation.kinds.marking import Range, marked, occurrences
+from annotation.kinds.replies import read_pieces
+from annotation.kinds.revealing import Reveal
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core.spans import check_spans, joined_characters, tokens_of
@@ -47,6 +49,10 @@ class Spans(AnswerKind):
 
     def most_texts(self, max_spans: int | None) -> int | None:
         return max_spans
+
+    def most_pieces(self, context: Sequence[str], max_spans: int | None) -> int:
+        """Pieces do not overlap, so there are no more of them than words and signs."""
+        return max_spans or sum(len(tokens_of(segment)) for segment in context)
 
     @property
     def missing(self) -> str:
@@ -79,47 +85,47 @@ class Spans(AnswerKind):
         most = content.max_spans
         if most is not None and len(texts) > most:
             raise BadInput(_("Select at most %(count)d piece of text.") % {"count": most})
-        places: list[Any] = spans
-        unique = dict.fromkeys((s, start, end) for s, start, end in places)
+        positions: list[Any] = spans
+        unique = dict.fromkeys((s, start, end) for s, start, end in positions)
         return Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))
 
     def revealed(self, revealed: Revealed) -> Context:
-        return {"segments": marked(revealed.example.context, _compared(revealed))}
+        segments = marked(revealed.example.context, _compared(revealed))
+        return {"segments": segments, "told": _told(revealed.reveal)}
 
     def as_text(self, answer: Texts) -> str:
         """A JSON list, as an import reads free text."""
         return json.dumps(list(answer), ensure_ascii=False)
 
-    def from_prompted(self, text: str, options: Texts) -> list[str]:
-        """A JSON list of strings, as in the demonstrations, or one piece per line."""
-        listed = _listed(text)
-        if listed is not None:
-            return listed
-        return [piece.strip() for piece in text.splitlines() if piece.strip()]
+    def answer_form(self, max_spans: int | None) -> str:
+        most = "" if max_spans is None else f" of at most {max_spans}"
+        return (
+            f"Answer with a JSON list{most} of pieces of the text, each exactly as it stands "
+            "there, and nothing else; with [] if there are none."
+        )
 
-    def cut(self, text: str, separator: str) -> list[str]:
-        listed = _listed(text) if text.startswith("[") else None
-        if listed is not None:
-            return listed
-        return text.split(separator) if separator else text.splitlines()
+    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
+        """A JSON list of strings, as in the demonstrations, or one piece per line."""
+        return read_pieces(text, separator)
 
     def cut_in_words(self, separator: str) -> str:
         cut = f"cut at “{separator}”" if separator else "one piece per line"
         return f"a JSON list of strings, else {cut}; white space around pieces dropped"
 
     def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
-        return _form(_find_places(example, gold), content)
+        return _form(_first_occurrences(example, gold), content)
 
     def wrong_form(
         self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
     ) -> Form:
-        slips = [_with_a_word_too_much]
+        slips = [_with_an_extra_word]
         if gold:
             slips.append(_with_a_piece_missed)
         return _form(chance.choice(slips)(example, list(gold), chance), content)
 
 
-Places = list[list[int]]
+# Each [segment, start, end], as a form holds them.
+Positions = list[list[int]]
 
 
 @dataclass(frozen=True)
@@ -156,19 +162,19 @@ def _selected(text: str) -> list[object]:
 
 
 def _find_typed(typed: str, context: Sequence[str]) -> list[object]:
-    found: list[object] = []
+    positions: list[object] = []
     for line in filter(None, (line.strip() for line in typed.splitlines())):
-        place = _first_place(line, context)
-        if place is None:
+        position = _first_occurrence(line, context)
+        if position is None:
             raise BadInput(
                 _("“%(piece)s” is not in the text. Copy it exactly as it appears there.")
                 % {"piece": line[:80]}
             )
-        found.append(place)
-    return found
+        positions.append(position)
+    return positions
 
 
-def _first_place(piece: str, context: Sequence[str]) -> list[int] | None:
+def _first_occurrence(piece: str, context: Sequence[str]) -> list[int] | None:
     for segment, text in enumerate(context):
         start = text.find(piece)
         if start >= 0:
@@ -176,8 +182,30 @@ def _first_place(piece: str, context: Sequence[str]) -> list[int] | None:
     return None
 
 
+# The bar below the text names this many texts of each mark; the list in the text has all.
+MOST_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was missed, extra or right, as far as the bar names it."""
+
+    mark: str
+    texts: list[str]
+    more: int
+
+
+def _told(reveal: Reveal) -> list[Told]:
+    told = []
+    for mark in ("missed", "extra", "right"):
+        texts = [verdict.text for verdict in reveal.verdicts if verdict.mark == mark]
+        if texts:
+            told.append(Told(mark, texts[:MOST_TOLD], max(0, len(texts) - MOST_TOLD)))
+    return told
+
+
 def _compared(revealed: Revealed) -> Iterator[Range]:
-    """A text that was found counts once, wherever it occurs: only its own place is marked."""
+    """A text of the answer counts once, wherever it occurs: only the piece selected is marked."""
     context, marks = revealed.example.context, revealed.reveal.marks
     for segment, start, end in revealed.judgement.spans:
         yield (segment, start, end, marks[context[segment][start:end]])
@@ -186,43 +214,33 @@ def _compared(revealed: Revealed) -> Iterator[Range]:
             yield (segment, start, end, "missed")
 
 
-def _listed(text: str) -> list[str] | None:
-    """What a JSON list of strings holds."""
-    try:
-        listed = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    is_list = isinstance(listed, list) and all(isinstance(piece, str) for piece in listed)
-    return listed if is_list else None
+def _first_occurrences(example: FrozenExample, texts: Iterable[str]) -> Positions:
+    """A text that the context does not hold is left out."""
+    positions = (_first_occurrence(text, example.context) for text in texts)
+    return [position for position in positions if position is not None]
 
 
-def _find_places(example: FrozenExample, texts: Iterable[str]) -> Places:
-    """The first place of each text; a text that the context does not hold is left out."""
-    found = (_first_place(text, example.context) for text in texts)
-    return [place for place in found if place is not None]
-
-
-def _with_a_piece_missed(example: FrozenExample, gold: list[str], chance: Random) -> Places:
+def _with_a_piece_missed(example: FrozenExample, gold: list[str], chance: Random) -> Positions:
     gold.pop(chance.randrange(len(gold)))
-    return _find_places(example, gold)
+    return _first_occurrences(example, gold)
 
 
-def _with_a_word_too_much(example: FrozenExample, gold: list[str], chance: Random) -> Places:
+def _with_an_extra_word(example: FrozenExample, gold: list[str], chance: Random) -> Positions:
     segment = chance.randrange(len(example.context))
     words = [t for t in tokens_of(example.context[segment]) if not t.is_punctuation]
     if not words:
         return []
     word = chance.choice(words)
-    places = [[segment, word.start, word.end]]
+    positions = [[segment, word.start, word.end]]
     if gold and chance.random() < 0.5:
-        places = [*_find_places(example, gold), *places]
-    return places
+        positions = [*_first_occurrences(example, gold), *positions]
+    return positions
 
 
-def _form(places: Places, content: BatchContent) -> Form:
-    """As many pieces as the task allows: if there are too many, the last."""
-    kept = places if content.max_spans is None else places[-content.max_spans :]
-    return {"spans": json.dumps(kept), "none": "" if places else "1"}
+def _form(positions: Positions, content: BatchContent) -> Form:
+    """As many pieces as the task allows: if there are too many, the last ones."""
+    kept = positions if content.max_spans is None else positions[-content.max_spans :]
+    return {"spans": json.dumps(kept), "none": "" if positions else "1"}
 
 
 KIND = Spans()

@@ -24,6 +24,7 @@ from annotation.kinds.base import (
     Texts,
 )
 from annotation.kinds.marking import marked
+from annotation.kinds.replies import is_nothing, own_part, said, without_lead_in
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from annotation.models.texts import is_text
@@ -33,6 +34,8 @@ from scoring.core.spans import tokens_of
 
 # People can type at most this many code points; a longer gold could not be given.
 LONGEST = 300
+# The word for no answer in prompts.
+NONE = "none"
 # The most words of the context in a simulated annotator's wrong answer.
 MOST_WRONG_WORDS = 3
 
@@ -109,12 +112,15 @@ class Text(AnswerKind):
     def as_text(self, answer: Texts) -> str:
         return answer[0] if answer else ""
 
-    def from_prompted(self, text: str, options: Texts) -> list[str]:
-        return [text.strip()] if text.strip() else []
+    def as_shown(self, answer: Texts) -> str:
+        return self.as_text(answer) or NONE
 
-    def problem_of_prediction(self, answer: Texts) -> str:
-        # If several texts were allowed, one could guess, and score on every guess.
-        return "" if len(answer) <= 1 else "a text is one answer, but the prediction has several"
+    def answer_form(self, max_spans: int | None) -> str:
+        return f"Answer with a short text and nothing else; with {NONE} if there is no answer."
+
+    def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:
+        answer = without_lead_in(own_part(said(text)))
+        return [] if is_nothing(answer) else [answer]
 
     def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
         return _form(gold[0] if gold else "")
@@ -126,9 +132,9 @@ class Text(AnswerKind):
         segment = chance.choice(example.context)
         words = [token for token in tokens_of(segment) if not token.is_punctuation]
         right = _compared(gold, content)
-        for place in chance.sample(range(len(words)), len(words)):
-            last = min(place + chance.randrange(MOST_WRONG_WORDS), len(words) - 1)
-            text = segment[words[place].start : words[last].end][:LONGEST].strip()
+        for first in chance.sample(range(len(words)), len(words)):
+            last = min(first + chance.randrange(MOST_WRONG_WORDS), len(words) - 1)
+            text = segment[words[first].start : words[last].end][:LONGEST].strip()
             if _compared([text], content) not in ([], right):
                 return _form(text)
         return _form("")

@@ -131,19 +131,23 @@
 
   const box = (token) => token.el.getBoundingClientRect();
 
-  /* The nearest token of the line at this height, for a pointer beside the words. */
+  const LINES_APART = 6; // pixels: two tokens of one line may differ by less in their height
+
+  /* The token at this point, or beside it on the nearest line; a token may be broken over lines. */
   function nearest(tokens, x, y, within) {
-    if (!tokens.length) return null;
-    const from = Math.min(search(tokens, (token) => box(token).bottom > y), tokens.length - 1);
-    const line = box(tokens[from]);
-    let best = null;
-    for (let i = from; i < tokens.length; i++) {
-      const { left, right, top } = box(tokens[i]);
-      if (top > line.top + line.height / 2) break;
-      const distance = Math.max(left - x, x - right, 0);
-      if (distance < within) [best, within] = [tokens[i], distance];
+    const below = search(tokens, (token) => box(token).bottom > y - LINES_APART);
+    let best = null, line = Infinity, least = Infinity;
+    for (let i = Math.min(below, tokens.length - 1); i < tokens.length; i++) {
+      const rows = [...tokens[i].el.getClientRects()];
+      for (const { left, right, top, bottom } of rows) {
+        const away = Math.round(Math.max(top - y, y - bottom, 0) / LINES_APART);
+        const beside = Math.max(left - x, x - right, 0);
+        if (away > line || (away === line && beside >= least)) continue;
+        [best, line, least] = [tokens[i], away, beside];
+      }
+      if (rows.every(({ top }) => (top - y) / LINES_APART > line + 1)) break;
     }
-    return best;
+    return least < within ? best : null;
   }
 
   /* The word above or below: of the next line that way, the one nearest to this one's middle. */
@@ -184,6 +188,7 @@
       this.history = [];
       this.spans = [];
       this.none = false;
+      this.nameTexts();
       this.build();
       this.listen();
       const spans = JSON.parse(this.input("spans").value || "[]");
@@ -203,13 +208,15 @@
 
     listen() {
       const on = (el, type, act, capture) => el?.addEventListener(type, act.bind(this), capture);
-      on(this.root, "click", this.onClick);
+      on(this.root, "click", this.onClick, true);
+      on(this.root, "pointerup", this.onFinger, true);
       on(this.root, "keydown", this.onKey);
       on(this.root, "pointerdown", this.onDown);
       on(this.root, "pointerover", this.onOver);
       on(this.root, "answerrestore", (event) => this.restore(event.detail));
       on(this.root.closest("form"), "submit", this.onSubmit, true);
       on(this.find("undo"), "click", this.undo);
+      on(this.find("nudge"), "click", ({ target }) => target.value && this.nudge(Number(target.value)));
       on(this.find("exact"), "click", this.toggleExact);
       const none = this.find("none");
       on(none, none?.type === "checkbox" ? "change" : "click", this.toggleNone);
@@ -218,6 +225,22 @@
       for (const type of ["pointerleave", "focusout"]) {
         on(this.find("list"), type, () => this.anchor || this.preview());
       }
+    }
+
+    // -- For screen readers: the text once to read, and once as a control that takes the keys.
+
+    nameTexts() {
+      const label = this.label("text");
+      if (!label) return;
+      const copies = this.segments.map(({ el }) => {
+        const copy = create("p", "span-reading", el.textContent);
+        Object.assign(copy, { lang: el.lang, dir: el.dir });
+        el.setAttribute("role", "application");
+        el.setAttribute("aria-label", label);
+        el.setAttribute("aria-describedby", "how-to-choose");
+        return copy;
+      });
+      this.segments[0]?.el.before(...copies);
     }
 
     // -- The text: every token and every gap between two is a part with an element of its own.
@@ -297,7 +320,7 @@
     // -- The answer.
 
     show(spans, none) {
-      Object.assign(this, { spans, none });
+      Object.assign(this, { spans, none, tapped: null });
       this.draw();
       this.write();
       const detail = { spans, none, complete: none || spans.length > 0 };
@@ -412,9 +435,30 @@
 
     pick(token, options) {
       const from = this.anchor;
-      if (from?.segment === token.segment) this.add(this.rangeOf(from, token));
-      else this.begin(token);
+      if (from?.segment === token.segment) {
+        this.add(this.rangeOf(from, token));
+        this.noteTap(from, token);
+      } else this.begin(token);
       this.rove(token, options);
+    }
+
+    /* The last tap can be moved by one token, where it began or ended the newest piece. */
+    noteTap(from, to) {
+      const newest = this.spans[this.spans.length - 1];
+      const isNewest = newest && String(newest) === String(this.rangeOf(from, to));
+      this.tapped = isNewest ? { from, to } : null;
+    }
+
+    nudge(step) {
+      const { anchor, tapped } = this, last = anchor || tapped?.to;
+      const token = last?.segment.tokens[last.place + step];
+      if (!token) return;
+      if (anchor) this.begin(token);
+      else {
+        this.replace(this.spans.length - 1, this.rangeOf(tapped.from, token));
+        this.noteTap(tapped.from, token);
+      }
+      this.rove(token);
     }
 
     /* One token alone takes part in the order of the tab key. */
@@ -433,17 +477,27 @@
 
     // -- What people do.
 
-    tokenAt(event, segment, within = Infinity) {
-      const token = event.target.closest?.(".span-word")?.token;
-      if (token && (!segment || token.segment === segment)) return token;
-      const inside = segment || this.segments.find(({ el }) => el.contains(event.target));
-      return inside && nearest(inside.tokens, event.clientX, event.clientY, within);
+    tokenAt({ target, clientX, clientY }, segment, within = Infinity) {
+      const inside = segment || this.segments.find(({ el }) => el.contains(target));
+      return inside?.tokens.length ? nearest(inside.tokens, clientX, clientY, within) : null;
+    }
+
+    /* A browser gives a tap to the one focusable or clickable element within the finger's radius,
+       and moves the click there; the pointer's own coordinates stay true. */
+    onFinger({ pointerType, clientX, clientY }) {
+      const target = document.elementFromPoint(clientX, clientY);
+      this.finger = pointerType === "mouse" ? null : { target, clientX, clientY };
     }
 
     onClick(event) {
-      const token = this.dragged ? null : this.tokenAt(event, null, 24);
-      this.dragged = false;
-      if (token) this.pick(token, { preventScroll: true });
+      const { finger, dragged } = this;
+      Object.assign(this, { finger: null, dragged: false });
+      const token = dragged ? null : this.tokenAt(finger || event, null, 24);
+      if (!token) return;
+      // A control near the word that the finger was on shall not act too.
+      if (!token.segment.el.contains(event.target)) event.preventDefault();
+      event.stopPropagation();
+      this.pick(token, { preventScroll: true });
     }
 
     onOver(event) {
@@ -454,14 +508,14 @@
 
     onDown(event) {
       const from = this.tokenAt(event, null, 24);
+      this.finger = null;
       this.dragged = false;
       if (!from || event.pointerType !== "mouse" || event.button) return;
       const stop = new AbortController(), { signal } = stop;
       let to = from, at = event;
       const follow = () => {
-        const target = document.elementFromPoint(at.clientX, at.clientY) || this.root;
-        const { clientX, clientY } = at;
-        to = this.tokenAt({ target, clientX, clientY }, from.segment) || to;
+        const { clientX } = at;
+        to = this.tokenAt(at, from.segment) || to;
         this.dragged ||= to !== from || Math.abs(clientX - event.clientX) > 8;
         if (this.dragged) this.preview(this.snapped(from, to));
       };
@@ -500,6 +554,7 @@
       else if (act === "pick") event.repeat || this.pick(token);
       else if (act === "cancel") {
         this.cancel();
+        this.drawControls();
         this.say("cancelled");
       } else this.step(token, next, event.shiftKey);
     }
@@ -507,6 +562,7 @@
     actOf({ target, key, ctrlKey, metaKey, shiftKey }) {
       if ((ctrlKey || metaKey) && key === "z" && !shiftKey) return "undo";
       if (key === "Escape" && this.anchor) return "cancel";
+      if (ctrlKey || metaKey) return "";
       return target.token && (key === "Enter" || key === " ") ? "pick" : "";
     }
 
@@ -554,6 +610,9 @@
       else press(none, this.none);
       none?.classList.toggle("is-asking", Boolean(this.sure));
       press(this.find("exact"), this.exact);
+      const nudge = this.find("nudge"), last = this.anchor || this.tapped?.to;
+      nudge?.classList.toggle("is-off", !last);
+      if (nudge && last) nudge.dir = getComputedStyle(last.segment.el).direction;
       this.root.classList.toggle("is-exact", this.exact);
       const { el } = this.current || {};
       press(el, el?.matches(".is-chosen, .is-start"));

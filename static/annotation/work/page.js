@@ -8,9 +8,9 @@
   // A double click means one click: the second must not hit what replaced the button.
   const DOUBLE_CLICK_MS = 350;
   const KEYS_OFF = "keys-off";
-  const DRAFT = "draft:";
-
   const page = document.querySelector("[data-work]");
+  // Of this assignment alone: somebody else on the same device has drafts of their own.
+  const DRAFT = `draft:${page.dataset.drafts}:`;
   const keys = document.querySelector("[data-keys]");
   const announcer = document.getElementById("announcer");
   const saveState = document.getElementById("save-state");
@@ -50,18 +50,19 @@
 
   // The draft of this step's answer; the next step's page clears it
 
-  const draftKey = () => DRAFT + form.dataset.draftKey;
+  const draftKey = () => DRAFT + form.elements.step.value;
 
   function openStep() {
     form = page.querySelector("[data-answer-form]");
     store.clear(DRAFT, form ? draftKey() : "");
-    draft = form && (store.read(draftKey()) || { browser: 0, first: null, active: 0, answer: null });
+    const fresh = { browser: 0, first: null, active: 0, pastes: 0, answer: null };
+    draft = form && (store.read(draftKey()) || fresh);
     lastTick = lastAction = performance.now();
     restoring = true;
     if (draft?.answer) restoreAnswer(draft.answer);
     restoring = false;
     form?.addEventListener("submit", checkAnswer, true);
-    markMentions();
+    page.dispatchEvent(new CustomEvent("answershown"));
   }
 
   /* An answer's fields are those that stand in its item. */
@@ -92,22 +93,12 @@
     return Object.values(readAnswer()).some((value) => value.trim() && value !== "[]");
   }
 
-  /* The mentions of the chosen candidate stand out in the text. */
-  function markMentions() {
-    const chosen = form?.querySelector("[name=option]:checked")?.closest(".option");
-    const text = chosen?.querySelector(".option-text").textContent;
-    for (const mention of page.querySelectorAll("[data-answer-form] mark.mention")) {
-      mention.classList.toggle("is-chosen", mention.textContent === text);
-    }
-  }
-
   for (const kind of ["change", "input", "answerchange"]) {
     page.addEventListener(kind, (event) => {
       if (restoring || !form || event.target.closest("form") !== form) return;
       form.querySelector("[data-form-error]").hidden = true;
       lastSendClick = -Infinity;
       keepDraft();
-      markMentions();
     });
   }
 
@@ -152,6 +143,9 @@
   })) {
     document.addEventListener(kind, heard, { passive: true, capture: true });
   }
+  page.addEventListener("paste", (event) => {
+    if (form?.contains(event.target)) draft.pastes = (draft.pastes || 0) + 1;
+  });
   document.addEventListener("visibilitychange", tick);
   window.addEventListener("pagehide", () => {
     tick();
@@ -168,6 +162,8 @@
   const isOurs = (element) => element instanceof HTMLFormElement && page.contains(element);
   const isBusy = () => page.querySelector("form.htmx-request") !== null;
 
+  /* Beside the button only what concerns the answer on the page: "saved" stands, written by the
+     server, with the number of the answer that was. */
   function say(state) {
     saveState.textContent = state ? saveState.dataset[state] : "";
     const note = page.querySelector("[data-save-note]");
@@ -254,7 +250,8 @@
     clearTimeout(retryTimer);
     retries = 0;
     openStep();
-    say(refused ? "" : "saved");
+    say("");
+    if (!refused) saveState.textContent = page.querySelector("[data-saved]")?.textContent || "";
     const next = page.querySelector("[data-context]")?.dataset.context;
     if (next !== context) window.scrollTo(0, 0);
     context = next;
@@ -263,7 +260,24 @@
     const focus = refused ? "[data-form-error]" : "[data-focus]:not(h1)";
     const target = page.querySelector(focus) || page.querySelector("[data-focus]");
     target?.focus({ preventScroll: target.matches("h1") });
+    if (!refused) {
+      for (const open of document.querySelectorAll(".work-head [open]")) open.open = false;
+      showGold();
+    }
   });
+
+  /* Where something was missed, or chosen in vain, the first such place comes into view. */
+  function showGold() {
+    const places = ["missed", "extra"].map((mark) => `.context mark.${mark}, .option.${mark}`);
+    const [first] = places.map((place) => page.querySelector(place)).filter(Boolean);
+    if (!first || !page.querySelector("[data-reveal-form]")) return;
+    const box = first.getBoundingClientRect(), bar = page.querySelector(".send");
+    const top = page.querySelector(".question-top") || document.querySelector(".work-head");
+    const hidden = box.top < top.getBoundingClientRect().bottom
+      || box.bottom > bar.getBoundingClientRect().top;
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (hidden) first.scrollIntoView({ block: "center", behavior: calm ? "instant" : "smooth" });
+  }
 
   // A page from the back-forward cache may show a step that is long past.
   window.addEventListener("pageshow", (event) => {
@@ -291,14 +305,27 @@
     // A key held down must not run through the page that its first press brought.
     if (event.key === "Enter" && event.repeat && page.contains(event.target)) event.preventDefault();
     if (event.defaultPrevented || event.repeat || event.isComposing) return;
+    if (keys.open) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey) {
+      event.preventDefault();
+      send();
+      return;
+    }
     if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
-    if (keys.open || isTyping(event.target)) return;
-    if (event.key === "?") keys.showModal();
+    if (isTyping(event.target)) return;
+    if (event.key === "?") listKeys();
     else if (event.key === "Enter" && !isActive(event.target)) send();
     else if (form && /^[1-9]$/.test(event.key)) choose(Number(event.key) - 1);
     else if (form && event.key === "0") form.querySelector("[data-span-none]")?.click();
     else return;
     event.preventDefault();
+  }
+
+  /* Of the numbers those that choose something here. */
+  function listKeys() {
+    const last = keys.querySelector("[data-last-key]"), options = page.querySelectorAll("[name=option]");
+    if (last && options.length) last.textContent = Math.min(9, options.length);
+    keys.showModal();
   }
 
   function send() {
@@ -315,7 +342,7 @@
 
   document.addEventListener("keydown", pressed);
   document.addEventListener("click", (event) => {
-    if (event.target.closest("[data-keys-open]")) keys.showModal();
+    if (event.target.closest("[data-keys-open]")) listKeys();
   });
   keys.addEventListener("change", (event) => {
     store.write(KEYS_OFF, !event.target.checked);

@@ -24,10 +24,10 @@ def example(*context: str, **fields: Any) -> FrozenExample:
 def content(
     kind: str, *, max_spans: int | None = None, normalisation: str = "none"
 ) -> BatchContent:
-    rules = dict.fromkeys(StudyRules.__dataclass_fields__, "")
+    rules: dict[str, Any] = dict.fromkeys(StudyRules.__dataclass_fields__, "")
     return BatchContent(
         batch_id=1,
-        rules=StudyRules(**rules),  # type: ignore[arg-type]
+        rules=StudyRules(**rules),
         task_id=1,
         kind=kind,
         max_spans=max_spans,

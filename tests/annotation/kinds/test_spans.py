@@ -69,7 +69,7 @@ def test_simulates_no_more_pieces_than_the_task_allows() -> None:
 
 @given(st.text())
 def test_tells_a_browser_where_tokens_and_characters_begin_and_end(text: str) -> None:
-    """Read as spans.js does it."""
+    """Decoded as spans.js decodes it."""
     told = boundaries(text)
     lengths = [int(number) for number in told.tokens.split()]
     ends = list(accumulate(map(abs, lengths)))

@@ -1,4 +1,4 @@
-"""The whole way of a typed answer: from the files over the page to the table, and to models."""
+"""The whole path of a typed answer: from the files through the page to the table, and to models."""
 
 import json
 from io import StringIO
@@ -31,7 +31,7 @@ from tests.annotation.kinds import typed
 
 pytestmark = pytest.mark.django_db
 
-# By question, what a person types: right but for the wording, but for the last two.
+# By question, what a person types: right apart from the wording, except for the last two.
 TYPED = {
     "Who cast the bell?": "ann thorne.",
     "When was it cast?": "1702",
@@ -59,7 +59,7 @@ def form_of(text: str) -> dict[str, str]:
 
 
 def worked(batch: Batch, answers: dict[str, str] = TYPED) -> tuple[Assignment, list[str]]:
-    """By plain forms; and the pages that came."""
+    """An assignment worked through by plain forms, and the pages that it was shown."""
     client = Client()
     pages = [client.get(reverse("annotation:join_batch", args=[batch.join_token]), follow=True)]
     pages += [client.post("/work/consent/", {"agree": "1"}, follow=True)]
@@ -70,6 +70,7 @@ def worked(batch: Batch, answers: dict[str, str] = TYPED) -> tuple[Assignment, l
         step = {"step": assignment.step}
         pages.append(client.post("/work/submit/", {**step, **form_of(text)}, follow=True))
         pages.append(client.post("/work/next/", step, follow=True))
+        pages.append(client.post("/work/begin/", {"step": assignment.step + 1}, follow=True))
         assignment.refresh_from_db()
     return assignment, [page.content.decode() for page in pages]
 
@@ -79,9 +80,9 @@ def worked(batch: Batch, answers: dict[str, str] = TYPED) -> tuple[Assignment, l
 
 @pytest.mark.both_databases
 def test_imports_the_kind_and_its_normalisation(tmp_path: Path) -> None:
-    found = task(tmp_path)
-    assert (found.kind, found.normalisation, found.max_spans) == ("text", "squad", None)
-    assert found.item_sets.get(name="test").choices == []
+    imported = task(tmp_path)
+    assert (imported.kind, imported.normalisation, imported.max_spans) == ("text", "squad", None)
+    assert imported.item_sets.get(name="test").choices == []
     gold = Gold.objects.get(example__identity="id:Test0")
     assert gold.alternative_texts() == [["Ann Thorne"], ["The founder Ann Thorne"]]
     assert Gold.objects.get(example__identity="id:Test4").alternative_texts() == [[]]
@@ -94,9 +95,9 @@ def test_compares_as_written_where_the_task_names_no_normalisation(tmp_path: Pat
 @pytest.mark.both_databases
 @pytest.mark.parametrize("field", [{"kind": "essay"}, {"normalisation": "stemmed"}])
 def test_the_database_refuses_what_nobody_registered(tmp_path: Path, field: dict[str, str]) -> None:
-    found = task(tmp_path)
+    imported = task(tmp_path)
     with pytest.raises(IntegrityError), transaction.atomic():
-        Task.objects.filter(pk=found.pk).update(**field)
+        Task.objects.filter(pk=imported.pk).update(**field)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_keeps_the_normalisation_of_a_started_study(tmp_path: Path) -> None:
         import_benchmark(typed.write(tmp_path / "again"), name="typed")
 
 
-def test_takes_a_normalisation_back_that_the_task_file_no_longer_names(tmp_path: Path) -> None:
+def test_drops_a_normalisation_that_the_task_file_no_longer_names(tmp_path: Path) -> None:
     task(tmp_path / "first")
     assert typed.imported(tmp_path / "again").normalisation == "none"
 
@@ -147,7 +148,7 @@ def test_audits_floors_and_ceiling_after_the_normalisation(tmp_path: Path) -> No
 # ---- The page
 
 
-def test_is_worked_by_plain_forms_and_stored_as_it_was_typed(tmp_path: Path) -> None:
+def test_works_with_plain_forms_and_stores_what_was_typed(tmp_path: Path) -> None:
     assignment, pages = worked(batch_of(task(tmp_path)))
     stored = {
         judgement.example.question: judgement.answer
@@ -215,14 +216,14 @@ def test_scores_people_after_the_normalisation_and_names_it(
     assert f"references any, normalisation {normalisation}." in table.provenance
 
 
-def test_computes_a_kept_table_anew_when_the_normalisation_changes(tmp_path: Path) -> None:
-    found = task(tmp_path)
-    run = run_of(found, {"Test0": "ann thorne."}, tmp_path / "predictions.jsonl")
-    scope = Scope(found.benchmark)
+def test_recomputes_a_kept_table_when_the_normalisation_changes(tmp_path: Path) -> None:
+    imported = task(tmp_path)
+    run = run_of(imported, {"Test0": "ann thorne."}, tmp_path / "predictions.jsonl")
+    scope = Scope(imported.benchmark)
     before = compare(scope)
     assert [row.mean for row in before.rows] == [100]
-    Task.objects.filter(pk=found.pk).update(normalisation="none")
-    after = compare(Scope(found.benchmark))
+    Task.objects.filter(pk=imported.pk).update(normalisation="none")
+    after = compare(Scope(imported.benchmark))
     assert [(row.mean, row.normalisation) for row in after.rows] == [(0, "none")]
     assert before.fingerprint != after.fingerprint
     assert run.is_complete
@@ -242,20 +243,20 @@ def test_agrees_and_finds_a_consensus_after_the_normalisation(tmp_path: Path) ->
     worked(batch)
     worked(batch, {**TYPED, "Who cast the bell?": "Ann Thorne"})
     (cell,) = CellReader(Choices()).people(batch.study)
-    found = accord(cell, seed=1)
-    assert found.masi.value == 1
-    assert found.consensus.mean == pytest.approx(100 * RIGHT_BY_SQUAD)
+    agreement = accord(cell, seed=1)
+    assert agreement.masi.value == 1
+    assert agreement.consensus.mean == pytest.approx(100 * RIGHT_BY_SQUAD)
 
 
 def test_compares_with_floors_after_the_normalisation(tmp_path: Path) -> None:
-    found = bounds(task(tmp_path), "any", 1)
-    assert {bound.rule: bound.score for bound in found} == {
+    reached = bounds(task(tmp_path), "any", 1)
+    assert {bound.rule: bound.score for bound in reached} == {
         "empty": 20,
         "best_text": 40,
         "ceiling": 100,
     }
-    assert {bound.normalisation for bound in found} == {"squad"}
-    assert [bound.label for bound in found][1] == "No skill: the best single text everywhere"
+    assert {bound.normalisation for bound in reached} == {"squad"}
+    assert [bound.label for bound in reached][1] == "No skill: the best single text everywhere"
 
 
 def test_simulates_people_who_score_about_their_skill(tmp_path: Path) -> None:
@@ -288,18 +289,18 @@ def run_of(task: Task, predictions: dict[str, str], path: Path) -> Run:
 
 
 def test_scores_runs_by_the_same_rule_and_names_it(tmp_path: Path) -> None:
-    found = task(tmp_path)
+    imported = task(tmp_path)
     answers = {f"Test{number}": text for number, text in enumerate(TYPED.values()) if text}
-    run = run_of(found, answers, tmp_path / "predictions.jsonl")
+    run = run_of(imported, answers, tmp_path / "predictions.jsonl")
     stored = Prediction.objects.get(run=run, example__identity="id:Test0")
     assert stored.answer == ["ann thorne."]
-    score = next(each for each in scores_of_run(run) if each.references == "any")
+    score = next(score for score in scores_of_run(run) if score.references == "any")
     assert (score.mean, score.normalisation) == (pytest.approx(75), "squad")
 
 
-def test_refuses_several_texts_as_one_prediction(tmp_path: Path) -> None:
-    found = task(tmp_path)
-    header = {"system": "Guess", "method": "FT", "task": found.slug, "shots": 2, "split": 1}
+def test_keeps_several_texts_as_one_prediction_and_counts_it(tmp_path: Path) -> None:
+    imported = task(tmp_path)
+    header = {"system": "Guess", "method": "FT", "task": imported.slug, "shots": 2, "split": 1}
     path = tmp_path / "predictions.jsonl"
     lines = [
         header,
@@ -309,8 +310,8 @@ def test_refuses_several_texts_as_one_prediction(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     call_command("import_runs", path, stdout=StringIO(), stderr=StringIO())
     run = Run.objects.get()
-    assert run.report["refused"]
-    assert run.predictions.count() == 1
+    assert run.report["malformed"] == 1
+    assert run.predictions.count() == 2
 
 
 def test_writes_prompts_and_takes_the_answers_back(tmp_path: Path) -> None:
@@ -329,13 +330,13 @@ def test_writes_prompts_and_takes_the_answers_back(tmp_path: Path) -> None:
     predictions = tmp_path / "predictions.jsonl"
     predictions.write_text(out.getvalue())
     call_command("import_runs", predictions, stdout=StringIO(), stderr=StringIO())
-    score = next(each for each in scores_of_run(Run.objects.get()) if each.references == "any")
+    score = next(score for score in scores_of_run(Run.objects.get()) if score.references == "any")
     assert score.mean == pytest.approx(40)
 
 
 def test_exports_samples_with_the_normalisation(tmp_path: Path) -> None:
-    found = task(tmp_path)
-    run_of(found, {"Test0": "ann thorne."}, tmp_path / "predictions.jsonl")
+    imported = task(tmp_path)
+    run_of(imported, {"Test0": "ann thorne."}, tmp_path / "predictions.jsonl")
     target = tmp_path / "samples"
     call_command("export_every_eval_ever", benchmark="typed", output=target, stderr=StringIO())
     (record,) = target.rglob("*.json")

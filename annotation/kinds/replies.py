@@ -1,0 +1,204 @@
+"""Reading what a model wrote after a prompt, as a person would read it: around an answer there may
+be a lead-in, marks, punctuation, its letter, reasons, or a next example that the model made up.
+
+Nothing is guessed: a reply that names no answer, or several, stays as it is, and is wrong.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Sequence
+from string import ascii_uppercase
+
+# Around an answer, and no part of it.
+AROUND = " \t\r\n*_`\"'“”‘’«»()[]{}<>.,;:!?。，：！？"
+LEAD_IN = re.compile(
+    r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct|right|best)\s+)?"
+    r"(?:answer|label|option|choice|prediction|output|response|category|class)"
+    r"(?:\s+is\b|\s*[:=]|\s)\s*:?",
+    re.IGNORECASE,
+)
+ANSWER = re.compile(r"\banswer(?:\s+is\b|\s*[:=])\s*:?", re.IGNORECASE)
+# The fields of a prompt, with which a model goes on to the next example; within a line only with
+# a capital, since “the text: …” may be part of a sentence.
+NEXT_EXAMPLE = re.compile(
+    r"(?:^|\n)\s*(?i:context|question|options|text|input)\s*:"
+    r"|\s(?:Context|Question|Options|Text|Input)\s*:"
+)
+LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]?")
+LETTERED = re.compile(r"[(\[]?([A-Za-z])(?:[)\].:]|\s[-–—]\s)\s*(.+)", re.DOTALL)
+# After a label: the end, punctuation or a reason, but not a word that changes what it means.
+AFTER_LABEL = r"(?=\s*(?:$|[.,;:!?()\[*–—-]|because\b|since\b|as\b))"
+# What a model thought before it answered, where the server leaves it in the reply.
+THOUGHTS = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
+# Marks by which models set an answer apart.
+SET_APART = re.compile(
+    r"<answer>(?P<tag>.*?)</answer>|\\boxed\{(?:\\text\{)?(?P<box>[^{}]*)\}{1,2}", re.DOTALL
+)
+BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+")
+QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
+NOTHING = ("", "none", "none here", "no answer", "nothing")
+
+
+def read_label(reply: str, options: Sequence[str]) -> str:
+    """The option that a reply names; the reply as it is if it names none, or several."""
+    text = reply.strip()
+    if not text or text in options:
+        return text
+    lines = own_part(said(text)).splitlines() or [text]
+    return (
+        _bare(lines[0], options)
+        or _only(_bare(part, options) for part in _marked(lines))
+        or _leading(lines[0], options)
+        or _only(_leading(part, options) for part in _marked(lines))
+        or _closing(lines[0], options)
+        or _only(_bare(line, options) for line in lines[1:])
+        or text
+    )
+
+
+def read_pieces(reply: str, separator: str = "") -> list[str]:
+    """The pieces of a reply: a JSON list of strings, or one piece per line, or cut at a
+    separator."""
+    reply = said(reply)
+    listed = _first_list(without_lead_in(reply))
+    if listed is not None:
+        return listed
+    text = without_lead_in(own_part(reply))
+    if is_nothing(text):
+        return []
+    if separator:
+        return [piece.strip() for piece in text.split(separator)]
+    pieces = (_as_piece(line) for line in text.splitlines())
+    return [piece for piece in pieces if piece]
+
+
+def said(reply: str) -> str:
+    """Without thoughts, and without the marks around an answer, if it sets one apart."""
+    text = THOUGHTS.sub("", reply, count=1).strip()
+    apart = {(mark["tag"] or mark["box"] or "").strip() for mark in SET_APART.finditer(text)}
+    return apart.pop() if len(apart) == 1 else text
+
+
+def own_part(reply: str) -> str:
+    """Without the next example that it made up."""
+    following = NEXT_EXAMPLE.search(reply)
+    # A reply that begins so has nothing before it.
+    if following is None or not reply[: following.start()].strip():
+        return reply
+    return reply[: following.start()].rstrip()
+
+
+def without_lead_in(text: str) -> str:
+    lead_in = re.match(r"\W*answer\s*[:=]\W*?(?=[\w\[“\"'])", text, re.IGNORECASE)
+    return text[lead_in.end() :] if lead_in else text
+
+
+def is_nothing(text: str) -> bool:
+    return text.strip(AROUND).casefold() in NOTHING
+
+
+def _bare(line: str, options: Sequence[str]) -> str:
+    """The option that is all that a line says."""
+    text = line.strip()
+    if not text:
+        return ""
+    if label := _same(text, options):
+        return label
+    lead_in = LEAD_IN.match(text.lstrip(AROUND))
+    if lead_in and (label := _bare(text.lstrip(AROUND)[lead_in.end() :], options)):
+        return label
+    bare = text.strip("*_` ").rstrip(".,;:!")
+    if letter := LETTER.fullmatch(text.strip("*_` ")) or LETTER.fullmatch(bare):
+        number = ascii_uppercase.index(letter[1].upper())
+        return options[number] if number < len(options) else ""
+    lettered = LETTERED.fullmatch(text.strip("*_` "))
+    # The label counts, not the letter before it: it is what is compared.
+    return _same(lettered[2], options) if lettered else ""
+
+
+def _same(text: str, options: Sequence[str]) -> str:
+    if text in options:
+        return text
+    same = [option for option in options if _key(option) == _key(text)]
+    return same[0] if len(same) == 1 else ""
+
+
+def _key(text: str) -> str:
+    return " ".join(re.split(r"[\s_-]+", text.strip(AROUND).casefold()))
+
+
+def _marked(lines: Sequence[str]) -> list[str]:
+    """What follows “answer:” or “answer is” on a line."""
+    return [line[mark.end() :] for line in lines for mark in list(ANSWER.finditer(line))[-1:]]
+
+
+def _leading(line: str, options: Sequence[str]) -> str:
+    """The option with which a line begins, if it names no other."""
+    text = line.lstrip(AROUND)
+    begins = [option for option in options if re.match(_word(option) + AFTER_LABEL, text, re.I)]
+    return begins[0] if len(begins) == 1 and _named(line, options) == begins else ""
+
+
+def _closing(line: str, options: Sequence[str]) -> str:
+    """The option with which a sentence ends, or gives its reason, after “is” or a colon, if it
+    names no other."""
+    text = line.rstrip(AROUND)
+    ends = [
+        option
+        for option in options
+        if re.search(rf"(?:\bis|:)\s*[*_`\"'“‘(]*{_word(option)}{AFTER_LABEL}", text, re.I)
+    ]
+    return ends[0] if len(ends) == 1 and _named(line, options) == ends else ""
+
+
+def _named(line: str, options: Sequence[str]) -> list[str]:
+    """The options that a line holds as words; not those inside a longer one."""
+    rest, named = line, []
+    for option in sorted(filter(None, options), key=len, reverse=True):
+        without = re.sub(_word(option), " ", rest, flags=re.I)
+        if without != rest:
+            named.append(option)
+        rest = without
+    return named
+
+
+def _word(option: str) -> str:
+    return rf"(?<!\w){re.escape(option)}(?!\w)"
+
+
+def _only(labels: Iterable[str]) -> str:
+    named = {label for label in labels if label}
+    return named.pop() if len(named) == 1 else ""
+
+
+def _first_list(text: str) -> list[str] | None:
+    """The JSON list of strings with which a text begins, or a block of code in it."""
+    start = re.match(r"(?:```\w*\s*)?(?=\[)", text)
+    if start is None:
+        return None
+    try:
+        listed, _ = json.JSONDecoder().raw_decode(text, start.end())
+    except (ValueError, RecursionError):
+        listed = _python_list(text[start.end() :])
+    is_list = isinstance(listed, list) and all(isinstance(piece, str) for piece in listed)
+    return listed if is_list else None
+
+
+def _python_list(text: str) -> object:
+    """A list as Python writes it, in single quotes."""
+    end = text.find("]")
+    try:
+        return ast.literal_eval(text[: end + 1])
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def _as_piece(line: str) -> str:
+    text = BULLET.sub("", line.strip(), count=1) if BULLET.match(line.strip()) else line.strip()
+    for opening, closing in QUOTES:
+        inner = text.removeprefix(opening).removesuffix(closing)
+        is_quoted = text == f"{opening}{inner}{closing}"
+        if is_quoted and not {opening, closing} & set(inner):
+            return inner.strip()
+    return text

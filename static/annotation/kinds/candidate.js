@@ -1,0 +1,46 @@
+/* Choosing a name where it stands in the text. Its label chooses it without this script too; here
+   the focus stays where the reader is, every mention of the choice stands out, and the choice is
+   told in the bar at the bottom. */
+(() => {
+  "use strict";
+
+  const page = document.querySelector("[data-work]");
+  const announcer = document.getElementById("announcer");
+  const chosen = () => page.querySelector("[data-answer-form] [name=option]:checked");
+
+  function show() {
+    const line = page.querySelector("[data-answer-form] [data-chosen]"), option = chosen();
+    if (!line) return;
+    const text = option && document.getElementById(`option-text-${option.value}`).textContent;
+    line.hidden = false;
+    line.textContent = option ? line.dataset.label.replace("{text}", () => `\u2068${text}\u2069`)
+      : line.dataset.none;
+    for (const name of page.querySelectorAll("[data-answer-form] mark.mention")) {
+      const options = name.dataset.options.split(" ");
+      name.classList.toggle("is-chosen", option !== null && options.includes(option.value));
+    }
+  }
+
+  /* A browser gives a tap to a neighbour within the finger's radius; the pointer's own
+     coordinates stay true. */
+  let finger = null;
+  page.addEventListener("pointerup", ({ pointerType, clientX, clientY }) => {
+    finger = pointerType === "mouse" ? null : document.elementFromPoint(clientX, clientY);
+  }, true);
+  page.addEventListener("pointerdown", () => { finger = null; }, true);
+
+  const nameAt = (element) => element?.closest("[data-answer-form] .context label");
+
+  page.addEventListener("click", (event) => {
+    const label = nameAt(finger) || nameAt(event.target);
+    finger = null;
+    if (!label || label.closest("[inert]")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    label.control.checked = true;
+    label.control.dispatchEvent(new Event("change", { bubbles: true }));
+    announcer.textContent = page.querySelector("[data-chosen]").textContent;
+  }, true);
+
+  for (const kind of ["change", "answershown"]) page.addEventListener(kind, show);
+})();
