@@ -27,7 +27,7 @@ from annotation.models import ItemSet, Role, Task
 # What a reader found in the files and corrected before anything was stored.
 READER_MESSAGES = {
     "start_does_not_fit": (
-        "Answers that are not where their answer_start says: {count}. Their place was left out; "
+        "Answers that are not where their answer_start says: {count}. Their position was left out; "
         "their text counts."
     ),
     "repeated_in_set": (
@@ -45,8 +45,8 @@ READER_MESSAGES = {
 def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> list[Finding]:
     """Every finding of a task as it is stored, after its reader's notes."""
     material = Material(task)
-    found = [check(material) for check in CHECKS]
-    return [*_reader_findings(notes or {}), *(finding for finding in found if finding)]
+    findings = [check(material) for check in CHECKS]
+    return [*_reader_findings(notes or {}), *(finding for finding in findings if finding)]
 
 
 def shots_do_not_nest(material: Material) -> Finding | None:

@@ -62,7 +62,7 @@ def shots_and_split(shot_set: ItemSet) -> tuple[int, int]:
 def chains_of(contents: Contents) -> list[Chain]:
     """Start at every set of the smallest size; no set is in two chains."""
     sizes = sorted({shots_and_split(item_set)[0] for item_set in contents})
-    found: list[Chain] = []
+    chains: list[Chain] = []
     taken: set[ItemSet] = set()
     for start in (item_set for item_set in contents if item_set.shots == sizes[0]):
         chain = Chain(shots_and_split(start)[1], {sizes[0]: start})
@@ -70,8 +70,8 @@ def chains_of(contents: Contents) -> list[Chain]:
             if around := _set_around(chain, shots, contents, taken):
                 chain.sets[shots] = around
         taken.update(chain.sets.values())
-        found.append(chain)
-    return found
+        chains.append(chain)
+    return chains
 
 
 def _set_around(

@@ -6,15 +6,16 @@ from typing import Any, NoReturn
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.benchmarks.importing import IMPORT_REASON
+from annotation.access.changes import record
+from annotation.benchmarks.storing import IMPORT_REASON
 from annotation.kinds import answer_kind
 from annotation.kinds.base import asked
 from annotation.kinds.scoring import gold_in_force
-from annotation.models import Example, Gold, GoldVersion, Task
+from annotation.models import Benchmark, ChangeAction, Example, Gold, GoldVersion, Study, Task
 from annotation.models.errors import BadInput
 
 Span = dict[str, Any]
-# A text alone, or with its place as {"text": …, "segment": …, "start": …}.
+# A text alone, or with its position as {"text": …, "segment": …, "start": …}.
 Given = Sequence[Sequence[str | Span]]
 
 
@@ -32,36 +33,54 @@ def correct_gold(
         # One correction of a task at a time: versions are numbered consecutively.
         Task.objects.select_for_update().get(pk=task.pk)
         latest = task.latest_gold_version()
-        examples = _find_examples(task, corrections)
-        present = gold_in_force(
-            [example.pk for example in examples.values()], task.pk, latest.number
-        )
-        changed: list[Gold] = []
-        for name, example in examples.items():
-            before = present[example.pk].alternatives
-            after = _checked(task, example, corrections[name], before)
-            if after != before:
-                changed.append(Gold(example=example, alternatives=after))
-        if not changed:
-            raise BadInput("This is the gold already, so there is nothing to correct.")
+        changed = propose_gold(task, corrections)
         version = GoldVersion.objects.create(
             task=task, number=latest.number + 1, reason=reason.strip(), author=author
         )
         for gold in changed:
             gold.version = version
         Gold.objects.bulk_create(changed)
+        _log(version, changed)
     return version
 
 
+def propose_gold(task: Task, corrections: Mapping[int | str, Given]) -> list[Gold]:
+    """The golds that a correction would add, not stored. Raises BadInput."""
+    examples = _find_examples(task, corrections)
+    present = gold_in_force(
+        [example.pk for example in examples.values()], task.pk, task.latest_gold_version().number
+    )
+    changed: list[Gold] = []
+    for name, example in examples.items():
+        before = present[example.pk].alternatives
+        after = _checked(task, example, corrections[name], before)
+        if after != before:
+            changed.append(Gold(example=example, alternatives=after))
+    if not changed:
+        raise BadInput("This is the gold already, so there is nothing to correct.")
+    return changed
+
+
+def _log(version: GoldVersion, changed: Sequence[Gold]) -> None:
+    """In the benchmark, and in the studies that this scores again: never the gold itself."""
+    task = version.task
+    before = {"task": task.slug, "gold version": version.number - 1}
+    after = {"task": task.slug, "gold version": version.number, "examples": len(changed)}
+    studies = Study.objects.filter(batches__task=task).distinct()
+    things: list[Benchmark | Study] = [task.benchmark, *studies]
+    for thing in things:
+        record(version.author, thing, ChangeAction.GOLD_CORRECTED, before, after)
+
+
 def _find_examples(task: Task, names: Mapping[int | str, Given]) -> dict[int | str, Example]:
-    found: dict[int | str, Example] = {}
+    examples: dict[int | str, Example] = {}
     for name in names:
         field = {"identity": name} if isinstance(name, str) else {"pk": name}
         example = task.examples.filter(**field).first()
         if example is None:
             raise BadInput(f"The task {task.slug} has no example {name!r}.")
-        found[name] = example
-    return found
+        examples[name] = example
+    return examples
 
 
 def _checked(

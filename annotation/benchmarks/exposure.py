@@ -57,6 +57,6 @@ def _in_tests() -> QuerySet[Item]:
 
 
 def _tasks_of(items: QuerySet[Item]) -> list[int]:
-    """The task of each content, once for each pair of the two."""
+    """The task of every distinct pair of task and content."""
     pairs = items.order_by().values_list("item_set__task_id", "example__content_hash").distinct()
     return [task_id for task_id, _ in pairs]

@@ -99,8 +99,8 @@ class TestMaterial:
 
     def givable(self, row: Row) -> set[str]:
         """The gold texts that an answer could hold, as S1 compares them."""
-        found = answer_kind(self.task.kind).givable(row.gold, row.asked)
-        return set(normalised(found, self.task.normalisation))
+        texts = answer_kind(self.task.kind).givable(row.gold, row.asked)
+        return set(normalised(texts, self.task.normalisation))
 
     @property
     def most(self) -> int | None:

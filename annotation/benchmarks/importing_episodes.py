@@ -1,11 +1,12 @@
 """Importing episodes that FLEX's toolkit wrote: one task for each of its data sets."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from django.db import transaction
+from django.contrib.auth.models import User
 
 from annotation.benchmarks.exposure import exposure_key_for
 from annotation.benchmarks.formats.content import ReadTask
@@ -16,10 +17,11 @@ from annotation.benchmarks.formats.flex import (
     slug_of,
 )
 from annotation.benchmarks.formats.lines import records_of
-from annotation.benchmarks.importing import TaskReport, save_task
+from annotation.benchmarks.importing import store_tasks
 from annotation.benchmarks.sampling import check_names, episode_sets
+from annotation.benchmarks.storing import TaskReport
 from annotation.kinds.choice import KIND as CHOICE
-from annotation.models import Benchmark, Task
+from annotation.models import Task
 from annotation.models.errors import BadInput
 
 SOURCE = "FLEX's toolkit"
@@ -36,31 +38,34 @@ class EpisodesReport:
     zero_shot: int
 
 
-def import_episodes(paths: Sequence[Path], *, name: str) -> EpisodesReport:
+def import_episodes(
+    paths: Sequence[Path], *, name: str, owner: User | None = None
+) -> EpisodesReport:
     """The rows of a challenge and its answer key, in either order; all of it is stored, or nothing.
     Raises BadInput, and Frozen where a started study would change."""
     check_names(name)
     challenge = _read(*_both(paths))
     _check_slugs(challenge)
-    reports: list[TaskReport] = []
-    few_shot = zero_shot = 0
-    with transaction.atomic():
-        benchmark, _ = Benchmark.objects.select_for_update().get_or_create(name=name)
+    counts: Counter[bool] = Counter()
+
+    def read() -> Iterator[ReadTask]:
+        counts.clear()
         for dataset in challenge.datasets:
-            present = Task.objects.filter(benchmark=benchmark, slug=slug_of(dataset)).first()
+            present = Task.objects.filter(benchmark__name=name, slug=slug_of(dataset)).first()
             _check_same(present, challenge)
             # One data set at a time: together they may fill the memory.
             episodes = challenge.episodes(dataset)
-            reports.append(save_task(benchmark, _read_task(dataset, episodes, challenge)))
-            few_shot += sum(bool(episode.training) for episode in episodes)
-            zero_shot += sum(not episode.training for episode in episodes)
+            counts.update(bool(episode.training) for episode in episodes)
+            yield _read_task(dataset, episodes, challenge)
+
+    reports = store_tasks(name, read, owner=owner)
     return EpisodesReport(
         benchmark=name,
         published=challenge.published,
         checksum=challenge.checksum,
         tasks=reports,
-        few_shot=few_shot,
-        zero_shot=zero_shot,
+        few_shot=counts[True],
+        zero_shot=counts[False],
     )
 
 

@@ -5,12 +5,12 @@ checksum of it all: sampling it again, on any machine, gives the same or an erro
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.contrib.auth.models import User
 
 from annotation.benchmarks.exposure import exposure_key_for
 from annotation.benchmarks.formats.content import ReadSet, ReadTask
@@ -20,11 +20,12 @@ from annotation.benchmarks.formats.labelled import (
     distinct,
     labelled_example,
 )
-from annotation.benchmarks.importing import TaskReport, save_task
+from annotation.benchmarks.importing import store_tasks
+from annotation.benchmarks.storing import TaskReport
 from annotation.kinds import answer_kind
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.scoring import gold_in_force
-from annotation.models import Benchmark, Role, Task, Transfer
+from annotation.models import Role, Task, Transfer
 from annotation.models.errors import BadInput
 from scoring.core import episodes as core
 from scoring.core.draws import Draws
@@ -59,8 +60,8 @@ def _replicated(shots: int, *, classes: int | None = None) -> Preset:
     )
     if classes is None:
         return Preset(rules)
-    some = replace(rules, classes_transfer=True, least_classes=classes, most_classes=classes)
-    return Preset(some)
+    rules = replace(rules, classes_transfer=True, least_classes=classes, most_classes=classes)
+    return Preset(rules)
 
 
 PRESETS: dict[str, Preset] = {
@@ -147,6 +148,7 @@ def sample(
     task: str,
     fields: dict[str, Any] | None = None,
     expected: str = "",
+    owner: User | None = None,
 ) -> SampleReport:
     """Draw the sets and store them as this task; `fields` describe a new task.
 
@@ -162,28 +164,39 @@ def sample(
         "checksum": core.checksum(drawn),
     }
     _check_expected(drawn, expected)
-    with transaction.atomic():
-        into, _ = Benchmark.objects.select_for_update().get_or_create(name=benchmark)
-        _check_same(Task.objects.filter(benchmark=into, slug=task).first(), record)
-        sets = _read_sets(data, drawn, seed)
-        read = ReadTask(
-            slug=task,
-            own={"kind": CHOICE.name, "sampling": _as_stored(record)},
-            defaults={
-                "title": task,
-                "exposure_key": exposure_key_for(list(data.labels)),
-                **(fields or {}),
-            },
-            sets=sets,
-            notes=data.notes,
-        )
-        report = save_task(into, read)
+
+    def read() -> list[ReadTask]:
+        _check_same(Task.objects.filter(benchmark__name=benchmark, slug=task).first(), record)
+        return [_read_task(data, task, record, sets, fields)]
+
+    sets = _read_sets(data, drawn, seed)
+    [report] = store_tasks(benchmark, read, owner=owner)
     return SampleReport(
         task=report,
         checksum=record["checksum"],
         examples=len(data.examples),
         classes=len(set(data.labels.values())),
         sets=len(sets),
+    )
+
+
+def _read_task(
+    data: LabelledData,
+    slug: str,
+    record: Mapping[str, Any],
+    sets: Sequence[ReadSet],
+    fields: Mapping[str, Any] | None,
+) -> ReadTask:
+    return ReadTask(
+        slug=slug,
+        own={"kind": CHOICE.name, "sampling": _as_stored(dict(record))},
+        defaults={
+            "title": slug,
+            "exposure_key": exposure_key_for(list(data.labels)),
+            **(fields or {}),
+        },
+        sets=sets,
+        notes=data.notes,
     )
 
 
@@ -247,11 +260,11 @@ def _read_sets(
     known = {example.content_hash: example for example in data.examples}
     labels = Draws(seed, "labels").shuffled(sorted(set(data.labels.values())))
     sets: list[ReadSet] = []
-    for one in drawn:
-        if isinstance(one, Episode):
-            sets += _sets_of_episode(one, known, data.file)
+    for unit in drawn:
+        if isinstance(unit, Episode):
+            sets += _sets_of_episode(unit, known, data.file)
         else:
-            sets.append(_shot_set(one, known, data.file, labels))
+            sets.append(_shot_set(unit, known, data.file, labels))
     return sets
 
 

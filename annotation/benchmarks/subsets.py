@@ -40,7 +40,7 @@ def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
         checksum=checksum([[item.example.identity, item.example.content_hash] for item in kept]),
     )
     Item.objects.bulk_create(
-        Item(item_set=part, example=item.example, position=place, source_id=item.source_id)
-        for place, item in enumerate(kept)
+        Item(item_set=part, example=item.example, position=position, source_id=item.source_id)
+        for position, item in enumerate(kept)
     )
     return part

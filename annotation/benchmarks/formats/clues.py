@@ -80,7 +80,7 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
     """One folder: its task file, its shot files and its test file."""
     reader = RowReader()
     own = _own_fields(folder, files)
-    sets = [_read_set(place, files, reader) for place in _places(folder)]
+    sets = [_read_set(set_file, files, reader) for set_file in _set_files(folder)]
     rows = [row for read_set in sets for row in read_set.examples]
     kind = own.get("kind") or derive_kind(rows)
     derived = _derived(rows, kind, folder, reader.lists_alternatives)
@@ -161,15 +161,15 @@ def _shipped(slug: str, kind: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _SetFile:
     """A file, and which set it holds; a test file has neither shots nor split."""
 
-    file: str
+    name: str
     shots: int | None = None
     split: int | None = None
 
 
-def _places(folder: TaskFolder) -> list[_Place]:
+def _set_files(folder: TaskFolder) -> list[_SetFile]:
     names = sorted(folder.files)
     tests = [folder.files[name] for name in names if TEST_FILE.fullmatch(name)]
     if len(tests) != 1:
@@ -184,27 +184,27 @@ def _places(folder: TaskFolder) -> list[_Place]:
             other = shot_files.setdefault((int(numbers[1]), int(numbers[2])), file)
             if other != file:
                 raise BadInput(f"{other} and {file} are the same split; keep one of them.")
-    training = [_Place(file, *numbers) for numbers, file in sorted(shot_files.items())]
-    return [*training, _Place(tests[0])]
+    training = [_SetFile(file, *numbers) for numbers, file in sorted(shot_files.items())]
+    return [*training, _SetFile(tests[0])]
 
 
-def _read_set(place: _Place, files: Files, reader: RowReader) -> ReadSet:
-    role = Role.TEST if place.shots is None else Role.TRAINING
+def _read_set(set_file: _SetFile, files: Files, reader: RowReader) -> ReadSet:
+    role = Role.TEST if set_file.shots is None else Role.TRAINING
     rows: dict[str, ReadExample] = {}
-    for record in read_records(files.read(place.file), place.file):
+    for record in read_records(files.read(set_file.name), set_file.name):
         row = reader.read(record, role)
         if first := rows.get(row.source_id):
-            record.refuse(f"the id “{row.source_id}” stands in {first.where} already.")
+            record.refuse(f"the id “{row.source_id}” is taken already, in {first.where}.")
         rows[row.source_id] = row
-    if place.shots is not None:
-        _check_size(list(rows.values()), place.shots)
+    if set_file.shots is not None:
+        _check_size(list(rows.values()), set_file.shots)
     return ReadSet(
-        name="test" if place.shots is None else f"train-{place.shots}-{place.split}",
+        name="test" if set_file.shots is None else f"train-{set_file.shots}-{set_file.split}",
         role=role,
-        file=place.file,
+        file=set_file.name,
         examples=list(rows.values()),
-        shots=place.shots,
-        split=place.split,
+        shots=set_file.shots,
+        split=set_file.split,
     )
 
 
@@ -226,7 +226,12 @@ def _derived(
 ) -> dict[str, Any]:
     single = all(len(spans) <= 1 for row in rows for spans in row.alternatives)
     one_span = answer_kind(kind).takes_pieces and lists_alternatives and single
-    return {"kind": kind, "max_spans": 1 if one_span else None, "title": folder.name[:200]}
+    return {
+        "kind": kind,
+        "max_spans": 1 if one_span else None,
+        "name": folder.name[:80],
+        "title": folder.name[:200],
+    }
 
 
 def _check_answers(rows: Sequence[ReadExample], kind: str) -> None:

@@ -16,7 +16,7 @@ Alternatives = list[list[Span]]
 
 @dataclass(frozen=True)
 class ReadExample:
-    """One row of a file. Nothing of the row beyond these fields is kept."""
+    """One row of a file. No other field of the row is kept."""
 
     where: str
     role: str
@@ -65,7 +65,7 @@ class ReadSet:
 @dataclass(frozen=True)
 class ReadTask:
     """`own` are the task's fields that its task file names: they win at every import;
-    `defaults` fill a new task, and what is still empty in one that is there."""
+    `defaults` fill a new task, and what is still empty in an existing one."""
 
     slug: str
     own: dict[str, Any]
@@ -86,11 +86,11 @@ class ReadTask:
 
     def examples(self) -> dict[str, ReadExample]:
         """Every example once, by its identity; the first row that names it counts."""
-        found: dict[str, ReadExample] = {}
+        examples: dict[str, ReadExample] = {}
         for read_set in self.sets:
             for row in read_set.examples:
-                found.setdefault(row.identity, row)
-        return found
+                examples.setdefault(row.identity, row)
+        return examples
 
 
 def checksum(value: object) -> str:

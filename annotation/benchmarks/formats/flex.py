@@ -99,7 +99,7 @@ class FlexChallenge:
                 continue
             question = record.text("question_id")
             if question in asked:
-                record.refuse(f"the question “{question}” is asked before already.")
+                record.refuse(f"the question “{question}” has been asked already.")
             if question not in gold:
                 record.refuse("the answer key does not have this question.")
             rows.test.append(self._row(record, "question_id", gold[question], rows))
@@ -162,8 +162,8 @@ class FlexChallenge:
         examples = list(
             copies.numbered(
                 self._example(row, role, rows)
-                for role, those in ((Role.TRAINING, rows.training), (Role.TEST, rows.test))
-                for row in those
+                for role, of_role in ((Role.TRAINING, rows.training), (Role.TEST, rows.test))
+                for row in of_role
             )
         )
         return FlexEpisode(
@@ -212,21 +212,22 @@ def slug_of(dataset: str) -> str:
 
 
 def _read_answers(lines: Lines, file: str) -> dict[str, int]:
-    """By question, its class."""
-    found: dict[str, int] = {}
+    """The class of each question."""
+    classes: dict[str, int] = {}
     for record in records_of(lines, file):
         question = record.text("question_id")
-        if question in found:
-            record.refuse(f"the question “{question}” is answered before already.")
+        if question in classes:
+            record.refuse(f"the question “{question}” has been answered already.")
         if record.fields.get("is_distractor"):
             record.refuse("this question is a distractor, which this import does not know.")
-        found[question] = _class_number(record)
-    return found
+        classes[question] = _class_number(record)
+    return classes
 
 
 def _segments(text: str) -> tuple[str, ...]:
+    """As published, spaces included: the released prompts have them too."""
     parts = text.split(BETWEEN_SENTENCES)
-    return tuple(part.strip() for part in parts) if len(parts) == 2 else (text,)
+    return tuple(parts) if len(parts) == 2 else (text,)
 
 
 def _labels(record: Record) -> tuple[str, ...]:

@@ -63,10 +63,10 @@ def read_labelled(data: bytes, file: str, columns: Columns) -> LabelledData:
     suffix = file[file.rfind(".") :].lower()
     delimiter = DELIMITERS.get(suffix)
     records = _read_rows(data, file, delimiter) if delimiter else read_records(data, file)
-    found = distinct(file, (_read_example(record, columns) for record in records))
-    if not found.examples:
+    labelled = distinct(file, (_read_example(record, columns) for record in records))
+    if not labelled.examples:
         raise BadInput(f"{file} is empty: it needs a heading and one row for each text.")
-    return found
+    return labelled
 
 
 def labelled_example(
@@ -131,7 +131,7 @@ def _decoded(data: bytes, file: str) -> str:
 
 
 def _check_heading(heading: Sequence[str], where: str) -> None:
-    repeated = [name for place, name in enumerate(heading) if name in heading[:place]]
+    repeated = [name for column, name in enumerate(heading) if name in heading[:column]]
     if repeated:
         raise BadInput(f"{where}: the heading names “{repeated[0]}” twice.")
 

@@ -13,7 +13,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Record:
-    """One line's object, and its place in the file."""
+    """One line's object, and where it stands."""
 
     file: str
     line: int

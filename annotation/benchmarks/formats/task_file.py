@@ -77,6 +77,7 @@ def _is_span_limit(value: object) -> bool:
 
 FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "title": (_is_text(200), "a text of at most 200 characters"),
+    "name": (_is_text(80), "a text of at most 80 characters"),
     "description": (_is_text(100_000), "a text"),
     "kind": (_is_one_of(Kind.values), _either(Kind.values)),
     "choices": (_is_label_list, "a list of two or more different labels"),

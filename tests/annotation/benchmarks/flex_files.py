@@ -39,11 +39,13 @@ class Challenge:
             "question_id": "",
             "label": "",
         }
-        for place, (text, number) in enumerate(episode.training):
+        for position, (text, number) in enumerate(episode.training):
             row = {"is_train": True, "label": str(number), "txt": text, "example_id": text}
-            self.rows.append({**common, **row, "hashed_id": _hash("train", task_id, place, text)})
-        for place, (text, number) in enumerate(episode.test):
-            question = _hash("test", task_id, place, text)
+            self.rows.append(
+                {**common, **row, "hashed_id": _hash("train", task_id, position, text)}
+            )
+        for position, (text, number) in enumerate(episode.test):
+            question = _hash("test", task_id, position, text)
             ids = {"question_id": question, "hashed_id": _hash("with-train", task_id, question)}
             row = {"is_train": False, "txt": text, "example_id": text}
             self.rows.append({**common, **row, **ids})

@@ -47,7 +47,7 @@ def test_reads_the_files_of_a_folder_down_to_three_levels(tmp_path: Path) -> Non
     }
 
 
-def test_rejects_a_path_that_is_not_there(tmp_path: Path) -> None:
+def test_rejects_a_missing_path(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"nothing does not exist"):
         read_all(tmp_path / "nothing")
 
@@ -87,7 +87,7 @@ def test_rejects_an_encrypted_file() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_rejects_a_name_that_is_there_twice() -> None:
+def test_rejects_a_repeated_name() -> None:
     with pytest.raises(BadInput, match="is there twice"):
         read_all(packed(("a.txt", b"1"), ("a.txt", b"2")))
 
@@ -149,9 +149,9 @@ def test_rejects_a_file_whose_content_is_damaged() -> None:
         read_all(BytesIO(data.replace(b"some text", b"same text")))
 
 
-def test_rejects_a_way_of_packing_that_it_cannot_read() -> None:
+def test_rejects_a_compression_that_it_cannot_read() -> None:
     data = bytearray(packed(("a.txt", b"1")).getvalue())
     for signature, offset in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
-        struct.pack_into("<H", data, data.index(signature) + offset, 93)
+        struct.pack_into("<H", data, data.index(signature) + offset, 97)
     with pytest.raises(BadInput, match=r"a.txt cannot be read"):
         read_all(BytesIO(data))

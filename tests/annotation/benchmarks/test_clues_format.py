@@ -264,7 +264,7 @@ class TestTaskFile:
         ({"id": True}, "“id” must be a string or a number, but it is true or false"),
         ({"id": ""}, "“id” must have 1 to 200 characters"),
         ({"id": "x" * 201}, "“id” must have 1 to 200 characters"),
-        ({"id": "1"}, "the id “1” stands in Task/x_test.jsonl, line 1 already"),
+        ({"id": "1"}, "the id “1” is taken already, in Task/x_test.jsonl, line 1."),
         ({"entities": {}}, "“entities” must be a list, but it is an object"),
         ({"entities": [{"start": 0}]}, "with the numbers start and end"),
         ({"entities": [{"start": 0, "end": 9}]}, "from 0 to 9 does not lie in the context of 9 "),
@@ -318,27 +318,27 @@ def test_rejects_a_line_that_is_no_record(tmp_path: Path, data: bytes, sentence:
 
 class TestLayout:
     def test_gives_the_tasks_of_clues_their_slugs(self) -> None:
-        folders = ["SST-2", "MNLI", "CoNLL2003", "WikiANN_EN", "SQuAD-v2", "ReCoRD", "My Own"]
-        found, _ = find_folders([f"{folder}/x_test.jsonl" for folder in folders])
-        assert [folder.slug for folder in found] == [
+        names = ["SST-2", "MNLI", "CoNLL2003", "WikiANN_EN", "SQuAD-v2", "ReCoRD", "My Own"]
+        folders, _ = find_folders([f"{name}/x_test.jsonl" for name in names])
+        assert [folder.slug for folder in folders] == [
             *["sst2", "mnli", "conll03", "wikiann", "squadv2", "record", "my-own"]
         ]
 
     def test_looks_beneath_one_top_folder(self) -> None:
-        found, ignored = find_folders(["clues/A/a_test.jsonl", "clues/B/b_test.jsonl"])
-        assert [folder.slug for folder in found] == ["a", "b"]
-        assert found[0].files == {"a_test.jsonl": "clues/A/a_test.jsonl"}
+        folders, ignored = find_folders(["clues/A/a_test.jsonl", "clues/B/b_test.jsonl"])
+        assert [folder.slug for folder in folders] == ["a", "b"]
+        assert folders[0].files == {"a_test.jsonl": "clues/A/a_test.jsonl"}
         assert ignored == []
 
     def test_says_which_files_it_leaves_out(self) -> None:
         names = ["A/a_test.jsonl", "A/a_dev.jsonl", "A/old/a_test.jsonl", "A/notes.txt", "r.jsonl"]
         hidden = ["__MACOSX/A/._a_test.jsonl", ".git/b_test.jsonl"]
-        found, ignored = find_folders(names + hidden)
-        assert [list(folder.files) for folder in found] == [["a_test.jsonl"]]
+        folders, ignored = find_folders(names + hidden)
+        assert [list(folder.files) for folder in folders] == [["a_test.jsonl"]]
         assert ignored == ["A/a_dev.jsonl", "A/old/a_test.jsonl", "r.jsonl"]
 
     @pytest.mark.parametrize("names", [[], ["x_test.jsonl"], ["A/readme.md"]])
-    def test_rejects_a_place_without_folders_of_tasks(self, names: list[str]) -> None:
+    def test_rejects_a_source_without_folders_of_tasks(self, names: list[str]) -> None:
         with pytest.raises(BadInput, match="There is no folder here"):
             find_folders(names)
 

@@ -24,7 +24,7 @@ def gold_texts(task: Task, identity: str, version: int) -> list[list[str]]:
 
 
 @pytest.mark.both_databases
-def test_adds_a_version_with_who_and_why(author: User) -> None:
+def test_adds_a_version_with_its_author_and_reason(author: User) -> None:
     task = make.task(kind=Kind.SPANS)
     before = gold_texts(task, "id:test 0", 1)
     version = correct_gold(task, {"id:test 0": [["Test 0"]]}, author=author, reason="Misread.")
@@ -42,11 +42,11 @@ def test_takes_an_example_by_its_primary_key(author: User) -> None:
     assert gold_texts(task, "id:test 0", 2) == [["Test 0"], []]
 
 
-def test_keeps_the_place_of_a_piece(author: User) -> None:
+def test_keeps_the_position_of_a_piece(author: User) -> None:
     task = make.task(kind=Kind.SPANS)
-    place = {"text": "Boris", "segment": 0, "start": 9}
-    version = correct_gold(task, {"id:test 0": [[place]]}, author=author, reason="Misread.")
-    assert version.golds.get().alternatives == [[place]]
+    piece = {"text": "Boris", "segment": 0, "start": 9}
+    version = correct_gold(task, {"id:test 0": [[piece]]}, author=author, reason="Misread.")
+    assert version.golds.get().alternatives == [[piece]]
 
 
 def test_numbers_versions_one_after_the_other(author: User) -> None:

@@ -7,7 +7,7 @@ from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.lifecycle import start_study
-from annotation.work.joining import join
+from annotation.work.joining import Visit, join
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled_task, study_of
 
@@ -35,8 +35,8 @@ def test_lets_a_person_answer_a_whole_episode_by_its_labels() -> None:
     assignment = make.worked_through(batch)
     assert assignment.outcome == Outcome.COMPLETED
     assert assignment.training_score == pytest.approx(100)
-    answers = Judgement.objects.filter(assignment=assignment, role=Role.TEST)
-    assert {tuple(each.answer) for each in answers} == {
+    judgements = Judgement.objects.filter(assignment=assignment, role=Role.TEST)
+    assert {tuple(judgement.answer) for judgement in judgements} == {
         (label,) for label in batch.test_set.choices
     }
 
@@ -45,26 +45,26 @@ def test_keeps_the_number_of_a_zero_shot_episode() -> None:
     study = study_of(sampled_task(), [1, 7])
     labels = [(batch.label, batch.shots > 0) for batch in study.batches.order_by("pk")]
     assert labels == [("episode 1", True), ("episode 7", False)]
-    assert {each["label"] for each in study.frozen["batches"]} == {"episode 1", "episode 7"}
+    assert {batch["label"] for batch in study.frozen["batches"]} == {"episode 1", "episode 7"}
 
 
 def test_offers_labels_in_the_order_that_the_seed_gave_the_episode() -> None:
     task = sampled_task()
-    orders = {
+    offered = {
         number: tuple(task.item_sets.get(name=f"episode-{number}-test").choices)
         for number in range(1, 13)
     }
-    assert len(set(orders.values())) > 1
+    assert len(set(offered.values())) > 1
     for number in range(1, 7):
         training = task.item_sets.get(name=f"episode-{number}-train")
-        assert tuple(training.choices) == orders[number]
+        assert tuple(training.choices) == offered[number]
 
 
 def test_gives_a_person_one_episode_of_a_data_set_ever() -> None:
     study = study_of(sampled_task(), [1, 2, 7])
     first, second, _ = study.batches.order_by("pk")
     person = make.worked_through(first).annotator
-    again = join(study=study, annotator=person, batch=second, at=make.NOON)
+    again = join(Visit(study=study, annotator=person, batch=second), at=make.NOON)
     assert again.batch == first
     assert not second.assignments.exists()
 
@@ -74,7 +74,7 @@ def test_gives_a_person_no_other_sample_of_the_same_data_set() -> None:
     person = make.worked_through(first.batches.get()).annotator
     other = study_of(sampled_task(task="more", seed=2), [1])
     with pytest.raises(Refusal):
-        join(study=other, annotator=person, batch=other.batches.get(), at=make.NOON)
+        join(Visit(study=other, annotator=person, batch=other.batches.get()), at=make.NOON)
 
 
 def test_screens_out_by_the_training_of_an_episode() -> None:
@@ -92,8 +92,8 @@ def test_freezes_the_episodes_of_a_started_study() -> None:
     task = sampled_task()
     study = study_of(task, [1])
     record = study.frozen["batches"][0]
-    sets = {each.name: each.checksum for each in task.item_sets.all()}
-    assert record["training_checksum"] == sets["episode-1-train"]
-    assert record["test_checksum"] == sets["episode-1-test"]
+    checksums = {item_set.name: item_set.checksum for item_set in task.item_sets.all()}
+    assert record["training_checksum"] == checksums["episode-1-train"]
+    assert record["test_checksum"] == checksums["episode-1-test"]
     with pytest.raises(Refusal):
         start_study(study, at=make.NOON)

@@ -20,14 +20,14 @@ def read(made: Challenge) -> FlexChallenge:
 
 
 def test_reads_the_episodes_of_each_data_set() -> None:
-    found = read(small())
-    assert found.datasets == ["subj", "snli"]
-    zero, few = found.episodes("subj")
+    flex = read(small())
+    assert flex.datasets == ["subj", "snli"]
+    zero, few = flex.episodes("subj")
     assert (zero.task_id, few.task_id) == (0, 2)
     assert zero.training == ()
-    assert [each.label for each in zero.test] == ["objective", "subjective"]
+    assert [example.label for example in zero.test] == ["objective", "subjective"]
     assert few.labels == ("subjective", "objective")
-    assert [each.label for each in few.training] == ["subjective", "objective"]
+    assert [example.label for example in few.training] == ["subjective", "objective"]
 
 
 def test_takes_the_checksum_over_the_questions_in_their_order() -> None:
@@ -37,15 +37,15 @@ def test_takes_the_checksum_over_the_questions_in_their_order() -> None:
     assert read(made).checksum == made.checksum != small().checksum
 
 
-def test_knows_a_text_by_its_content_in_whatever_episode() -> None:
+def test_knows_a_text_by_its_content_in_any_episode() -> None:
     zero, few = read(small()).episodes("subj")
     assert zero.test[1].identity == few.training[0].identity
     assert zero.test[1].role != few.training[0].role
 
 
-def test_splits_a_pair_of_sentences() -> None:
+def test_splits_a_pair_of_sentences_and_leaves_them_as_they_are() -> None:
     example = read(small()).episodes("snli")[0].test[0]
-    assert example.context == ("A dog runs.", "An animal moves.")
+    assert example.context == ("A dog runs. ", " An animal moves.")
 
 
 def test_tells_equal_texts_of_one_episode_and_of_other_labels_apart() -> None:
@@ -54,11 +54,12 @@ def test_tells_equal_texts_of_one_episode_and_of_other_labels_apart() -> None:
         Written(training=[("Same.", 0)], test=[("Same.", 1), ("Same.", 0)]),
     )
     first, second = read(made).episodes("subj")
-    identities = [each.identity for each in (*first.test, *second.training, *second.test)]
+    examples = (*first.test, *second.training, *second.test)
+    identities = [example.identity for example in examples]
     assert identities[0] == identities[2]
     assert identities[1] == identities[4]
     assert len(set(identities)) == 3
-    assert len({each.content_hash for each in first.test}) == 1
+    assert len({example.content_hash for example in first.test}) == 1
 
 
 Spoil = Callable[[Challenge], Any]
@@ -74,7 +75,7 @@ Spoil = Callable[[Challenge], Any]
         (lambda made: made.rows[1].update(dataset="mr"), "line 2: the rows of the episode 0"),
         (
             lambda made: made.rows[1].update(question_id=made.rows[0]["question_id"]),
-            "line 2: the question .* is asked before",
+            "line 2: the question .* has been asked already",
         ),
         (lambda made: made.rows[3].update(label="7"), "line 4: the class 7 is none of"),
         (lambda made: made.rows[3].update(label=1), "“label” must be a class number"),
@@ -89,7 +90,7 @@ Spoil = Callable[[Challenge], Any]
         (lambda made: made.answers.pop(), "line 6: the answer key does not have"),
         (
             lambda made: made.answers.append(made.answers[0]),
-            "answers.jsonl, line 5: .*answered before",
+            "answers.jsonl, line 5: .*has been answered already",
         ),
         (lambda made: made.answers[0].update(is_distractor=True), "distractor"),
         (lambda made: made.rows.pop(), "episode 2 has no question"),

@@ -30,7 +30,7 @@ def test_makes_a_task_of_each_data_set_with_the_sets_of_its_episodes(tmp_path: P
         f"checksum {small().checksum}",
     ]
     subj = Task.objects.get(slug="subj")
-    assert [(each.name, each.choices) for each in subj.item_sets.order_by("episode", "-name")] == [
+    assert list(subj.item_sets.order_by("episode", "-name").values_list("name", "choices")) == [
         ("episode-1-test", ["objective", "subjective"]),
         ("episode-2-train", ["subjective", "objective"]),
         ("episode-2-test", ["subjective", "objective"]),
@@ -57,8 +57,8 @@ def test_keeps_the_ids_of_questions_and_their_gold(tmp_path: Path) -> None:
 
 def test_makes_batches_of_episodes(tmp_path: Path) -> None:
     imported(tmp_path)
-    found = candidates(Task.objects.get(slug="subj"))
-    assert [(each.episode, each.training_set is None, each.shots) for each in found] == [
+    batches = candidates(Task.objects.get(slug="subj"))
+    assert [(batch.episode, batch.training_set is None, batch.shots) for batch in batches] == [
         (1, True, 0),
         (2, False, 2),
     ]

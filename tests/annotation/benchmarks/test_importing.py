@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db.models import Model
 
-from annotation.benchmarks import importing
+from annotation.benchmarks import storing
 from annotation.benchmarks.audit import audit_task
 from annotation.benchmarks.chains import chains, unchained
 from annotation.benchmarks.correcting import correct_gold
@@ -69,8 +69,8 @@ class TestClues:
     @pytest.mark.both_databases
     def test_imports_the_four_tasks(self, clues: Path) -> None:
         report = import_benchmark(clues, name="clues")
-        found = [(t.slug, t.kind, t.training_examples, t.test_examples) for t in report.tasks]
-        assert sorted(found) == [
+        counts = [(t.slug, t.kind, t.training_examples, t.test_examples) for t in report.tasks]
+        assert sorted(counts) == [
             ("conll03", "spans", 450, 600),
             ("record", "candidate", 150, 200),
             ("squadv2", "spans", 150, 200),
@@ -105,11 +105,11 @@ class TestClues:
         example = task.examples.get(identity="id:ReCoRD_5_6")
         assert CANDIDATE.options(asked(example, ()))[:3] == ("Palm Beach", "Florida", "CNN")
         assert "@placeholder" in example.question
-        for each in task.examples.prefetch_related("golds"):
-            (texts,) = each.golds.get().alternative_texts()
-            assert set(texts) <= set(CANDIDATE.options(asked(each, ())))
+        for example in task.examples.prefetch_related("golds"):
+            (texts,) = example.golds.get().alternative_texts()
+            assert set(texts) <= set(CANDIDATE.options(asked(example, ())))
 
-    def test_places_the_alternatives_of_squadv2(self, clues: Path) -> None:
+    def test_locates_the_alternatives_of_squadv2(self, clues: Path) -> None:
         task = self.imported(clues, "squadv2")
         assert task.max_spans == 1
         for gold in Gold.objects.select_related("example"):
@@ -220,14 +220,12 @@ class TestAgain:
         ]
         assert import_benchmark(folder, name="mine").is_changed is False
 
-    def test_leaves_gold_corrected_that_was_corrected_here(
-        self, folder: Path, reviews: Task
-    ) -> None:
+    def test_leaves_gold_as_it_was_corrected_here(self, folder: Path, reviews: Task) -> None:
         correct_gold(reviews, {"id:101": [["bad"]]}, author=None, reason="It is a complaint.")
         assert import_benchmark(folder, name="mine").is_changed is False
         assert reviews.latest_gold_version().number == 2
 
-    def test_leaves_words_that_were_written_in_the_admin(self, tmp_path: Path) -> None:
+    def test_leaves_what_was_written_in_the_admin(self, tmp_path: Path) -> None:
         write_task(tmp_path / "SST-2")
         import_benchmark(tmp_path, name="mine")
         Task.objects.update(description="Better words.", language="en-GB")
@@ -279,7 +277,7 @@ class TestStartedStudy:
         ("field", "value"),
         [("title", "Films"), ("language", "de"), ("direction", "rtl"), ("max_spans", 3)],
     )
-    def test_refuses_another_field_that_annotators_meet(
+    def test_refuses_to_change_a_field_that_annotators_see(
         self, folder: Path, reviews: Task, field: str, value: Any
     ) -> None:
         started_on(reviews)
@@ -457,7 +455,7 @@ def test_lets_no_study_start_on_what_it_is_about_to_replace(
             starting.wait()
             start_study(batch.study, at=make.NOON)
 
-    monkeypatch.setattr(importing, "audit_task", audit_while_the_study_starts)
+    monkeypatch.setattr(storing, "audit_task", audit_while_the_study_starts)
     at_once(work, 2)
     batch.study.refresh_from_db()
     (frozen,) = batch.study.frozen["batches"]

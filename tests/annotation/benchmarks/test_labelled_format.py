@@ -39,7 +39,7 @@ def test_takes_several_fields_as_segments_and_a_question_of_its_own() -> None:
 
 def test_reads_tabs_and_line_breaks_in_a_text() -> None:
     data = read('text\tlabel\n"One\nTwo"\ta\nThree\tb\n', "texts.tsv")
-    assert [each.context[0] for each in data.examples] == ["One\nTwo", "Three"]
+    assert [example.context[0] for example in data.examples] == ["One\nTwo", "Three"]
     assert data.examples[1].where == "texts.tsv, line 4"
 
 

@@ -58,8 +58,8 @@ def test_samples_from_an_imported_task_beside_it() -> None:
 
 def test_sets_parameters_over_those_of_the_preset(texts: Path) -> None:
     run(texts, benchmark="flex", least_shots=2, most_shots=2, most_test=3, kept=0.25)
-    found = Task.objects.get().sampling["parameters"]
-    assert (found["least_shots"], found["most_shots"], found["kept"]) == (2, 2, 0.25)
+    parameters = Task.objects.get().sampling["parameters"]
+    assert [parameters[name] for name in ("least_shots", "most_shots", "kept")] == [2, 2, 0.25]
     for item_set in Task.objects.get().item_sets.filter(role="training"):
         assert item_set.shots == 4
 

@@ -13,7 +13,7 @@ from tests.annotation.benchmarks.sampled import RULES, data_set, sampled
 
 pytestmark = pytest.mark.django_db
 
-# Of what `sampled` draws, for ever.
+# Of what `sampled` draws; it must never change.
 CHECKSUM = "b55e117fb42ebcd2f2ed3c8b9ca8c3b36b389abf7c2efa9ec27b264a50c4e36c"
 
 
@@ -22,8 +22,8 @@ def test_stores_the_sets_of_every_episode() -> None:
     task = Task.objects.get(slug="topics")
     assert (report.examples, report.classes, report.sets) == (48, 3, 18)
     sets = task.item_sets.order_by("episode", "role")
-    assert [each.name for each in sets[:2]] == ["episode-1-test", "episode-1-train"]
-    assert [each.name for each in sets.filter(episode__gt=6)] == [
+    assert [item_set.name for item_set in sets[:2]] == ["episode-1-test", "episode-1-train"]
+    assert [item_set.name for item_set in sets.filter(episode__gt=6)] == [
         f"episode-{number}-test" for number in range(7, 13)
     ]
     test_set = sets.get(name="episode-1-test")
@@ -54,7 +54,7 @@ def test_uses_an_example_again_in_other_episodes() -> None:
     assert any(example.item_sets.count() > 3 for example in Example.objects.all())
 
 
-def test_numbers_every_question_of_the_task_for_itself() -> None:
+def test_gives_every_question_of_the_task_an_id_of_its_own() -> None:
     sampled()
     test_items = ItemSet.objects.filter(role="test").values_list("items__source_id", flat=True)
     assert len(set(test_items)) == len(test_items)
@@ -135,7 +135,7 @@ def test_makes_nested_shot_sets_that_are_batches_like_any_other() -> None:
     ]
     study = make.study(task.benchmark)
     made = make_batches(study, tasks=[task], shots=[0, 3, 6], wanted=3)
-    assert {(each.shots, each.split, each.chain) for each in made} == {
+    assert {(batch.shots, batch.split, batch.chain) for batch in made} == {
         (0, None, None),
         (3, 1, 1),
         (3, 2, 2),

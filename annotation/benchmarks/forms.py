@@ -1,0 +1,43 @@
+"""A gold as people write it: one piece a line, a line of --- between alternatives."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Gold
+
+SEPARATOR = "---"
+
+
+class GoldForm(forms.Form):
+    gold = forms.CharField(
+        label=_("Gold"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text=_(
+            "One piece per line, exactly as in the context. A line of --- separates alternatives. "
+            "Leave empty if the right answer is no answer."
+        ),
+    )
+    reason = forms.CharField(
+        label=_("Reason"),
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("Kept with the new version, and exported with its figures."),
+    )
+
+    def alternatives(self, before: Gold) -> list[list[Any]]:
+        """As written; a piece that was already in the gold keeps its place in the context."""
+        known = {span["text"]: span for spans in before.alternatives for span in spans}
+        blocks: list[list[Any]] = [[]]
+        for line in self.cleaned_data["gold"].splitlines():
+            if line.strip() == SEPARATOR:
+                blocks.append([])
+            elif line.strip():
+                blocks[-1].append(known.get(line, line.strip()))
+        return blocks
+
+
+def written(gold: Gold) -> str:
+    return f"\n{SEPARATOR}\n".join("\n".join(texts) for texts in gold.alternative_texts())
