@@ -8,13 +8,16 @@ kind of job must be safe to run twice.
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from annotation.jobs.pacing import write
 from annotation.models import Job, JobState, Upload
 from annotation.models.errors import Refusal
 
@@ -25,25 +28,30 @@ WAKING_TASK = "annotation.jobs.tasks.run_job"
 
 Result = dict[str, Any]
 Runner = Callable[[Job, "Progress"], Result]
+WAITS = "The queue does not answer. This is stored, and starts by itself when it does."
 
 logger = logging.getLogger(__name__)
 _runners: dict[str, Runner] = {}
 
 
 class Cancelled(Exception):
-    """Somebody asked the job to stop, or another attempt took it over."""
+    """Somebody asked the job to stop, or another attempt took it over. A runner may say how far it
+    had come."""
 
 
 class Progress:
-    """Tells the row how far a job is. Call it outside a transaction, or nobody sees it."""
+    """Tells the row how far a job is. Call it outside a transaction, or nobody sees it, and with no
+    query half read: SQLite writes nothing past one that is older than others' writes."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
 
     def __call__(self, done: int, total: int, message: str = "") -> None:
         """Raises Cancelled when the job is to stop."""
-        told = _still_running(self._job).update(
-            progress=done, total=total, message=message, heartbeat_at=timezone.now()
+        told = write(
+            lambda: _still_running(self._job).update(
+                progress=done, total=total, message=message, heartbeat_at=timezone.now()
+            )
         )
         if not told or _still_running(self._job).filter(cancel_requested=True).exists():
             raise Cancelled
@@ -86,8 +94,8 @@ def run_job(job_id: int) -> None:
     try:
         progress(0, 0)
         result = _runner_of(job)(job, progress)
-    except Cancelled:
-        _end(job, JobState.CANCELLED, message="Stopped before it finished.")
+    except Cancelled as stopped:
+        _end(job, JobState.CANCELLED, message=str(stopped) or "Stopped before it finished.")
     except Refusal as refusal:
         _end(job, JobState.FAILED, message=str(refusal))
     except Exception:
@@ -118,7 +126,16 @@ def sweep(*, at: datetime) -> None:
 
 
 def _wake(job_id: int) -> None:
-    import_string(WAKING_TASK).delay_on_commit(job_id)
+    transaction.on_commit(partial(_send_for_worker, job_id))
+
+
+def _send_for_worker(job_id: int) -> None:
+    """Without a broker the job waits: it is stored, and the sweep sends for a worker again."""
+    try:
+        import_string(WAKING_TASK).delay(job_id)
+    except Exception as problem:  # each broker's library has its own
+        logger.warning("The queue does not answer, so job %s waits: %s", job_id, problem)
+        Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(message=WAITS)
 
 
 def _claim(job_id: int) -> Job | None:
@@ -141,6 +158,7 @@ def _runner_of(job: Job) -> Runner:
 
 def _end(job: Job, state: str, **fields: Any) -> None:
     """Once: what an abandoned attempt says is ignored."""
-    ended = _still_running(job).update(state=state, finished_at=timezone.now(), **fields)
+    changes = {"state": state, "finished_at": timezone.now(), **fields}
+    ended = write(lambda: _still_running(job).update(**changes))
     if ended and job.upload_id is not None:
         Upload.objects.filter(pk=job.upload_id).delete()

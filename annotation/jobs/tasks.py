@@ -6,7 +6,7 @@ from celery import shared_task
 from celery.signals import worker_ready
 from django.utils import timezone
 
-from annotation.jobs import queue
+from annotation.jobs import files, queue
 
 
 @shared_task
@@ -17,6 +17,11 @@ def run_job(job_id: int) -> None:
 @shared_task
 def sweep_jobs() -> None:
     queue.sweep(at=timezone.now())
+
+
+@shared_task
+def remove_old_files() -> None:
+    files.remove_old(at=timezone.now())
 
 
 @worker_ready.connect

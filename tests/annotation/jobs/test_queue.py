@@ -169,7 +169,7 @@ class TestSweep:
     @pytest.fixture
     def woken(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         woken: list[int] = []
-        monkeypatch.setattr(tasks.run_job, "delay_on_commit", woken.append)
+        monkeypatch.setattr(queue, "_wake", woken.append)
         return woken
 
     def running(self, silent_s: int | None, **fields: Any) -> Job:

@@ -1,0 +1,60 @@
+"""Large files over HTTP: ordered, watched and fetched at the address of the file itself, so that
+nobody fetches what they may not open."""
+
+from django.contrib.auth.models import User
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from annotation.access.requests import HtmxRequest
+from annotation.jobs import files
+from annotation.jobs.files import Wanted
+from annotation.models import JobFile
+
+PAGE = "annotation/jobs/file.html"
+# Names the job whose file is fetched.
+FETCHED = "file"
+
+
+def large_file(
+    request: HtmxRequest, wanted: Wanted, content_type: str, *, back: str
+) -> HttpResponse:
+    """The page of a file, or the file. Call it for whoever may see the file, and with what it is
+    for this reader; `back` is the page that leads here."""
+    if FETCHED in request.GET:
+        return _fetched(request, wanted, content_type)
+    job = wanted.jobs.select_related("file").first()
+    author = request.user if isinstance(request.user, User) else None
+    # Strangers, where a board is public, have it made once: they would keep a worker busy.
+    may_order = author is not None or job is None
+    if request.method == "POST":
+        if may_order:
+            wanted.order(author=author)
+        return redirect(request.get_full_path())
+    context = {
+        "may_order": may_order,
+        "of": wanted.of,
+        "back": back,
+        "job": job,
+        "is_waiting": job is not None and not job.is_over,
+        "file": getattr(job, "file", None),
+    }
+    return render(request, f"{PAGE}#state" if request.htmx else PAGE, context)
+
+
+def document(data: bytes, content_type: str, name: str) -> HttpResponse:
+    """Whole, not line by line: a slow reader of a stream would hold a thread of the server."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(data, content_type=content_type, headers=headers)
+
+
+def _fetched(request: HtmxRequest, wanted: Wanted, content_type: str) -> HttpResponse:
+    number = request.GET[FETCHED]
+    if not (number.isascii() and number.isdecimal() and len(number) < 19):
+        raise Http404
+    file = get_object_or_404(JobFile, job_id=int(number), job__in=wanted.jobs)
+    data = bytes(file.data)
+    if "gzip" not in request.headers.get("Accept-Encoding", ""):
+        return document(files.uncompressed(data), content_type, file.name)
+    response = document(data, content_type, file.name)
+    response.headers["Content-Encoding"] = "gzip"
+    return response
