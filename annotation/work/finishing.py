@@ -3,33 +3,49 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import F
 
-from annotation.models import Assignment, Outcome, Place, Study, StudyState, WorkState
-from annotation.models.work import AssignmentQuerySet
-from annotation.work.paying import amount_due
+from annotation.models import Assignment, Outcome, Place, Study, WorkState
+from annotation.work.paying import amount_due, in_hand_ms
 
 # Those who finish their work keep the place; everybody else's is open again.
 KEEPS_PLACE = frozenset({Outcome.COMPLETED})
 
 
-def finish(assignment: Assignment, outcome: str, *, at: datetime) -> bool:
-    """End the assignment, unless it has ended already; says whether this call did it."""
+def finish(assignment: Assignment, outcome: str, *, at: datetime, by_closing: bool = False) -> bool:
+    """End the assignment, unless it has ended already; says whether this call did it.
+
+    The time on the present page is added, except for those who have gone away in silence.
+    """
+    in_silence = outcome == Outcome.EXPIRED and not by_closing
     with transaction.atomic():
-        ended = (
-            Assignment.objects.open()
-            .filter(pk=assignment.pk)
-            .update(
+        # As it stands now, and until this is over: what is paid rests on it.
+        present = _held(assignment)
+        if present is not None:
+            in_hand = 0 if in_silence else in_hand_ms(present, at=at)
+            present.paid_ms += in_hand
+            Assignment.objects.filter(pk=present.pk).update(
                 state=WorkState.FINISHED,
                 outcome=outcome,
+                ended_by_closing=by_closing,
                 finished_at=at,
                 seen_at=at,
-                amount=amount_due(assignment, outcome),
+                paid_ms=present.paid_ms,
+                reveal_ms=F("reveal_ms") + (in_hand if _is_reading_gold(present) else 0),
+                amount=amount_due(present, outcome),
             )
-        )
-        if ended:
             _settle_place(assignment, outcome)
     assignment.refresh_from_db()
-    return bool(ended)
+    return present is not None
+
+
+def _held(assignment: Assignment) -> Assignment | None:
+    own = Assignment.objects.open().filter(pk=assignment.pk)
+    return own.select_for_update(no_key=True).first()
+
+
+def _is_reading_gold(assignment: Assignment) -> bool:
+    return assignment.state == WorkState.REVEALED
 
 
 def _settle_place(assignment: Assignment, outcome: str) -> None:
@@ -44,19 +60,21 @@ def withdraw(assignment: Assignment, *, at: datetime) -> bool:
     return finish(assignment, Outcome.WITHDRAWN, at=at)
 
 
+def end_by_closing(assignment: Assignment, *, at: datetime) -> bool:
+    return finish(assignment, Outcome.EXPIRED, at=at, by_closing=True)
+
+
 def expire_idle(*, at: datetime) -> int:
     """End every assignment that has been silent for longer than its study allows, and those left
-    open in closed studies. Returns how many."""
+    open in studies that are over. Returns how many."""
     studies = Study.objects.filter(assignments__outcome="").distinct()
-    return sum(
-        finish(assignment, Outcome.EXPIRED, at=at)
-        for study in studies
-        for assignment in _overdue(study, at)
-    )
+    return sum(_expire(study, at) for study in studies)
 
 
-def _overdue(study: Study, at: datetime) -> AssignmentQuerySet:
+def _expire(study: Study, at: datetime) -> int:
     unfinished = Assignment.objects.open().filter(study=study)
-    if study.state == StudyState.CLOSED:
-        return unfinished
-    return unfinished.filter(seen_at__lt=at - timedelta(hours=study.expire_hours))
+    silent = unfinished.filter(seen_at__lt=at - timedelta(hours=study.expire_hours))
+    ended = sum(finish(assignment, Outcome.EXPIRED, at=at) for assignment in silent)
+    if study.is_over(at):
+        ended += sum(end_by_closing(assignment, at=at) for assignment in unfinished.all())
+    return ended

@@ -14,6 +14,7 @@ from annotation.models.errors import BadInput
 from annotation.work.judging import BrowserTimes
 
 _LONGEST_MS = 2**31 - 1
+_MOST_PASTES = 2**15 - 1
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ def read_sent_answer(post: QueryDict) -> SentAnswer:
             browser_ms=_milliseconds(post.get("browser_ms", "")),
             first_action_ms=_milliseconds(post.get("first_action_ms", "")),
             active_ms=_milliseconds(post.get("active_ms", "")),
+            pastes=_count(post.get("pastes", "")),
         ),
     )
 
@@ -51,6 +53,11 @@ def _milliseconds(text: str) -> int | None:
     is ever refused for it."""
     value = _whole_number(text)
     return value if value is not None and value <= _LONGEST_MS else None
+
+
+def _count(text: str) -> int | None:
+    value = _whole_number(text)
+    return None if value is None else min(value, _MOST_PASTES)
 
 
 def _whole_number(text: str) -> int | None:

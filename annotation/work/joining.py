@@ -1,102 +1,210 @@
-"""Joining: from a link to an assignment with a place, or to a refusal before any work."""
+"""Joining: from a consent to an assignment with a place, or to a refusal before any work.
 
+Nobody is stored before they have consented: person, id and place come into being together.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils.crypto import salted_hmac
+from django.db.models import F, Sum
 from django.utils.translation import gettext as _
 
-from annotation.models import Annotator, Assignment, Batch, Channel, Place, Study
+from annotation.access.changes import record
+from annotation.access.identity import identity_hash
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Batch,
+    ChangeAction,
+    Channel,
+    JoinAnswer,
+    JoinCount,
+    Place,
+    Study,
+    StudyState,
+    new_token,
+)
 from annotation.models.errors import NoEntry
 from annotation.models.shuffling import tie_broken
+from annotation.models.work import AssignmentQuerySet
+from annotation.work.moving import end_codes
 from annotation.work.places import claim_place
 
 
 class Full(NoEntry):
-    """No place is free for this person: said before any work, with the code for it."""
+    """The study is open, and has no place for this person: said before any work, with a code."""
 
 
 class NotOpen(NoEntry):
     """The study accepts nobody at the moment."""
 
 
-def identity_hash(channel: Channel, external_id: str) -> str:
-    """A keyed hash, so that a person is found again even after erasure."""
-    return salted_hmac("annotation.identity", f"{channel.slug}\n{external_id}").hexdigest()
+@dataclass(frozen=True)
+class Visit:
+    """Who came by a link, where to, and from which browser."""
+
+    study: Study
+    # Perhaps not stored yet: see `person`.
+    annotator: Annotator
+    batch: Batch | None = None
+    submission_id: str = ""
+    browser_hash: str = ""
 
 
-def identify(channel: Channel, external_id: str) -> tuple[Annotator, bool]:
-    """The annotator with an external id, and whether they are new."""
-    return Annotator.objects.get_or_create(
-        channel=channel,
-        identity_hash=identity_hash(channel, external_id),
-        defaults={"external_id": external_id},
+def person(channel: Channel, external_id: str) -> Annotator:
+    """Whom an external id names: somebody who is stored, or a person yet to be stored."""
+    identity = identity_hash(channel, external_id)
+    stored = Annotator.objects.filter(channel=channel, identity_hash=identity).first()
+    return stored or Annotator(channel=channel, identity_hash=identity, external_id=external_id)
+
+
+def assignments_of(study: Study, annotator: Annotator) -> AssignmentQuerySet:
+    """This person's in the study, the latest first; each of them rests on a consent."""
+    return Assignment.objects.filter(
+        study=study,
+        annotator__channel=annotator.channel_id,
+        annotator__identity_hash=annotator.identity_hash,
+        consented_at__isnull=False,
+    ).order_by("-id")
+
+
+def present_assignment(visit: Visit) -> Assignment | None:
+    """The one to continue: an unfinished one, or a finished one that is shown again unless the
+    channel sent a new submission id."""
+    mine = assignments_of(visit.study, visit.annotator)
+    if unfinished := mine.open().first():
+        return unfinished
+    same = mine.filter(submission_id=visit.submission_id) if visit.submission_id else mine
+    return same.first()
+
+
+def open_batches(visit: Visit, *, at: datetime) -> list[Batch]:
+    """The batches with a place for this person, the emptiest first. Raises NotOpen or Full."""
+    _check_takes(visit)
+    candidates = _candidates(visit, at)
+    places = Place.objects.filter(
+        batch__in=candidates, simulated=visit.annotator.channel.is_simulated
     )
+    with_room = set(places.claimable(at).values_list("batch_id", flat=True))
+    if not with_room:
+        raise _all_taken()
+    return [batch for batch in candidates if batch.pk in with_room]
 
 
-def join(
-    *,
-    study: Study,
-    annotator: Annotator,
-    at: datetime,
-    submission_id: str = "",
-    batch: Batch | None = None,
-) -> Assignment:
-    """The assignment that this annotator continues, or a new one with a place.
-
-    An unfinished assignment continues; a finished one is shown again unless the channel sent a new
-    submission id. Raises NotOpen or Full.
+def join(visit: Visit, *, at: datetime) -> Assignment:
+    """Take a consent: the assignment that this person continues, or a new one with a place, and
+    with the person if they are new. Raises NotOpen or Full, and then leaves nothing behind.
     """
-    present = _present_assignment(study, annotator, submission_id)
+    present = present_assignment(visit)
     if present is not None:
         return present
-    if not study.is_open:
-        raise NotOpen(_("This study is not open at the moment."))
+    _check_takes(visit)
     try:
-        return _join_new(study, annotator, submission_id, batch, at)
-    except IntegrityError:
+        return _join_new(visit, at)
+    except (IntegrityError, Full):
         # A second tab of the same person was quicker: continue with what it got.
-        present = _present_assignment(study, annotator, submission_id)
+        present = present_assignment(visit)
         if present is None:
             raise
         return present
 
 
-def _present_assignment(
-    study: Study, annotator: Annotator, submission_id: str
-) -> Assignment | None:
-    mine = Assignment.objects.filter(study=study, annotator=annotator).order_by("-id")
-    if unfinished := mine.open().first():
-        return unfinished
-    same = mine.filter(submission_id=submission_id) if submission_id else mine
-    return same.first()
+@transaction.atomic
+def renew_resume_link(assignment: Assignment, *, at: datetime, by: User | None = None) -> None:
+    """A new personal link for somebody who has lost every way in; the old one ends at once, and
+    so does a code that was shown for another device."""
+    end_codes(assignment)
+    assignment.resume_token, assignment.resume_renewed_at = new_token(), at
+    assignment.save(update_fields=["resume_token", "resume_renewed_at"])
+    who = assignment.annotator.pseudonym
+    record(by, assignment.study, ChangeAction.RESUME_LINK, {}, {who: "new"})
 
 
-def _join_new(
-    study: Study, annotator: Annotator, submission_id: str, batch: Batch | None, at: datetime
-) -> Assignment:
-    candidates = _candidates(study, annotator, batch, at)
-    if not candidates:
-        raise Full(_("You have worked on this before; each person takes part in a task only once."))
-    for candidate in candidates:
+def count_answer(study: Study, answer: JoinAnswer, *, at: datetime) -> None:
+    """A number is all that is kept of those who declined or found no place."""
+    row, _made = JoinCount.objects.get_or_create(study=study, hour=hour_of(at), answer=answer)
+    JoinCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
+
+
+def hour_of(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
+
+
+def join_answers(study: Study) -> Counter[str]:
+    """How often joins were answered without an assignment; declined ones still stored included."""
+    counts = Counter(dict(study.join_counts.values_list("answer").annotate(total=Sum("count"))))
+    stored = study.assignments.of_people().filter(outcome=JoinAnswer.DECLINED)
+    counts[JoinAnswer.DECLINED] += stored.count()
+    return counts
+
+
+def _check_takes(visit: Visit) -> None:
+    check_open(visit.study)
+    if visit.study.is_rehearsal and not visit.annotator.channel.is_simulated:
+        raise NotOpen(_("This is a rehearsal with simulated annotators: nobody can join it."))
+
+
+def check_open(study: Study) -> None:
+    """Raises NotOpen with what to do about it."""
+    if not study.is_open:
+        raise NotOpen(_SHUT[StudyState(study.state)]())
+
+
+_SHUT = {
+    StudyState.DRAFT: lambda: _(
+        "This study has not started yet. Open your link again later: it stays as it is, and "
+        "nothing is lost."
+    ),
+    StudyState.PAUSED: lambda: _(
+        "This study is paused at the moment. Open your link again later: it stays as it is, and "
+        "nothing is lost."
+    ),
+    StudyState.CLOSED: lambda: _("This study has ended: nobody can join it any more."),
+}
+
+
+def _all_taken() -> Full:
+    return Full(_("All places of this study are taken, so there is nothing left to do here."))
+
+
+@transaction.atomic
+def _join_new(visit: Visit, at: datetime) -> Assignment:
+    candidates = _candidates(visit, at)
+    annotator = _stored(visit.annotator)
+    for batch in candidates:
         with transaction.atomic():
             assignment = Assignment.objects.create(
                 annotator=annotator,
-                study=study,
-                batch=candidate,
-                exposure_key=candidate.task.exposure_key,
-                submission_id=submission_id,
-                order_seed=_order_seed(candidate, annotator),
+                study=visit.study,
+                batch=batch,
+                exposure_key=batch.task.exposure_key,
+                submission_id=visit.submission_id,
+                browser_hash=visit.browser_hash,
+                order_seed=_order_seed(batch, annotator),
                 joined_at=at,
+                consented_at=at,
                 seen_at=at,
                 shown_at=at,
             )
             if claim_place(assignment, at=at):
                 return assignment
             transaction.set_rollback(True)
-    raise Full(_("All places of this study are taken, so there is nothing left to do here."))
+    raise _all_taken()
+
+
+def _stored(annotator: Annotator) -> Annotator:
+    if annotator.pk is not None:
+        return annotator
+    return Annotator.objects.get_or_create(
+        channel=annotator.channel,
+        identity_hash=annotator.identity_hash,
+        defaults={"external_id": annotator.external_id},
+    )[0]
 
 
 def _order_seed(batch: Batch, annotator: Annotator) -> str:
@@ -105,30 +213,31 @@ def _order_seed(batch: Batch, annotator: Annotator) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
-def _candidates(
-    study: Study, annotator: Annotator, batch: Batch | None, at: datetime
-) -> list[Batch]:
-    """The batches this annotator may enter: fewest places taken first, ties by seeded
-    chance."""
+def _candidates(visit: Visit, at: datetime) -> list[Batch]:
+    """The batches this annotator may enter: fewest places taken first, ties by seeded chance.
+    Raises Full if there are none."""
+    study, annotator = visit.study, visit.annotator
     worked_on = (
-        Assignment.objects.filter(annotator=annotator)
-        .exclude(outcome="declined")
+        Assignment.objects.filter(
+            annotator__channel=annotator.channel_id,
+            annotator__identity_hash=annotator.identity_hash,
+        )
+        .exclude(outcome=JoinAnswer.DECLINED)
         .values("exposure_key")
     )
     batches = study.batches.select_related("task", "study").exclude(
         task__exposure_key__in=worked_on
     )
-    if batch is not None:
-        batches = batches.filter(pk=batch.pk)
+    if visit.batch is not None:
+        batches = batches.filter(pk=visit.batch.pk)
     by_id = {candidate.pk: candidate for candidate in batches}
+    if not by_id:
+        raise Full(_("You have worked on this before; each person takes part in a task only once."))
     taken = _taken_counts(list(by_id), annotator.channel.is_simulated, at)
-    ranked = [(taken.get(pk, 0), pk) for pk in by_id]
-    return [by_id[pk] for pk in tie_broken(ranked, f"{study.seed}:{annotator.pk}")]
+    ranked = [(taken[pk], pk) for pk in by_id]
+    return [by_id[pk] for pk in tie_broken(ranked, f"{study.seed}:{annotator.identity_hash}")]
 
 
-def _taken_counts(batch_ids: Sequence[int], simulated: bool, at: datetime) -> dict[int, int]:
-    counts: dict[int, int] = {}
+def _taken_counts(batch_ids: Sequence[int], simulated: bool, at: datetime) -> Counter[int]:
     places = Place.objects.filter(batch_id__in=batch_ids, simulated=simulated).taken(at)
-    for batch_id in places.values_list("batch_id", flat=True):
-        counts[batch_id] = counts.get(batch_id, 0) + 1
-    return counts
+    return Counter(places.values_list("batch_id", flat=True))

@@ -1,4 +1,4 @@
-"""Judging: every step of an assignment from consent to the last answer.
+"""Judging: every step of an assignment after the consent, to the last answer.
 
 Each act takes the step number that its form carried. A repeated or stale form changes
 nothing; the page shown afterwards is always the assignment's current one.
@@ -13,7 +13,7 @@ from annotation.kinds import answer_kind
 from annotation.kinds.base import Form
 from annotation.models import Assignment, Judgement, Outcome, Role, WorkState
 from annotation.models.frozen import FrozenExample, batch_content, sequence
-from annotation.work.finishing import finish
+from annotation.work.finishing import end_by_closing, finish
 from annotation.work.paying import paid_ms
 from annotation.work.places import holds_place, renew_lease
 from annotation.work.qualifying import qualify
@@ -21,32 +21,31 @@ from annotation.work.qualifying import qualify
 
 @dataclass(frozen=True)
 class BrowserTimes:
-    """The browser's own account of one answer, in milliseconds; None where it has none."""
+    """The browser's own account of one answer, in milliseconds, and how often something was
+    pasted; None where it has none."""
 
     browser_ms: int | None = None
     first_action_ms: int | None = None
     active_ms: int | None = None
+    pastes: int | None = None
 
 
-def notice_displacement(assignment: Assignment, *, at: datetime) -> None:
+def notice_end(assignment: Assignment, *, at: datetime) -> None:
     """Tell those who come back too late before they do any more work."""
-    if not assignment.is_finished and not holds_place(assignment):
+    if assignment.is_finished:
+        return
+    if not holds_place(assignment):
         finish(assignment, Outcome.DISPLACED, at=at)
+    elif assignment.study.is_over(at):
+        end_by_closing(assignment, at=at)
 
 
-def give_consent(assignment: Assignment, *, at: datetime) -> None:
-    if assignment.state == WorkState.CONSENT and _holds_place(assignment, at):
-        _move(assignment, WorkState.CONSENT, at=at, state=WorkState.DESCRIPTION, consented_at=at)
-
-
-def decline(assignment: Assignment, *, at: datetime) -> None:
-    if assignment.state == WorkState.CONSENT:
-        finish(assignment, Outcome.DECLINED, at=at)
-
-
-def begin(assignment: Assignment, *, at: datetime) -> None:
-    """From the task description to the first example."""
-    if assignment.state != WorkState.DESCRIPTION or not _holds_place(assignment, at):
+def begin(assignment: Assignment, *, at: datetime, step: int = 0) -> None:
+    """From the task description to the first example, or from the end of the training to the
+    test."""
+    if assignment.state != WorkState.DESCRIPTION or step != assignment.step:
+        return
+    if not _holds_place(assignment, at):
         return
     rules = batch_content(assignment.batch_id).rules
     reading = paid_ms(assignment.shown_at, at, rules.reading_cap_s)
@@ -57,6 +56,7 @@ def begin(assignment: Assignment, *, at: datetime) -> None:
         paid_ms=assignment.paid_ms + reading,
         at=at,
     )
+    _end_if_closed(assignment, at)
 
 
 def current_example(assignment: Assignment) -> FrozenExample:
@@ -103,6 +103,7 @@ def submit_answer(
                 browser_ms=times.browser_ms,
                 first_action_ms=times.first_action_ms,
                 active_ms=times.active_ms,
+                pastes=times.pastes,
             )
             if not _after_answer(assignment, example, step, paid, content.steps, at):
                 # The assignment ended or moved on meanwhile: this answer came too late.
@@ -129,11 +130,14 @@ def _after_answer(
     )
     if moved and not in_training and step + 1 == steps:
         finish(assignment, Outcome.COMPLETED, at=at)
+    elif moved:
+        _end_if_closed(assignment, at)
     return moved
 
 
 def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
-    """From a revealed gold to the next example; after the last one, qualification."""
+    """From a revealed gold to the next example; after the last one, qualification, and a page
+    between training and test."""
     if assignment.state != WorkState.REVEALED or step != assignment.step:
         return
     content = batch_content(assignment.batch_id)
@@ -141,26 +145,38 @@ def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
         if not _holds_place(assignment, at):
             return
         reading = paid_ms(assignment.shown_at, at, content.rules.reveal_cap_s)
+        last = step + 1 == len(content.training)
         moved = _move(
             assignment,
             WorkState.REVEALED,
             at=at,
-            state=WorkState.ANSWERING,
+            state=WorkState.DESCRIPTION if last else WorkState.ANSWERING,
             step=step + 1,
             paid_ms=assignment.paid_ms + reading,
             reveal_ms=assignment.reveal_ms + reading,
         )
-        last = step + 1 == len(content.training)
         if moved and last and not qualify(assignment, at=at).passed:
             finish(assignment, Outcome.SCREENED_OUT, at=at)
+        elif moved:
+            _end_if_closed(assignment, at)
 
 
 def _holds_place(assignment: Assignment, at: datetime) -> bool:
-    """Renew the lease; if a join took the place meanwhile, the work ends here."""
+    """Renew the lease; if a join took the place meanwhile, or the study is over, the work ends
+    here."""
+    if assignment.study.is_over(at):
+        end_by_closing(assignment, at=at)
+        return False
     if renew_lease(assignment, at=at):
         return True
     finish(assignment, Outcome.DISPLACED, at=at)
     return False
+
+
+def _end_if_closed(assignment: Assignment, at: datetime) -> None:
+    """A closed study takes the page that was shown when it closed, and shows no other."""
+    if assignment.study.is_closed:
+        end_by_closing(assignment, at=at)
 
 
 def _move(assignment: Assignment, from_state: str, *, at: datetime, **changes: object) -> bool:

@@ -5,7 +5,6 @@ Gold enters only in the state `revealed`, whose judgement is committed.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -18,9 +17,18 @@ from annotation.kinds import answer_kind
 from annotation.kinds.base import Revealed
 from annotation.kinds.revealing import compare
 from annotation.kinds.scoring import gold_in_force
-from annotation.models import Assignment, Outcome, OutcomeRule, Role, WorkState
-from annotation.models.frozen import BatchContent, batch_content
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Judgement,
+    Role,
+    Study,
+    WorkState,
+)
+from annotation.models.frozen import BatchContent, FrozenExample, batch_content
+from annotation.work.ending import code_of, ending_of
 from annotation.work.judging import current_example, judgement_at
+from annotation.work.markdown import markdown_html
 from annotation.work.paying import earned
 
 
@@ -32,34 +40,55 @@ class Progress:
     has_training: bool
     tests: int
 
+    @property
+    def saved(self) -> int:
+        """The number of the answer before this one, which is stored; 0 for the first."""
+        return self.number - 1
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where somebody is, and what their page is made of. The judgement is that of the present
+    step, once it is locked."""
+
+    assignment: Assignment
+    content: BatchContent
+    example: Callable[[], FrozenExample]
+    judgement: Callable[[], Judgement | None]
+    asked: Callable[[FrozenExample], SafeString]
+
 
 def page_context(assignment: Assignment) -> dict[str, Any]:
     """The template's context for the assignment's position."""
-    content = batch_content(assignment.batch_id)
+    return context_at(
+        Position(
+            assignment,
+            batch_content(assignment.batch_id),
+            example=lambda: current_example(assignment),
+            judgement=lambda: judgement_at(assignment, assignment.step),
+            asked=lambda example: asked_html(assignment.batch_id, example.pk, get_language()),
+        )
+    )
+
+
+def context_at(position: Position) -> dict[str, Any]:
+    assignment, content = position.assignment, position.content
     rules = content.rules
     return {
         "assignment": assignment,
         "kind": answer_kind(content.kind),
         "rules": rules,
+        "description": markdown_html(content.description),
         "earned": earned(assignment.paid_ms, rules.hourly_rate),
         "minutes": assignment.paid_ms // 60_000,
-        # Only whole pages use it, and only then is it looked up.
-        "withdrawal": lambda: _rule(assignment, Outcome.WITHDRAWN),
-        **_PANELS[assignment.state](assignment),
+        **_PANELS[assignment.state](position),
     }
 
 
-def _consent(assignment: Assignment) -> dict[str, Any]:
-    content = batch_content(assignment.batch_id)
-    return {
-        "panel": "annotation/work/_consent.html",
-        "training_count": len(content.training),
-        "test_count": len(content.test),
-    }
-
-
-def _description(assignment: Assignment) -> dict[str, Any]:
-    content = batch_content(assignment.batch_id)
+def _description(position: Position) -> dict[str, Any]:
+    content = position.content
+    if position.assignment.step:
+        return _practice_done(position.assignment, content)
     return {
         "panel": "annotation/work/_description.html",
         "content": content,
@@ -68,18 +97,28 @@ def _description(assignment: Assignment) -> dict[str, Any]:
     }
 
 
-def _answering(assignment: Assignment) -> dict[str, Any]:
-    content = batch_content(assignment.batch_id)
-    example = current_example(assignment)
+def _practice_done(assignment: Assignment, content: BatchContent) -> dict[str, Any]:
+    """Between training and test; everything that it tells has been revealed."""
+    return {
+        "panel": "annotation/work/_practice_done.html",
+        "content": content,
+        "training_count": len(content.training),
+        "test_count": len(content.test),
+        "score": (assignment.training_score or 0) / 100,
+        "progress": progress(assignment, content),
+    }
+
+
+def _answering(position: Position) -> dict[str, Any]:
+    content, example = position.content, position.example()
     return {
         "panel": "annotation/work/_answer.html",
         "content": content,
         "example": example,
-        "asked": asked_html(assignment.batch_id, example.pk, get_language()),
+        "asked": position.asked(example),
         # Looked up only when a form comes back with an error, and is rendered again.
         "shown": lambda: answer_kind(content.kind).shown(example),
-        "progress": progress(assignment, content),
-        "draft_key": f"{assignment.resume_token[:8]}:{assignment.step}",
+        "progress": progress(position.assignment, content),
     }
 
 
@@ -88,17 +127,19 @@ def asked_html(batch_id: int, example_pk: int, language: str) -> SafeString:
     """An example and its answer fields, the same for everybody in a batch: rendered once per
     process, since it is frozen and most of the page."""
     content = batch_content(batch_id)
-    example = content.by_pk[example_pk]
+    return render_asked(content, content.by_pk[example_pk])
+
+
+def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
     kind = answer_kind(content.kind)
     shown = kind.shown(example)
     context = {"content": content, "kind": kind, "example": example, "shown": shown}
     return mark_safe(render_to_string(kind.form_template, context))
 
 
-def _revealed(assignment: Assignment) -> dict[str, Any]:
-    content = batch_content(assignment.batch_id)
-    example = current_example(assignment)
-    judgement = judgement_at(assignment, assignment.step)
+def _revealed(position: Position) -> dict[str, Any]:
+    assignment, content, example = position.assignment, position.content, position.example()
+    judgement = position.judgement()
     if judgement is None:
         raise LookupError(f"Step {assignment.step} of assignment {assignment.pk} is not locked.")
     gold = gold_in_force([example.pk], content.task_id, content.gold_version)[example.pk]
@@ -113,43 +154,47 @@ def _revealed(assignment: Assignment) -> dict[str, Any]:
     }
 
 
-def _finished(assignment: Assignment) -> dict[str, Any]:
-    rule = _rule(assignment, assignment.outcome)
-    code = rule.code if rule else ""
+def _finished(position: Position) -> dict[str, Any]:
+    assignment = position.assignment
     return {
         "panel": "annotation/work/_finished.html",
-        "code": code,
-        "completion_link": completion_link(assignment.study.channel.completion_url, code),
-        "explanation": f"annotation/work/outcomes/{assignment.outcome}.html",
-        "heading": _HEADINGS[assignment.outcome](),
-        "amount": assignment.amount or Decimal(0),
+        "ending": ending_of(assignment),
+        "code": code_of(assignment.study, assignment.outcome),
     }
 
 
-_PANELS: dict[str, Callable[[Assignment], dict[str, Any]]] = {
-    WorkState.CONSENT: _consent,
+_PANELS: dict[str, Callable[[Position], dict[str, Any]]] = {
     WorkState.DESCRIPTION: _description,
     WorkState.ANSWERING: _answering,
     WorkState.REVEALED: _revealed,
     WorkState.FINISHED: _finished,
 }
 
-_HEADINGS: dict[str, Callable[[], str]] = {
-    Outcome.COMPLETED: lambda: _("Done. Thank you!"),
-    Outcome.SCREENED_OUT: lambda: _("Thank you. Your part ends here."),
-    Outcome.WITHDRAWN: lambda: _("You have stopped. Thank you for your time."),
-    Outcome.EXPIRED: lambda: _("This work has ended."),
-    Outcome.DISPLACED: lambda: _("Your place was given to somebody else."),
-    Outcome.DECLINED: lambda: _("You did not take part."),
-}
+
+@dataclass(frozen=True)
+class OwnWork:
+    """What a browser may be told of somebody who has entered with it before."""
+
+    pseudonym: str
+    sentence: str
 
 
-def _rule(assignment: Assignment, outcome: str) -> OutcomeRule | None:
-    return assignment.study.outcome_rules.filter(outcome=outcome).first()
+def own_work(study: Study, annotator: Annotator) -> OwnWork:
+    """How far somebody got in this study, without saying who they are."""
+    assignment = annotator.assignments.filter(study=study).last()
+    return OwnWork(annotator.pseudonym, _how_far(assignment))
 
 
-def completion_link(template: str, code: str) -> str:
-    return template.replace("{code}", code) if template and code else ""
+def _how_far(assignment: Assignment | None) -> str:
+    if assignment is None:
+        return _("has not begun this study")
+    if assignment.is_finished:
+        return _("has ended this study")
+    steps = batch_content(assignment.batch_id).steps
+    return _("is at item %(number)d of %(total)d") % {
+        "number": assignment.step + 1,
+        "total": steps,
+    }
 
 
 def progress(assignment: Assignment, content: BatchContent) -> Progress:

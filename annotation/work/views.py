@@ -1,170 +1,33 @@
-"""The annotator's pages. Addresses are the same for everybody: the server knows the position of the
-browser's assignment, and shows that."""
+"""The pages of somebody at work. Addresses are the same for everybody: the server knows the
+position of the browser's assignment, and shows that."""
 
-from collections.abc import Callable
 from functools import wraps
 
-from django.contrib.auth.decorators import login_not_required
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.i18n import set_language
 
 from annotation.access import cookies
+from annotation.access.links import resume_link
 from annotation.access.requests import HtmxRequest
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Batch,
-    Invitation,
-    JoinAnswer,
-    Study,
-    WorkState,
-    new_token,
-)
-from annotation.models.errors import BadInput, NoEntry
+from annotation.models import Assignment
+from annotation.models.errors import BadInput
 from annotation.work import judging
+from annotation.work.commenting import LONGEST, add_comment, example_to_comment
+from annotation.work.ending import ending_if_withdrawn
+from annotation.work.entering import REFUSED, View, annotators_page
 from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.forms import read_sent_answer, read_step
-from annotation.work.joining import Full, NotOpen, identify, join
-from annotation.work.page import completion_link, page_context
+from annotation.work.frame import page_frame, page_title
+from annotation.work.page import page_context
 
-View = Callable[..., HttpResponse]
 PAGE = "annotation/work/work.html"
-REFUSED = "annotation/work/refused.html"
-
-
-def annotators_page(view: View) -> View:
-    """Open without an account, and never stored, neither by a cache nor by the browser."""
-
-    @wraps(view)
-    def private(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        response = view(request, *args, **kwargs)
-        add_never_cache_headers(response)
-        response["Referrer-Policy"] = "same-origin"
-        return response
-
-    return login_not_required(private)
-
-
-# Entering
-
-
-@annotators_page
-@require_GET
-def join_study(request: HttpRequest, token: str) -> HttpResponse:
-    return _enter_by_link(request, get_object_or_404(_studies(), join_token=token))
-
-
-@annotators_page
-@require_GET
-def join_batch(request: HttpRequest, token: str) -> HttpResponse:
-    batch = get_object_or_404(Batch.objects.select_related("study__channel"), join_token=token)
-    return _enter_by_link(request, batch.study, batch)
-
-
-@annotators_page
-@require_GET
-def accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
-    invitation = get_object_or_404(Invitation.objects.select_related("study__channel"), token=token)
-    annotator, _first = identify(invitation.study.channel, invitation.external_id)
-    return _enter(request, invitation.study, annotator)
-
-
-@annotators_page
-@require_GET
-def resume(request: HttpRequest, token: str) -> HttpResponse:
-    assignment = get_object_or_404(Assignment, resume_token=token)
-    response = redirect("annotation:work")
-    cookies.sign_in(request, response, assignment)
-    return response
-
-
-def _studies() -> QuerySet[Study]:
-    return Study.objects.select_related("channel")
-
-
-def _enter_by_link(request: HttpRequest, study: Study, batch: Batch | None = None) -> HttpResponse:
-    try:
-        annotator = _who_comes(request, study)
-    except NoEntry as refusal:
-        return _refused(request, study, str(refusal), status=403)
-    submission_id = request.GET.get(study.channel.submission_param or " ", "")[:200]
-    return _enter(request, study, annotator, batch, submission_id)
-
-
-def _who_comes(request: HttpRequest, study: Study) -> Annotator:
-    """The annotator of a link. An id that is already known is believed only with its first
-    browser's cookie or the channel's signature."""
-    channel = study.channel
-    if channel.invited_only or channel.is_simulated:
-        raise NoEntry(_("This study takes invited people only: open your personal link."))
-    if not channel.person_param:
-        return cookies.known_annotator(request, channel) or identify(channel, new_token())[0]
-    external_id = request.GET.get(channel.person_param, "").strip()[:200]
-    if not external_id:
-        raise NoEntry(
-            _("This link lacks your id. Open the study again from %(channel)s.")
-            % {"channel": channel.name}
-        )
-    signed = bool(channel.signature_param) and cookies.signature_holds(channel, request.GET.dict())
-    if channel.signature_param and not signed:
-        raise NoEntry(
-            _("This link was altered on the way. Open the study again from %(channel)s.")
-            % {"channel": channel.name}
-        )
-    annotator, first_time = identify(channel, external_id)
-    if not (first_time or signed or cookies.is_known(request, annotator)):
-        raise NoEntry(
-            _(
-                "This work was started in another browser. Continue there, or open the personal "
-                "link that was shown there."
-            )
-        )
-    return annotator
-
-
-def _enter(
-    request: HttpRequest,
-    study: Study,
-    annotator: Annotator,
-    batch: Batch | None = None,
-    submission_id: str = "",
-) -> HttpResponse:
-    try:
-        assignment = join(
-            study=study,
-            annotator=annotator,
-            batch=batch,
-            submission_id=submission_id,
-            at=timezone.now(),
-        )
-    except (Full, NotOpen) as refusal:
-        return _refused(request, study, str(refusal))
-    response = redirect("annotation:work")
-    cookies.sign_in(request, response, assignment)
-    return response
-
-
-def _refused(
-    request: HttpRequest, study: Study, sentence: str, *, status: int = 200
-) -> HttpResponse:
-    """Said before any work; anyone who was not let in gets the study's code for `full`."""
-    rule = study.outcome_rules.filter(outcome=JoinAnswer.FULL).first() if status == 200 else None
-    code = rule.code if rule else ""
-    context = {
-        "study": study,
-        "sentence": sentence,
-        "code": code,
-        "completion_link": completion_link(study.channel.completion_url, code),
-    }
-    return render(request, REFUSED, context, status=status)
-
-
-# Working
+STOP = "annotation/work/stop.html"
+COMMENT = "annotation/work/comment.html"
+LINKS = {"study": "annotation:join_study", "batch": "annotation:join_batch"}
 
 
 def at_work(view: View) -> View:
@@ -175,9 +38,13 @@ def at_work(view: View) -> View:
     def with_assignment(request: HttpRequest) -> HttpResponse:
         assignment = cookies.signed_in_assignment(request)
         if assignment is None:
-            sentence = _("This browser is not taking part in a study. Open your link again.")
-            return render(request, REFUSED, {"sentence": sentence}, status=403)
-        judging.notice_displacement(assignment, at=timezone.now())
+            sentence = _(
+                "This browser is not taking part in a study. If you have begun before, open your "
+                "personal link; otherwise open the link that you were given."
+            )
+            context = {"sentence": sentence, "may_have_begun": True}
+            return render(request, REFUSED, context, status=403)
+        judging.notice_end(assignment, at=timezone.now())
         return view(request, assignment)
 
     return with_assignment
@@ -191,16 +58,13 @@ def work(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
 
 @at_work
 @require_POST
-def consent(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    act = judging.decline if "decline" in request.POST else judging.give_consent
-    act(assignment, at=timezone.now())
-    return _next_page(request, assignment)
-
-
-@at_work
-@require_POST
 def begin(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    judging.begin(assignment, at=timezone.now())
+    try:
+        # The task description stands before step 0, and its form needs none.
+        step = read_step(request.POST) if "step" in request.POST else 0
+        judging.begin(assignment, step=step, at=timezone.now())
+    except BadInput as refusal:
+        return _page(request, assignment, error=str(refusal))
     return _next_page(request, assignment)
 
 
@@ -228,11 +92,69 @@ def proceed(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
 
 
 @at_work
-@require_POST
+@require_http_methods(["GET", "POST"])
 def withdraw(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    if assignment.state != WorkState.CONSENT:
+    """Asks once more before anything is lost."""
+    if request.method == "POST" and "sure" in request.POST:
         withdraw_assignment(assignment, at=timezone.now())
-    return _next_page(request, assignment)
+    if assignment.is_finished:
+        return redirect("annotation:work")
+    ending = ending_if_withdrawn(assignment, at=timezone.now())
+    return render(request, STOP, {"study": assignment.study, "ending": ending})
+
+
+@at_work
+@require_http_methods(["GET", "POST"])
+def comment(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
+    """A page of its own, so that what is written there can't disturb an answer."""
+    text, error, step = request.POST.get("text", ""), "", example_to_comment(assignment)
+    if request.method == "POST":
+        try:
+            step = read_step(request.POST) if "step" in request.POST else None
+            add_comment(assignment, text=text, step=step, at=timezone.now())
+            return redirect("annotation:comment_thanks")
+        except BadInput as refusal:
+            error = str(refusal)
+    context = {
+        "study": assignment.study,
+        "assignment": assignment,
+        "longest": LONGEST,
+        "step": step,
+        "about": page_title(assignment) if step == assignment.step else "",
+        "text": text,
+        "error": error,
+    }
+    return render(request, COMMENT, context, status=422 if error else 200)
+
+
+@at_work
+@require_GET
+def comment_thanks(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
+    context = {"study": assignment.study, "assignment": assignment, "is_stored": True}
+    return render(request, COMMENT, context)
+
+
+@at_work
+@require_POST
+def leave(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
+    """For somebody else at this browser. The work stays as it is, and its link leads back."""
+    response: HttpResponse
+    door = cookies.door_of(request)
+    if door is not None and door.way in LINKS and not assignment.study.channel.person_param:
+        # There somebody new can begin, and whoever has begun is asked who they are.
+        response = redirect(LINKS[door.way], door.token)
+    else:
+        sentence = _("This browser has left that work. Now open the link that you were given.")
+        context = {"study": assignment.study, "sentence": sentence}
+        response = render(request, REFUSED, context)
+    cookies.sign_out(request, response)
+    return response
+
+
+@annotators_page
+@require_POST
+def choose_language(request: HttpRequest) -> HttpResponse:
+    return set_language(request)
 
 
 def _next_page(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
@@ -245,5 +167,6 @@ def _next_page(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
 
 def _page(request: HtmxRequest, assignment: Assignment, *, error: str = "") -> HttpResponse:
     template = f"{PAGE}#step" if request.htmx else PAGE
-    context = {**page_context(assignment), "error": error}
+    frame = page_frame(assignment, link=resume_link(request, assignment), at=timezone.now())
+    context = {**page_context(assignment), **frame, "error": error}
     return render(request, template, context, status=422 if error else 200)

@@ -77,6 +77,7 @@ def test_shows_no_unknown_field(task: Task) -> None:
         form = {"step": assignment.step, **ANSWERS[task.kind]}
         pages.append(client.post("/work/submit/", form, follow=True))
         pages.append(client.post("/work/next/", {"step": assignment.step}, follow=True))
+        pages.append(client.post("/work/begin/", {"step": assignment.step + 1}, follow=True))
         assignment.refresh_from_db()
     assert len(pages) > 2 * batch.test_set.items.count()
     assert not any(CANARY.encode() in page.content for page in pages)

@@ -67,9 +67,9 @@ def test_refuses_the_statement_that_this_database_alone_has() -> None:
 
 def test_notices_and_restores_triggers_that_a_migration_dropped() -> None:
     drop_triggers(connection)
-    assert [error.id for error in judgements_are_final(databases=["default"])] == [
-        "annotation.E001"
-    ] * 2
+    assert {error.id for error in judgements_are_final(databases=["default"])} == {
+        "annotation.W001"
+    }
     restore_triggers(sender=None, using="default")
     assert missing_triggers(connection) == []
 

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.models import Assignment, Batch, Outcome, Place, Study
+from annotation.models import Annotator, Assignment, Batch, Outcome, Place, Study
 from annotation.studies.lifecycle import pause_study, start_study
 from annotation.work.finishing import finish
-from annotation.work.joining import Full, NotOpen, join
-from annotation.work.judging import decline
+from annotation.work.joining import Full, NotOpen, Visit, join, person
 from tests import make
 from tests.together import at_once
 
@@ -51,7 +50,7 @@ def test_refuses_while_paused() -> None:
 def test_spreads_people_over_the_batches_with_the_fewest_places_taken() -> None:
     study = _running_study(tasks=3, wanted=4)
     for _ in range(6):
-        join(study=study, annotator=make.annotator(), at=make.NOON)
+        join(Visit(study=study, annotator=make.annotator()), at=make.NOON)
     taken = Counter(Assignment.objects.values_list("batch_id", flat=True))
     assert sorted(taken.values()) == [2, 2, 2]
 
@@ -71,13 +70,13 @@ def test_shows_a_finished_assignment_again() -> None:
 def test_gives_a_new_task_under_a_new_submission_id() -> None:
     study = _running_study(via="prolific")
     who = make.annotator("prolific")
-    first = join(study=study, annotator=who, at=make.NOON, submission_id="one")
+    first = join(Visit(study=study, annotator=who, submission_id="one"), at=make.NOON)
     finish(first, Outcome.COMPLETED, at=make.NOON)
-    second = join(study=study, annotator=who, at=make.NOON, submission_id="two")
+    second = join(Visit(study=study, annotator=who, submission_id="two"), at=make.NOON)
     assert second.batch.task != first.batch.task
     finish(second, Outcome.COMPLETED, at=make.NOON)
     with pytest.raises(Full):
-        join(study=study, annotator=who, at=make.NOON, submission_id="three")
+        join(Visit(study=study, annotator=who, submission_id="three"), at=make.NOON)
 
 
 def test_never_lets_anybody_see_a_task_twice_in_another_study() -> None:
@@ -101,14 +100,6 @@ def test_the_database_refuses_a_second_exposure() -> None:
             joined_at=make.NOON,
             seen_at=make.NOON,
         )
-
-
-def test_frees_the_place_of_somebody_who_declines() -> None:
-    batch = make.running_batch(wanted=1)
-    assignment = make.joined(batch)
-    decline(assignment, at=make.NOON)
-    assert assignment.outcome == Outcome.DECLINED
-    assert make.joined(batch).state == "consent"
 
 
 def test_gives_a_lapsed_place_to_the_next() -> None:
@@ -137,32 +128,30 @@ def test_takes_no_persons_place_when_simulated() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_gives_three_places_to_three_of_forty_who_come_at_once() -> None:
     batch = make.running_batch(wanted=3)
-    people = [make.annotator() for _ in range(40)]
+    people = [person(batch.study.channel, f"person {number}") for number in range(40)]
 
     def come(number: int) -> str:
         try:
-            join(
-                study=Study.objects.get(pk=batch.study_id),
-                annotator=people[number],
-                batch=Batch.objects.get(pk=batch.pk),
-                at=make.NOON,
-            )
+            study = Study.objects.get(pk=batch.study_id)
+            mine = Batch.objects.get(pk=batch.pk)
+            join(Visit(study=study, annotator=people[number], batch=mine), at=make.NOON)
         except Full:
             return "full"
         return "in"
 
     assert Counter(at_once(come, 40)) == {"in": 3, "full": 37}
-    assert Assignment.objects.count() == 3
+    assert Assignment.objects.count() == Annotator.objects.count() == 3
     assert Place.objects.filter(holder__isnull=False).count() == 3
 
 
 @pytest.mark.django_db(transaction=True)
 def test_gives_one_assignment_to_one_person_in_ten_tabs() -> None:
     study = _running_study(tasks=3)
-    who = make.annotator()
+    who = person(study.channel, "somebody new")
 
     def come(_number: int) -> int:
-        return join(study=Study.objects.get(pk=study.pk), annotator=who, at=make.NOON).pk
+        return join(Visit(study=Study.objects.get(pk=study.pk), annotator=who), at=make.NOON).pk
 
     assert len(set(at_once(come, 10))) == 1
+    assert Annotator.objects.count() == 1
     assert Place.objects.filter(holder__isnull=False).count() == 1

@@ -1,6 +1,5 @@
 """From the first example to the last answer."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
@@ -13,9 +12,8 @@ from annotation.work.finishing import withdraw
 from annotation.work.judging import (
     BrowserTimes,
     begin,
-    give_consent,
     leave_reveal,
-    notice_displacement,
+    notice_end,
     submit_answer,
 )
 from tests import make
@@ -103,15 +101,12 @@ def test_takes_an_answer_back_when_the_assignment_ends_while_it_is_stored(
     assert not Judgement.objects.exists()
 
 
-@pytest.mark.parametrize("act", [give_consent, begin])
-def test_goes_no_further_without_a_place(act: Callable[..., None]) -> None:
+def test_goes_no_further_without_a_place() -> None:
     batch = make.running_batch(wanted=1, lease_minutes=10)
     slow = make.joined(batch)
-    if act is begin:
-        give_consent(slow, at=make.NOON)
     later = make.NOON + timedelta(minutes=11)
     make.joined(batch, at=later)
-    act(Assignment.objects.get(pk=slow.pk), at=later)
+    begin(Assignment.objects.get(pk=slow.pk), at=later)
     slow.refresh_from_db()
     assert (slow.state, slow.outcome) == (WorkState.FINISHED, Outcome.DISPLACED)
 
@@ -119,7 +114,6 @@ def test_goes_no_further_without_a_place(act: Callable[..., None]) -> None:
 @pytest.mark.parametrize(("seconds", "paid"), [(25, 25_000), (500, 120_000)])
 def test_pays_the_reading_of_the_description_up_to_its_cap(seconds: int, paid: int) -> None:
     assignment = make.joined(make.running_batch(reading_cap_s=120))
-    give_consent(assignment, at=make.NOON)
     begin(assignment, at=make.NOON + timedelta(seconds=seconds))
     assert Assignment.objects.get().paid_ms == paid
 
@@ -129,13 +123,13 @@ def test_tells_who_comes_back_late_before_any_more_work() -> None:
     slow = make.at_work(batch)
     make.joined(batch, at=make.NOON + timedelta(minutes=11))
     back = Assignment.objects.get(pk=slow.pk)
-    notice_displacement(back, at=make.NOON + timedelta(minutes=12))
+    notice_end(back, at=make.NOON + timedelta(minutes=12))
     assert back.outcome == Outcome.DISPLACED
 
 
 def test_lets_who_holds_a_place_go_on() -> None:
     assignment = make.at_work(make.running_batch())
-    notice_displacement(assignment, at=make.NOON)
+    notice_end(assignment, at=make.NOON)
     assert assignment.outcome == ""
 
 

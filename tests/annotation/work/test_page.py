@@ -22,10 +22,10 @@ def marks(reveal: Reveal) -> dict[str, str]:
     return {verdict.text: verdict.mark for verdict in reveal.verdicts}
 
 
-def test_tells_right_missed_and_too_much_apart() -> None:
+def test_tells_right_missed_and_extra_apart() -> None:
     reveal = compared(["Rome", "Paris"], ["Rome", "Oslo"])
     assert marks(reveal) == {"Rome": "right", "Paris": "extra", "Oslo": "missed"}
-    assert (reveal.right_count, reveal.missed_count, reveal.extra_count) == (1, 1, 1)
+    assert sorted(verdict.mark for verdict in reveal.verdicts) == ["extra", "missed", "right"]
     assert reveal.score == pytest.approx(0.5)
 
 

@@ -68,8 +68,7 @@ def test_pays_what_the_outcomes_rule_says(rule: dict[str, object], amount: Decim
     assert amount_due(_worked_an_hour(**rule), Outcome.WITHDRAWN) == amount
 
 
-def test_pays_the_time_where_no_rule_says_otherwise_but_not_to_who_declines() -> None:
+def test_pays_the_time_where_no_rule_says_otherwise() -> None:
     assignment = _worked_an_hour()
     OutcomeRule.objects.filter(study=assignment.study).delete()
     assert amount_due(assignment, Outcome.COMPLETED) == 12
-    assert amount_due(assignment, Outcome.DECLINED) == 0

@@ -157,10 +157,12 @@ def test_applies_the_rule(
 
 
 def test_counts_several_alternatives_by_the_tasks_policy() -> None:
-    batch = make.running_batch(training=1)
-    gold = batch.training_set.examples.get().golds.get()
+    task = make.task(training=1)
+    gold = Gold.objects.get(example__item_sets__role=Role.TRAINING)
     gold.alternatives = [[{"text": "bad"}], [{"text": "good"}]]
     gold.save()
+    batch = make.batch(make.study(task.benchmark), task)
+    start_study(batch.study, at=make.NOON)
     assert make.worked_through(batch).training_score == 100
 
 

@@ -1,13 +1,26 @@
 """The annotator's pages, as seen by a browser without an account."""
 
 import re
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from annotation.models import Annotator, Assignment, Batch, Judgement, Kind, Outcome, WorkState
+from annotation.models import (
+    Assignment,
+    Batch,
+    JoinAnswer,
+    Judgement,
+    Kind,
+    Outcome,
+    Study,
+    WorkState,
+)
+from annotation.studies.lifecycle import close_study
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -43,37 +56,10 @@ def test_leads_from_the_link_to_the_code(kind: str) -> None:
         form: Any = make.right_answer(assignment)
         submit(client, assignment.step, **form)
         client.post("/work/next/", {"step": assignment.step})
+        client.post("/work/begin/", {"step": assignment.step + 1})
         assignment.refresh_from_db()
     assert assignment.outcome == Outcome.COMPLETED
     assert "CODE-COMPLETED" in client.get(WORK).content.decode()
-
-
-def test_takes_the_identifiers_out_of_the_address() -> None:
-    batch = make.running_batch(via="prolific")
-    response = Client().get(
-        reverse("annotation:join_study", args=[batch.study.join_token]),
-        {"PROLIFIC_PID": "p1", "STUDY_ID": "s1", "SESSION_ID": "x1"},
-    )
-    assert (response.status_code, response["Location"]) == (302, WORK)
-    assert Assignment.objects.get().submission_id == "x1"
-
-
-def test_lets_nobody_in_by_knowing_an_id() -> None:
-    batch = make.running_batch(via="prolific")
-    first = enter(batch, PROLIFIC_PID="p1")
-    stranger = Client().get(
-        reverse("annotation:join_batch", args=[batch.join_token]), {"PROLIFIC_PID": "p1"}
-    )
-    assert stranger.status_code == 403
-    assert "another browser" in stranger.content.decode()
-    assert first.get(WORK).status_code == 200
-
-
-def test_lets_the_first_browser_in_again() -> None:
-    batch = make.running_batch(via="prolific")
-    client = enter(batch, PROLIFIC_PID="p1")
-    enter(batch, client, PROLIFIC_PID="p1")
-    assert Assignment.objects.count() == 1
 
 
 def test_goes_on_by_the_resume_link_in_another_browser() -> None:
@@ -89,49 +75,28 @@ def test_goes_on_by_the_resume_link_in_another_browser() -> None:
 
 def test_refuses_a_cookie_that_was_changed() -> None:
     client = enter(make.running_batch())
+    start(client)
     client.cookies["annotator"] = client.cookies["annotator"].value.replace("assignment", "xx")
     assert client.get(WORK).status_code == 403
-
-
-def test_asks_for_the_id_that_a_link_lacks() -> None:
-    batch = make.running_batch(via="prolific")
-    response = Client().get(reverse("annotation:join_batch", args=[batch.join_token]))
-    assert response.status_code == 403
-    assert "lacks your id" in response.content.decode()
-    assert not Annotator.objects.exists()
-
-
-def test_tells_a_latecomer_before_any_work() -> None:
-    batch = make.running_batch(wanted=1)
-    enter(batch)
-    late = Client().get(reverse("annotation:join_batch", args=[batch.join_token]))
-    assert "CODE-FULL" in late.content.decode()
-    assert Assignment.objects.count() == 1
 
 
 def test_says_how_to_get_in_without_a_cookie() -> None:
     response = Client().get(WORK)
     assert response.status_code == 403
-    assert "Open your link again" in response.content.decode()
-
-
-def test_gives_declining_its_own_code() -> None:
-    client = enter(make.running_batch())
-    response = client.post("/work/consent/", {"decline": "1"}, follow=True)
-    assert "CODE-DECLINED" in response.content.decode()
-    assert "CODE-COMPLETED" not in response.content.decode()
+    assert "open your personal link" in response.content.decode()
 
 
 def test_gives_withdrawing_its_own_code() -> None:
     client = enter(make.running_batch())
     start(client)
-    response = client.post("/work/withdraw/", follow=True)
+    response = client.post("/work/withdraw/", {"sure": "1"}, follow=True)
     assert "CODE-WITHDRAWN" in response.content.decode()
-    assert client.get(WORK).content == client.get(WORK).content
+    assert _masked(client.get(WORK).content) == _masked(client.get(WORK).content)
 
 
 def test_keeps_no_page_in_any_cache() -> None:
     client = enter(make.running_batch())
+    start(client)
     response = client.get(WORK)
     assert "no-store" in response["Cache-Control"]
     assert b'hx-history="false"' in response.content
@@ -201,7 +166,9 @@ def test_names_no_example_in_any_address() -> None:
     page = client.get(WORK).content.decode()
     assert set(re.findall(r'(?:action|hx-post)="([^"]+)"', page)) == {
         "/work/submit/",
-        "/work/withdraw/",
+        "/work/device/",
+        "/work/leave/",
+        "/language/",
     }
 
 
@@ -220,3 +187,124 @@ def test_says_what_to_do_when_a_form_comes_without_its_token() -> None:
     response = client.post("/work/consent/", {"agree": "1"})
     assert response.status_code == 403
     assert "allow cookies" in response.content.decode()
+
+
+def test_still_shows_the_code_of_who_declined_before_the_consent_made_the_assignment() -> None:
+    client = enter(make.running_batch())
+    start(client)
+    Assignment.objects.update(state=WorkState.FINISHED, outcome=JoinAnswer.DECLINED)
+    page = client.get(WORK).content.decode()
+    assert "You did not take part" in page
+    assert "CODE-DECLINED" in page
+
+
+def test_asks_once_more_before_a_place_is_given_back() -> None:
+    batch = make.running_batch(hourly_rate=36)
+    client = enter(batch)
+    start(client)
+    Assignment.objects.update(paid_ms=60_000, shown_at=timezone.now() - timedelta(seconds=600))
+    for response in (client.get("/work/withdraw/"), client.post("/work/withdraw/")):
+        # The page in hand is worth an item's cap, three minutes.
+        assert "you are paid <strong>2.40\xa0USD" in response.content.decode()
+        assert Assignment.objects.get().outcome == ""
+    client.post("/work/withdraw/", {"sure": "1"})
+    ended = Assignment.objects.get()
+    assert (ended.outcome, ended.amount) == (Outcome.WITHDRAWN, Decimal("2.40"))
+    assert client.get("/work/withdraw/").status_code == 302
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+def test_names_the_state_in_the_title(htmx: bool) -> None:
+    batch = make.running_batch(training=2, tests=1, title="Cities")
+    client, headers = enter(batch), {"HX-Request": "true"} if htmx else {}
+    seen = []
+
+    def look() -> None:
+        page = client.get(WORK, headers=headers).content.decode()
+        (title,) = re.findall(r"<title>(.+?) · Cities</title>", page)
+        seen.append(title)
+
+    client.post("/work/consent/", {"agree": "1"})
+    look()
+    client.post("/work/begin/")
+    assignment = Assignment.objects.get()
+    look()
+    make.answer(assignment)
+    look()
+    make.answer(assignment)
+    assignment = Assignment.objects.get()
+    if assignment.state == WorkState.DESCRIPTION:
+        client.post("/work/begin/", {"step": assignment.step})
+    look()
+    make.answer(Assignment.objects.get())
+    look()
+    assert seen == [
+        "What to do", "Practice 1 of 2", "Practice 2 of 2", "Test 1 of 1", "Done. Thank you!",
+    ]  # fmt: skip
+
+
+def test_says_in_the_title_that_the_right_answer_is_shown() -> None:
+    client = enter(make.running_batch())
+    start(client)
+    submit(client, 0, option=0)
+    assert "<title>Right answer to Practice 1 of 3 · " in client.get(WORK).content.decode()
+
+
+def test_shows_the_personal_link_on_every_page_of_the_work() -> None:
+    client = enter(make.running_batch())
+    client.post("/work/consent/", {"agree": "1"})
+    link = f"http://testserver/resume/{Assignment.objects.get().resume_token}/"
+    pages = [client.get(WORK)]
+    client.post("/work/begin/")
+    pages.append(client.get(WORK))
+    submit(client, 0, option=0)
+    pages.append(client.get(WORK))
+    for page in pages:
+        assert f">{link}</a>" in page.content.decode()
+
+
+def test_leaves_somebodys_work_for_somebody_else_at_the_browser() -> None:
+    client = enter(make.running_batch())
+    start(client)
+    who = Assignment.objects.get().annotator.pseudonym
+    assert who in client.get(WORK).content.decode()
+    page = client.post("/work/leave/", follow=True).content.decode()
+    assert "Is this you?" in page
+    assert client.get(WORK).status_code == 403
+    client.post("/work/who/", {"who": who})
+    assert client.get(WORK).status_code == 200
+
+
+def test_sends_who_came_by_an_id_back_to_their_own_link() -> None:
+    client = enter(make.running_batch(via="prolific"), PROLIFIC_PID="somebody")
+    start(client)
+    response = client.post("/work/leave/")
+    assert "open the link that you were given" in response.content.decode()
+    assert client.get(WORK).status_code == 403
+    assert Assignment.objects.get().outcome == ""
+
+
+def test_switches_the_language_and_stays_where_it_was() -> None:
+    client = enter(make.running_batch())
+    start(client)
+    response = client.post("/language/", {"language": "de", "next": WORK})
+    assert response["Location"] == WORK
+    page = client.get(WORK).content.decode()
+    assert '<html lang="de"' in page
+    # Each language by the name that its speakers look for.
+    assert ">English</button>" in page
+
+
+def test_leads_to_no_other_site_by_the_language_switch() -> None:
+    response = Client().post("/language/", {"language": "de", "next": "https://example.org/"})
+    assert "example.org" not in response["Location"]
+
+
+def test_says_that_the_study_was_closed_and_for_how_long_the_page_may_be_sent() -> None:
+    batch = make.running_batch(item_cap_s=150)
+    client = enter(batch)
+    start(client)
+    close_study(batch.study, at=timezone.now())
+    assert "within 3 minutes" in client.get(WORK).content.decode()
+    Study.objects.update(closed_at=timezone.now() - timedelta(seconds=151))
+    assert "The study was closed before" in client.get(WORK).content.decode()

@@ -1,0 +1,356 @@
+"""Entering: what stands behind a link, and the consent that lets somebody in.
+
+Opening a link writes nothing to the database: it may be a preview, a prefetch or a second tab.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from urllib.parse import parse_qsl
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import cookies, throttles
+from annotation.access.cookies import Door
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Batch,
+    Channel,
+    Invitation,
+    JoinAnswer,
+    Study,
+    new_token,
+)
+from annotation.models.errors import NoEntry
+from annotation.work.ending import code_of, pay_without_work
+from annotation.work.joining import (
+    Full,
+    NotOpen,
+    Visit,
+    assignments_of,
+    count_answer,
+    join,
+    open_batches,
+    person,
+    present_assignment,
+)
+from annotation.work.page import own_work
+from annotation.work.promising import consent_facts
+
+View = Callable[..., HttpResponse]
+CONSENT = "annotation/work/consent.html"
+WHO = "annotation/work/who.html"
+REFUSED = "annotation/work/refused.html"
+LONGEST_ID = 200
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a link leads into."""
+
+    name: str
+    token: str
+    study: Study
+    batch: Batch | None = None
+    invited: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it names nobody, so that each browser gets a new id."""
+        return not (self.invited or self.study.channel.person_param)
+
+
+def annotators_page(view: View) -> View:
+    """Open without an account, and never stored, neither by a cache nor by the browser."""
+
+    @wraps(view)
+    def private(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        add_never_cache_headers(response)
+        response["Referrer-Policy"] = "same-origin"
+        return response
+
+    return login_not_required(private)
+
+
+# Opening a link
+
+
+@annotators_page
+@require_safe
+def join_study(request: HttpRequest, token: str) -> HttpResponse:
+    return _open(request, _way("study", token))
+
+
+@annotators_page
+@require_safe
+def join_batch(request: HttpRequest, token: str) -> HttpResponse:
+    return _open(request, _way("batch", token))
+
+
+@annotators_page
+@require_safe
+def accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
+    return _open(request, _way("invitation", token))
+
+
+@annotators_page
+@require_safe
+def resume(request: HttpRequest, token: str) -> HttpResponse:
+    assignment = Assignment.objects.filter(resume_token=token).first()
+    if assignment is None:
+        sentence = _(
+            "This personal link leads nowhere: a newer one took its place, or a part of it is "
+            "missing. Open the newest that you were given, whole; if you have none, write to the "
+            "people who run the study."
+        )
+        return render(request, REFUSED, {"sentence": sentence}, status=404)
+    return go_on(request, assignment)
+
+
+def _way(name: str, token: str) -> Way:
+    if name == "invitation":
+        invited = get_object_or_404(
+            Invitation.objects.select_related("study__channel"), token=token
+        )
+        return Way(name, token, invited.study, invited=invited.external_id)
+    if name == "batch":
+        batch = get_object_or_404(Batch.objects.select_related("study__channel"), join_token=token)
+        return Way(name, token, batch.study, batch)
+    return Way(
+        name, token, get_object_or_404(Study.objects.select_related("channel"), join_token=token)
+    )
+
+
+def _open(request: HttpRequest, way: Way) -> HttpResponse:
+    if slowed := _slowed(request, "joins", way):
+        return slowed
+    try:
+        door = _new_door(request, way)
+    except NoEntry as refusal:
+        return _refused(request, way.study, str(refusal), status=403)
+    response = _behind(request, door, way)
+    cookies.set_door(response, door)
+    return response
+
+
+def _new_door(request: HttpRequest, way: Way) -> Door:
+    """Who comes by this link. Raises NoEntry."""
+    last = cookies.door_of(request)
+    browser = last.browser if last else cookies.new_browser()
+    channel = way.study.channel
+    if way.invited:
+        return Door(way.name, way.token, way.invited, "", True, browser)
+    if channel.invited_only or channel.is_simulated:
+        raise NoEntry(_("This study takes invited people only: open your personal link."))
+    submission_id = _parameter(request, channel.submission_param)
+    if way.is_plain:
+        # A second tab is the same person; whoever is stored already is asked who they are.
+        is_second_tab = last is not None and (last.way, last.token) == (way.name, way.token)
+        own_id = last.external_id if last and is_second_tab else ""
+        if not own_id or person(channel, own_id).pk is not None:
+            own_id = new_token()
+        return Door(way.name, way.token, own_id, submission_id, True, browser)
+    external_id = _parameter(request, channel.person_param)
+    placeholder = dict(parse_qsl(channel.link_query)).get(channel.person_param)
+    if external_id in ("", placeholder):  # which the platform would have filled in
+        raise NoEntry(
+            _("This link lacks your id. Open the study again from %(channel)s.")
+            % {"channel": channel.name}
+        )
+    signed = bool(channel.signature_param) and cookies.signature_holds(channel, request.GET.dict())
+    if channel.signature_param and not signed:
+        raise NoEntry(
+            _("This link was altered on the way. Open the study again from %(channel)s.")
+            % {"channel": channel.name}
+        )
+    return Door(way.name, way.token, external_id, submission_id, signed, browser)
+
+
+def _parameter(request: HttpRequest, name: str) -> str:
+    value = request.GET.get(name, "").strip()[:LONGEST_ID] if name else ""
+    return value if value.isprintable() else ""
+
+
+def _behind(request: HttpRequest, door: Door, way: Way, *, asks_who: bool = True) -> HttpResponse:
+    """One's own work, the question who it is, the consent page, or a refusal."""
+    visit = _visit(door, way)
+    if not _may_enter(request, door, visit):
+        return _refused_stranger(request, way.study)
+    present = present_assignment(visit)
+    if present is not None:
+        return go_on(request, present)
+    if asks_who and way.is_plain and (known := _known_people(request, door, way.study.channel)):
+        work = [own_work(way.study, annotator) for annotator in known]
+        return render(request, WHO, {"study": way.study, "people": work})
+    return _consent_page(request, door, way)
+
+
+def _visit(door: Door, way: Way) -> Visit:
+    return Visit(
+        study=way.study,
+        annotator=person(way.study.channel, door.external_id),
+        batch=way.batch,
+        submission_id=door.submission_id,
+        browser_hash=door.browser_hash,
+    )
+
+
+def _may_enter(request: HttpRequest, door: Door, visit: Visit) -> bool:
+    """An id is believed until somebody has consented with it in this study; afterwards it takes the
+    channel's signature, or a browser that has entered here before."""
+    mine = assignments_of(visit.study, visit.annotator)
+    return (
+        door.is_proven
+        or not mine.exists()
+        or mine.filter(pk__in=cookies.own_assignments(request, door).values("pk")).exists()
+    )
+
+
+def _known_people(request: HttpRequest, door: Door, channel: Channel) -> list[Annotator]:
+    """Who has entered with this browser before, in any study of the channel."""
+    own = cookies.own_assignments(request, door).values("annotator")
+    return list(Annotator.objects.filter(pk__in=own, channel=channel, erased_at=None))
+
+
+def go_on(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    response = redirect("annotation:work")
+    cookies.sign_in(request, response, assignment)
+    return response
+
+
+# Consenting
+
+
+@annotators_page
+@require_http_methods(["GET", "HEAD", "POST"])
+def consent(request: HttpRequest) -> HttpResponse:
+    door = cookies.door_of(request)
+    if door is None:
+        if cookies.signed_in_assignment(request):
+            return redirect("annotation:work")
+        sentence = _(
+            "This browser did not keep the cookie that your link gave it. Allow cookies for this "
+            "site, and open your link again."
+        )
+        return render(request, REFUSED, {"sentence": sentence}, status=403)
+    way = _way(door.way, door.token)
+    if request.method != "POST":
+        return _behind(request, door, way, asks_who=False)
+    if not {"agree", "decline"} & request.POST.keys():
+        return _behind(request, door, way)
+    if request.POST.get("door", door.mark) != door.mark:
+        # Another link was opened after this page: the latest counts.
+        return _behind(request, door, way)
+    return _slowed(request, "consents", way) or _answered(request, door, way)
+
+
+@annotators_page
+@require_POST
+def choose_who(request: HttpRequest) -> HttpResponse:
+    """Go on as somebody who has entered with this browser before."""
+    door = cookies.door_of(request)
+    if door is None:
+        return redirect("annotation:consent")
+    way = _way(door.way, door.token)
+    known = _known_people(request, door, way.study.channel) if way.is_plain else []
+    for annotator in known:
+        if annotator.pseudonym == request.POST.get("who"):
+            own = Door(way.name, way.token, annotator.external_id, "", True, door.browser)
+            present = present_assignment(_visit(own, way))
+            response = go_on(request, present) if present else redirect("annotation:consent")
+            cookies.set_door(response, own)
+            return response
+    return redirect("annotation:consent")
+
+
+def _consent_page(request: HttpRequest, door: Door, way: Way) -> HttpResponse:
+    try:
+        batches = open_batches(_visit(door, way), at=timezone.now())
+    except (Full, NotOpen) as refusal:
+        return _refused_place(request, way, refusal)
+    context = {
+        "study": way.study,
+        "facts": consent_facts(way.study, batches),
+        "door": door,
+        "is_plain": way.is_plain,
+    }
+    return render(request, CONSENT, context)
+
+
+def _answered(request: HttpRequest, door: Door, way: Way) -> HttpResponse:
+    visit = _visit(door, way)
+    if not _may_enter(request, door, visit):
+        return _refused_stranger(request, way.study)
+    if "decline" in request.POST and present_assignment(visit) is None:
+        count_answer(way.study, JoinAnswer.DECLINED, at=timezone.now())
+        sentence = _("You chose not to take part. Nothing about you was stored.")
+        return _refused(request, way.study, sentence, answer=JoinAnswer.DECLINED)
+    try:
+        assignment = join(visit, at=timezone.now())
+    except (Full, NotOpen) as refusal:
+        if isinstance(refusal, Full):
+            count_answer(way.study, JoinAnswer.FULL, at=timezone.now())
+        return _refused_place(request, way, refusal)
+    # Somebody else may have consented with this id a moment ago.
+    if not _may_enter(request, door, visit):
+        return _refused_stranger(request, way.study)
+    return go_on(request, assignment)
+
+
+# Refusing
+
+
+def _refused_stranger(request: HttpRequest, study: Study) -> HttpResponse:
+    sentence = _(
+        "Somebody with your id has agreed to take part in this study already, in another browser. "
+        "If that was you, go on in that browser, or open the personal link that was shown there. "
+        "If you have neither, write to the people who run the study: they can give you a new link."
+    )
+    return _refused(request, study, sentence, status=403, may_have_begun=True)
+
+
+def _slowed(request: HttpRequest, act: str, way: Way) -> HttpResponse | None:
+    """The page that asks to wait, if too much came from this address or by this link."""
+    address, link = throttles.address_of(request), f"{way.name} {way.token}"
+    limits = {f"{act}_per_address": address, f"{act}_per_link": link}
+    seconds = max(throttles.seconds_to_wait(*limit) for limit in limits.items())
+    if not seconds:
+        for limit in limits.items():
+            throttles.count(*limit)
+        return None
+    sentence = _(
+        "Very many people come from your network, or by this link, at the moment. Wait "
+        "%(minutes)d minutes and load this page again: nothing is lost."
+    ) % {"minutes": -(-seconds // 60)}
+    response = _refused(request, way.study, sentence, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def _refused_place(request: HttpRequest, way: Way, refusal: NoEntry) -> HttpResponse:
+    answer = JoinAnswer.FULL if isinstance(refusal, Full) else None
+    return _refused(request, way.study, str(refusal), answer=answer, is_plain=way.is_plain)
+
+
+def _refused(
+    request: HttpRequest,
+    study: Study,
+    sentence: str,
+    *,
+    status: int = 200,
+    answer: JoinAnswer | None = None,
+    **more: object,
+) -> HttpResponse:
+    """Said before any work, with the code of the answer where there is one."""
+    context: dict[str, object] = {"study": study, "sentence": sentence, **more}
+    if answer is not None:
+        context |= {"code": code_of(study, answer), "pay": pay_without_work(study, answer)}
+    return render(request, REFUSED, context, status=status)

@@ -1,0 +1,55 @@
+"""Moving to another device: a code that is shown on the one and typed on the other.
+
+It lets in like the personal link, which a person at two devices can hardly copy by hand.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from annotation.models import Assignment, DeviceCode
+from annotation.models.errors import BadInput
+
+CODE_MINUTES = 10
+# As in pseudonyms: neither a word nor a misreading.
+_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
+# 28 to the power of 8: whoever guesses is slowed down long before.
+_LENGTH = 8
+
+
+@transaction.atomic
+def new_code(assignment: Assignment, *, at: datetime) -> str:
+    """A code that works once; the one before it ends."""
+    code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+    DeviceCode.objects.filter(expires_at__lte=at).delete()
+    expires_at = at + timedelta(minutes=CODE_MINUTES)
+    DeviceCode.objects.update_or_create(
+        assignment=assignment, defaults={"code_hash": _hash(code), "expires_at": expires_at}
+    )
+    return f"{code[: _LENGTH // 2]}-{code[_LENGTH // 2 :]}"
+
+
+def use_code(typed: str, *, at: datetime) -> Assignment:
+    """Whose code it is, which ends with that. Raises BadInput."""
+    letters = "".join(letter for letter in typed.upper() if letter in _LETTERS)
+    row = DeviceCode.objects.filter(code_hash=_hash(letters), expires_at__gt=at).first()
+    # Of several that come at once the one whose deletion counts is let in.
+    if row is None or not DeviceCode.objects.filter(pk=row.pk, code_hash=row.code_hash).delete()[0]:
+        raise BadInput(
+            _(
+                "This code lets nobody in: it was mistyped, was used before, or is too old. Show a "
+                "new one on the device on which you began, and type that."
+            )
+        )
+    return row.assignment
+
+
+def end_codes(assignment: Assignment) -> None:
+    DeviceCode.objects.filter(assignment=assignment).delete()
+
+
+def _hash(letters: str) -> str:
+    return salted_hmac("annotation.device", letters, algorithm="sha256").hexdigest()

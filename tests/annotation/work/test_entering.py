@@ -1,0 +1,493 @@
+"""What a link does, who is believed, and what a refusal says."""
+
+import hmac
+from collections import Counter
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from django.core import signing
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.access.identity import remember_key
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Batch,
+    Channel,
+    Invitation,
+    JoinCount,
+    Place,
+    Study,
+    WorkState,
+)
+from annotation.studies.lifecycle import close_study, pause_study, start_study
+from annotation.work.finishing import finish
+from tests import make
+from tests.together import at_once
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+CONSENT = "/work/consent/"
+WORK = "/work/"
+PROLIFIC: Any = {"PROLIFIC_PID": "p1", "STUDY_ID": "s1", "SESSION_ID": "x1"}
+
+
+def link_of(batch: Batch) -> str:
+    return reverse("annotation:join_batch", args=[batch.join_token])
+
+
+def visit(of: Batch | str, client: Client | None = None, **parameters: str) -> Any:
+    return (client or Client()).get(of if isinstance(of, str) else link_of(of), parameters)
+
+
+def came(of: Batch | str, client: Client | None = None, **parameters: str) -> Client:
+    client = client or Client()
+    assert b'data-panel="consent"' in visit(of, client, **parameters).content
+    return client
+
+
+def agree(client: Client, **fields: str) -> Any:
+    return client.post(CONSENT, {"agree": "1", **fields})
+
+
+def consented(of: Batch | str, client: Client | None = None, **parameters: str) -> Client:
+    client = came(of, client, **parameters)
+    assert agree(client)["Location"] == WORK
+    return client
+
+
+def lost(client: Client) -> Client:
+    """The same browser, which has not received the response to its consent."""
+    del client.cookies["annotator"]
+    return client
+
+
+def text_of(response: Any) -> str:
+    return response.content.decode()
+
+
+def taken() -> int:
+    return Place.objects.filter(holder__isnull=False).count()
+
+
+# Opening a link takes nothing
+
+
+@pytest.mark.parametrize("via", ["link", "prolific"])
+def test_takes_nothing_and_writes_nothing_when_a_link_is_opened(via: str) -> None:
+    batch = make.running_batch(wanted=3, via=via)
+    remember_key()  # as a migration does
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        for number in range(50):
+            came(batch, PROLIFIC_PID=f"p{number}")
+    assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
+    assert (taken(), Annotator.objects.count(), Assignment.objects.count()) == (0, 0, 0)
+
+
+def test_makes_person_id_and_place_with_the_consent() -> None:
+    batch = make.running_batch(via="prolific")
+    client = came(batch, **PROLIFIC)
+    agree(client)
+    assignment = Assignment.objects.get()
+    assert assignment.annotator.external_id == "p1"
+    assert assignment.submission_id == "x1"
+    assert (assignment.state, taken()) == (WorkState.DESCRIPTION, 1)
+    assert b"I agree" not in client.get(WORK).content
+
+
+def test_takes_one_place_for_a_prefetch_and_a_second_tab() -> None:
+    batch = make.running_batch(wanted=3)
+    client = came(batch)
+    came(batch, client)
+    came(batch, client)
+    assert agree(client).status_code == agree(client).status_code == 302
+    assert (Assignment.objects.count(), taken()) == (1, 1)
+
+
+def test_shows_the_latest_link_to_a_form_of_an_earlier_one() -> None:
+    first, second = make.running_batch(title="First"), make.running_batch(title="Second")
+    client = came(first)
+    mark = client.get(CONSENT).context["door"].mark
+    came(second, client)
+    assert "Second" in text_of(agree(client, door=mark))
+    assert not Assignment.objects.exists()
+    agree(client)
+    assert Assignment.objects.get().batch == second
+
+
+def test_shows_the_range_of_a_study_with_several_batches() -> None:
+    bench = make.benchmark()
+    study = make.study(bench)
+    make.batch(study, make.task(bench, training=3, tests=4))
+    make.batch(study, make.task(bench, training=5, tests=6))
+    start_study(study, at=make.NOON)
+    page = text_of(Client().get(reverse("annotation:join_study", args=[study.join_token])))
+    assert "First 3 to 5 examples for practice" in page
+    assert "4–6 examples to answer" in page
+
+
+def test_counts_who_declines_and_stores_nothing_else() -> None:
+    batch = make.running_batch(via="prolific")
+    client = came(batch, **PROLIFIC)
+    page = text_of(client.post(CONSENT, {"decline": "1"}))
+    assert "CODE-DECLINED" in page
+    assert "CODE-COMPLETED" not in page
+    assert (taken(), Annotator.objects.count(), Assignment.objects.count()) == (0, 0, 0)
+    count = JoinCount.objects.get()
+    assert (count.study, count.answer, count.count) == (batch.study, "declined", 1)
+
+
+def test_lets_who_declined_think_again() -> None:
+    client = came(make.running_batch())
+    client.post(CONSENT, {"decline": "1"})
+    assert agree(client)["Location"] == WORK
+
+
+def test_takes_no_answer_for_no_consent() -> None:
+    client = came(make.running_batch())
+    page = client.post(CONSENT, {})
+    assert b'name="agree"' in page.content
+    assert not Assignment.objects.exists()
+
+
+def test_gives_nobody_who_works_the_code_for_declining() -> None:
+    client = consented(make.running_batch())
+    assert client.post(CONSENT, {"decline": "1"})["Location"] == WORK
+
+
+def test_says_what_to_do_when_the_browser_keeps_no_cookie() -> None:
+    response = agree(Client())
+    assert response.status_code == 403
+    assert "Allow cookies" in text_of(response)
+
+
+OF_ANOTHER_VERSION = signing.dumps({"way": "study"}, salt="annotation.access.door")
+
+
+@pytest.mark.parametrize(
+    "cookie",
+    ["", "nonsense", "a:b:c", OF_ANOTHER_VERSION],
+    ids=["empty", "nonsense", "unsigned", "of another version"],  # a signature tells the time
+)
+def test_refuses_a_door_that_was_changed(cookie: str) -> None:
+    client = came(make.running_batch())
+    client.cookies["door"] = cookie
+    assert agree(client).status_code == 403
+
+
+def test_takes_the_ids_out_of_the_address() -> None:
+    client = consented(make.running_batch(via="prolific"), **PROLIFIC)
+    assert client.get(WORK).status_code == 200
+    assert b"p1" not in client.get(WORK).content
+
+
+@pytest.mark.parametrize("pid", ["", " ", "{{%PROLIFIC_PID%}}"])
+def test_asks_for_the_id_that_a_link_lacks(pid: str) -> None:
+    response = visit(make.running_batch(via="prolific"), PROLIFIC_PID=pid)
+    assert response.status_code == 403
+    assert "lacks your id" in text_of(response)
+
+
+def test_takes_long_ids_in_any_script() -> None:
+    long = "字" * 200
+    consented(make.running_batch(via="prolific"), PROLIFIC_PID=long, SESSION_ID=long)
+    assert Annotator.objects.get().external_id == long
+
+
+# Too late, too early
+
+
+def test_tells_two_hundred_latecomers_and_keeps_none_of_their_ids() -> None:
+    batch = make.running_batch(wanted=1, via="prolific")
+    late = [came(batch, PROLIFIC_PID=f"late {number}") for number in range(200)]
+    consented(batch, PROLIFIC_PID="first")
+    for client in late:
+        assert "CODE-FULL" in text_of(agree(client))
+    assert Annotator.objects.get().external_id == "first"
+    assert JoinCount.objects.get(answer="full").count == 200
+
+
+def test_says_that_a_study_is_full_before_the_consent() -> None:
+    batch = make.running_batch(wanted=1, via="prolific")
+    consented(batch, PROLIFIC_PID="first")
+    page = text_of(visit(batch, PROLIFIC_PID="late"))
+    assert "All places" in page
+    assert "CODE-FULL" in page
+    assert "I agree" not in page
+
+
+@pytest.mark.parametrize("when", ["before", "paused", "closed"])
+def test_gives_no_code_for_full_while_the_study_is_shut(when: str) -> None:
+    batch = make.running_batch(wanted=1, via="prolific", contact="ann@example.org")
+    consented(batch, PROLIFIC_PID="first")
+    client = _came_to_a_shut_door(batch, when)
+    page = text_of(visit(batch, client, PROLIFIC_PID="late"))
+    assert "CODE-" not in page
+    assert "ann@example.org" in page
+    assert "CODE-" not in text_of(agree(client))
+    assert Annotator.objects.count() == 1
+
+
+def _came_to_a_shut_door(batch: Batch, when: str) -> Client:
+    client = Client()
+    if when == "before":
+        Study.objects.filter(pk=batch.study_id).update(state="draft", started_at=None)
+    elif when == "paused":
+        pause_study(batch.study)
+    else:
+        close_study(batch.study, at=make.NOON)
+    return client
+
+
+@pytest.mark.parametrize("when", ["before", "paused"])
+def test_lets_in_later_who_came_to_a_shut_door_on_another_device(when: str) -> None:
+    batch = make.running_batch(via="prolific")
+    early = _came_to_a_shut_door(batch, when)
+    visit(batch, early, **PROLIFIC)
+    agree(early)
+    Study.objects.filter(pk=batch.study_id).update(state="open", started_at=make.NOON)
+    consented(batch, Client(), **PROLIFIC)
+
+
+def test_lets_in_later_who_came_when_all_was_full() -> None:
+    batch = make.running_batch(via="prolific", wanted=1)
+    consented(batch, PROLIFIC_PID="first")
+    visit(batch, **PROLIFIC)
+    finish(Assignment.objects.get(), "withdrawn", at=timezone.now())
+    consented(batch, Client(), **PROLIFIC)
+
+
+def test_says_that_a_task_was_done_before() -> None:
+    first = make.running_batch(via="prolific")
+    consented(first, **PROLIFIC)
+    second = make.batch(make.study(first.study.benchmark, via="prolific"), first.task)
+    start_study(second.study, at=make.NOON)
+    page = text_of(visit(second, **PROLIFIC))
+    assert "only once" in page
+
+
+# Who is believed
+
+
+def test_goes_on_ten_times_of_ten_when_the_response_got_lost() -> None:
+    batch = make.running_batch(via="prolific", wanted=10)
+    for number in range(10):
+        client = lost(consented(batch, PROLIFIC_PID=f"p{number}"))
+        if number % 2:
+            assert visit(batch, client, PROLIFIC_PID=f"p{number}")["Location"] == WORK
+        else:
+            assert agree(client)["Location"] == WORK
+        assert client.get(WORK).status_code == 200
+    assert Assignment.objects.count() == 10
+
+
+def test_goes_on_when_the_response_to_a_plain_link_got_lost() -> None:
+    client = lost(consented(make.running_batch()))
+    assert agree(client)["Location"] == WORK
+    assert Assignment.objects.count() == 1
+
+
+def test_believes_an_id_until_it_has_consented_here() -> None:
+    first = make.running_batch(via="prolific")
+    consented(first, **PROLIFIC)
+    second = make.running_batch(via="prolific")
+    consented(second, Client(), **PROLIFIC)
+    assert Annotator.objects.count() == 1
+
+
+def test_believes_two_browsers_until_one_of_them_consents() -> None:
+    batch = make.running_batch(via="prolific", contact="ann@example.org")
+    stranger, owner = came(batch, **PROLIFIC), came(batch, **PROLIFIC)
+    agree(owner)
+    for response in (agree(stranger), visit(batch, stranger, **PROLIFIC)):
+        assert response.status_code == 403
+        page = text_of(response)
+        assert "another browser" in page
+        assert "personal link" in page
+        assert "ann@example.org" in page
+        assert "CODE-" not in page
+    assert stranger.get(WORK).status_code == 403
+    assert owner.get(WORK).status_code == 200
+
+
+def test_gives_no_way_into_one_study_by_a_consent_in_another() -> None:
+    batch = make.running_batch(via="prolific")
+    consented(batch, **PROLIFIC)
+    stranger = consented(make.running_batch(via="prolific"), **PROLIFIC)
+    assert visit(batch, stranger, **PROLIFIC).status_code == 403
+
+
+def test_asks_for_proof_even_with_a_new_submission() -> None:
+    batch = make.running_batch(via="prolific")
+    consented(batch, **PROLIFIC)
+    finish(Assignment.objects.get(), "completed", at=timezone.now())
+    response = visit(batch, **{**PROLIFIC, "SESSION_ID": "x2"})
+    assert response.status_code == 403
+
+
+def test_lets_the_first_browser_in_again() -> None:
+    batch = make.running_batch(via="prolific")
+    client = consented(batch, **PROLIFIC)
+    assert visit(batch, client, **PROLIFIC)["Location"] == WORK
+
+
+def test_believes_a_signature_on_any_device_and_nothing_else() -> None:
+    Channel.objects.filter(slug="prolific").update(signature_param="sig", signature_secret="key")
+    batch = make.running_batch(via="prolific")
+    right = hmac.new(b"key", b"p1\ns1\nx1", sha256).hexdigest()
+    consented(batch, **PROLIFIC, sig=right)
+    assert visit(batch, Client(), **PROLIFIC, sig=right)["Location"] == WORK
+    for wrong in ("", "0" * 64, "ü"):
+        assert visit(batch, Client(), **PROLIFIC, sig=wrong).status_code == 403
+    assert Assignment.objects.count() == 1
+
+
+def test_lets_the_invited_in_by_their_link_on_any_device() -> None:
+    batch = make.running_batch(via="invited")
+    invitation = Invitation.objects.create(study=batch.study, external_id="ann")
+    link = reverse("annotation:accept_invitation", args=[invitation.token])
+    came(link)
+    assert not Annotator.objects.exists()
+    consented(link)
+    assert visit(link)["Location"] == WORK
+    assert Assignment.objects.get().annotator.external_id == "ann"
+
+
+def test_knows_a_browser_by_a_cookie_of_the_earlier_form() -> None:
+    """A person at work while the installation is upgraded."""
+    client = consented(make.running_batch(via="prolific"), **PROLIFIC)
+    assignment = Assignment.objects.get()
+    signer = signing.get_cookie_signer(salt="annotatorannotation.access")
+    client.cookies["annotator"] = signer.sign(
+        f'{{"assignment":{assignment.pk},"annotators":[{assignment.annotator_id}]}}'
+    )
+    del client.cookies["door"]
+    assert visit(assignment.batch, client, **PROLIFIC)["Location"] == WORK
+
+
+# Several people on one device
+
+
+def test_asks_who_it_is_on_a_device_where_somebody_has_begun() -> None:
+    batch = make.running_batch()
+    client = consented(batch)
+    first = Assignment.objects.get()
+    page = text_of(visit(batch, client))
+    assert "Is this you?" in page
+    assert first.annotator.pseudonym in page
+    assert "is at item 1 of 7" in page
+    client.post("/work/who/", {"who": first.annotator.pseudonym})
+    assert agree(client)["Location"] == WORK
+    assert Assignment.objects.get() == first
+
+
+def test_lets_a_second_person_begin_on_the_same_device() -> None:
+    batch = make.running_batch()
+    client = consented(batch)
+    visit(batch, client)
+    assert "I agree" in text_of(client.get(CONSENT))
+    agree(client)
+    first, second = Assignment.objects.order_by("pk")
+    assert first.annotator != second.annotator
+    page = text_of(visit(batch, client))
+    assert first.annotator.pseudonym in page
+    assert second.annotator.pseudonym in page
+    client.post("/work/who/", {"who": first.annotator.pseudonym})
+    assert first.resume_token in text_of(client.get(WORK))
+
+
+def test_takes_somebody_from_study_to_study_on_the_same_device() -> None:
+    client = consented(make.running_batch())
+    who = Annotator.objects.get()
+    page = text_of(visit(make.running_batch(), client))
+    assert "has not begun this study" in page
+    response = client.post("/work/who/", {"who": who.pseudonym}, follow=True)
+    assert "I agree" in text_of(response)
+    agree(client)
+    assert Annotator.objects.get() == who
+    assert Assignment.objects.count() == 2
+
+
+def test_lets_somebody_else_begin_after_all() -> None:
+    client = consented(make.running_batch())
+    who, second = Annotator.objects.get(), make.running_batch()
+    visit(second, client)
+    client.post("/work/who/", {"who": who.pseudonym})
+    visit(second, client)
+    agree(client)
+    assert Assignment.objects.get(batch=second).annotator != who
+
+
+def test_takes_nobody_for_a_person_whom_the_browser_does_not_know() -> None:
+    batch = make.running_batch()
+    consented(batch)
+    other = came(batch)
+    other.post("/work/who/", {"who": Annotator.objects.get().pseudonym})
+    assert other.get(WORK).status_code == 403
+
+
+def test_asks_nobody_who_they_are_where_links_name_people() -> None:
+    batch = make.running_batch(via="prolific")
+    client = consented(batch, **PROLIFIC)
+    came(batch, client, PROLIFIC_PID="p2")
+    agree(client)
+    assert Annotator.objects.count() == 2
+
+
+def test_leads_a_lost_cookie_to_the_personal_link() -> None:
+    batch = make.running_batch(wanted=1)
+    assert "open your personal link" in text_of(visit(batch)).lower()
+    consented(batch)
+    assert "open your personal link" in text_of(visit(batch)).lower()
+
+
+def test_says_that_a_personal_link_leads_nowhere() -> None:
+    response = Client().get(reverse("annotation:resume", args=["not-a-token"]))
+    assert response.status_code == 404
+    assert "a newer one took its place" in text_of(response)
+
+
+# Under concurrency
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("via", ["link", "prolific"])
+def test_takes_two_tabs_that_consent_at_once_for_one_person(via: str) -> None:
+    batch = make.running_batch(wanted=3, via=via)
+    client = came(batch, **PROLIFIC)
+    door = client.cookies["door"].value
+
+    def consent_in_a_tab(_number: int) -> str:
+        tab = Client()
+        tab.cookies["door"] = door
+        return agree(tab)["Location"]
+
+    assert set(at_once(consent_in_a_tab, 8)) == {WORK}
+    assert (Annotator.objects.count(), Assignment.objects.count(), taken()) == (1, 1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_lets_one_of_two_strangers_with_one_id_in() -> None:
+    batch = make.running_batch(wanted=3, via="prolific")
+    clients = [came(batch, **PROLIFIC) for _ in range(6)]
+    statuses = at_once(lambda number: agree(clients[number]).status_code, 6)
+    assert Counter(statuses) == {302: 1, 403: 5}
+    assert Assignment.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_lets_three_of_sixty_in_who_consent_at_once_for_three_places() -> None:
+    batch = make.running_batch(wanted=3, via="prolific")
+    clients = [came(batch, PROLIFIC_PID=f"p{number}") for number in range(60)]
+    answers = at_once(lambda number: agree(clients[number]), 60)
+    assert Counter(answer.status_code for answer in answers) == {302: 3, 200: 57}
+    assert sum("CODE-FULL" in text_of(answer) for answer in answers) == 57
+    assert Annotator.objects.count() == Assignment.objects.count() == taken() == 3
+    assert JoinCount.objects.get().count == 57
