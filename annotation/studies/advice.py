@@ -1,14 +1,30 @@
 """What a researcher should know about a study's rule before it starts; it forbids nothing."""
 
+import re
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
 from math import sqrt
 
 from django.utils.translation import gettext as _
 
-from annotation.models import DropUnit, Study
+from annotation.models import Batch, DropUnit, Study, Task
+from scoring.core.splits import FEWEST_SPLITS
 
 # Below this the SD of a group is mostly chance.
 SMALL_GROUP = 5
+# What a platform asks for an hour at the least, by the currencies that it pays in.
+LEAST_PAY = {"prolific": {"GBP": 6, "USD": 8}}
+_ISO_4217 = """
+AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN
+BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS
+GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW
+KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD
+NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD
+SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES
+VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL
+"""
+CURRENCIES = frozenset(_ISO_4217.split())
 
 
 def farthest_below(people: int) -> float:
@@ -17,7 +33,7 @@ def farthest_below(people: int) -> float:
 
 
 def rule_advice(*, max_drop: float | None, drop_unit: str, group_size: int) -> list[str]:
-    """About a drop in SDs from a group that is small, or that nobody can reach."""
+    """Warns of a drop in SDs from a small group, or one that nobody can reach."""
     if max_drop is None or drop_unit != DropUnit.SDS:
         return []
     people = group_size + 1
@@ -34,8 +50,13 @@ def rule_advice(*, max_drop: float | None, drop_unit: str, group_size: int) -> l
     ]
 
 
+def names_label(description: str, label: str) -> bool:
+    """Whether a description names a label as it stands on its button."""
+    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", description) is not None
+
+
 def study_advice(study: Study) -> list[str]:
-    """About the rule, the times and the batches of a study."""
+    """About the rule, the times, the batches and the descriptions of a study."""
     advice = rule_advice(
         max_drop=study.max_drop, drop_unit=study.drop_unit, group_size=study.drop_group_size
     )
@@ -47,7 +68,119 @@ def study_advice(study: Study) -> list[str]:
             )
             % {"lease": study.lease_minutes, "cap": study.item_cap_s}
         )
-    return [*advice, *_small_cells(study)]
+    return [*advice, *_small_cells(study), *_unnamed_labels(study)]
+
+
+def design_advice(study: Study, batches: Sequence[Batch], *, host: str = "") -> list[str]:
+    """What makes a figure weak, or the recruiting fail, before money is spent. `host` is where
+    annotators would open the pages."""
+    return [
+        *_few_people(batches),
+        *_two_splits(batches),
+        *_pay_advice(study),
+        *_contact_advice(study),
+        *_host_advice(host),
+    ]
+
+
+def _cells(batches: Sequence[Batch]) -> dict[tuple[str, int], list[Batch]]:
+    cells: dict[tuple[str, int], list[Batch]] = defaultdict(list)
+    for batch in batches:
+        cells[str(batch.task), batch.shots].append(batch)
+    return cells
+
+
+def _named(cells: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(_("%(task)s with %(shots)d shots") % {"task": t, "shots": s} for t, s in cells)
+
+
+def _few_people(batches: Sequence[Batch]) -> list[str]:
+    few = [
+        cell
+        for cell, those in _cells(batches).items()
+        if sum(batch.wanted for batch in those) < SMALL_GROUP
+    ]
+    if not few:
+        return []
+    return [
+        _(
+            "Fewer than %(people)d people: %(cells)s. Their intervals are wide, and nobody can be "
+            "called better or worse there: such a figure is exploratory."
+        )
+        % {"people": SMALL_GROUP, "cells": _named(few)}
+    ]
+
+
+def _two_splits(batches: Sequence[Batch]) -> list[str]:
+    two = [
+        cell
+        for cell, those in _cells(batches).items()
+        if len({batch.split for batch in those if batch.split is not None}) == FEWEST_SPLITS - 1
+    ]
+    if not two:
+        return []
+    return [
+        _(
+            "Two splits: %(cells)s. How far splits differ cannot be told from two of them. Take "
+            "one, or %(fewest)d and more."
+        )
+        % {"cells": _named(two), "fewest": FEWEST_SPLITS}
+    ]
+
+
+def _pay_advice(study: Study) -> list[str]:
+    least = LEAST_PAY.get(study.channel.slug)
+    if study.currency not in CURRENCIES:
+        return [
+            _("“%(currency)s” is no currency: write its code of three letters, such as GBP or USD.")
+            % {"currency": study.currency}
+        ]
+    if least is None:
+        return []
+    about = {"channel": study.channel, "currency": study.currency}
+    if study.currency not in least:
+        about["known"] = ", ".join(least)
+        sentence = _("%(channel)s does not pay in %(currency)s: choose one of %(known)s.")
+        return [sentence % about]
+    if study.hourly_rate >= least[study.currency]:
+        return []
+    return [
+        _(
+            "%(channel)s asks for at least %(least)s %(currency)s an hour, and the study pays "
+            "%(rate)s: it would be turned down."
+        )
+        % {**about, "least": least[study.currency], "rate": study.hourly_rate}
+    ]
+
+
+def _contact_advice(study: Study) -> list[str]:
+    if study.contact.strip():
+        return []
+    return [_("There is no contact: annotators would have nobody to ask. Add one to the settings.")]
+
+
+def _host_advice(host: str) -> list[str]:
+    if not host or not _is_near(host):
+        return []
+    return [
+        _(
+            "The links lead to %(host)s, which only this machine or its network reaches: open "
+            "these pages under the address that annotators will use, and copy the links there."
+        )
+        % {"host": host}
+    ]
+
+
+def _is_near(host: str) -> bool:
+    """Whether an address leads to this machine or a private network."""
+    name = host.rpartition(":")[0] if re.search(r":\d+$", host) else host
+    name = name.strip("[]")
+    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
+        return True
+    try:
+        return not ip_address(name).is_global
+    except ValueError:
+        return "." not in name
 
 
 def _small_cells(study: Study) -> list[str]:
@@ -71,4 +204,24 @@ def _small_cells(study: Study) -> list[str]:
             "group": study.drop_group_size,
             "cells": ", ".join(f"{task}, {shots} shots" for task, shots in small),
         }
+    ]
+
+
+def _unnamed_labels(study: Study) -> list[str]:
+    """Of each task the labels that its description leaves people to guess."""
+    offered: dict[Task, set[str]] = defaultdict(set)
+    for batch in study.batches.select_related("task", "test_set"):
+        offered[batch.task].update(batch.test_set.choices)
+    unnamed = {
+        task: sorted(label for label in labels if not names_label(task.description, label))
+        for task, labels in offered.items()
+    }
+    return [
+        _(
+            "The description of the task %(task)s does not name %(labels)s as it stands on the "
+            "button: say what each label means, in the same words."
+        )
+        % {"task": task.slug, "labels": ", ".join(f"“{label}”" for label in labels)}
+        for task, labels in unnamed.items()
+        if labels and task.description.strip()
     ]

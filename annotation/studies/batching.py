@@ -27,6 +27,13 @@ class Candidate:
         return self.training_set.shots if self.training_set else 0
 
     @property
+    def split(self) -> int | None:
+        """By the chain that its shot set nests in, or else as the file says; None without any."""
+        if self.chain is not None or self.training_set is None:
+            return self.chain
+        return self.training_set.split
+
+    @property
     def episode(self) -> int | None:
         return self.test_set.episode
 
@@ -100,6 +107,16 @@ def add_batches(study: Study, chosen: Sequence[Candidate], *, wanted: int) -> li
         hold_draft(study)
         new = missing(study, chosen)
         return Batch.objects.bulk_create(candidate.batch(study, wanted) for candidate in new)
+
+
+def delete_batches(study: Study, batches: Collection[int]) -> int:
+    """Take these batches out of a draft. Raises Frozen once the study has started."""
+    with transaction.atomic():
+        hold_draft(study)
+        chosen = study.batches.filter(pk__in=batches)
+        count = chosen.count()
+        chosen.delete()
+    return count
 
 
 def missing(study: Study, chosen: Iterable[Candidate]) -> list[Candidate]:

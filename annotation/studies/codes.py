@@ -8,7 +8,7 @@ from annotation.models import JoinAnswer, Outcome, OutcomeRule, Study
 ALPHABET = "BCDFGHJKLMNPQRSTVWXZ23456789"
 LENGTH = 8
 # Those who declined or came too late have not worked.
-UNPAID = frozenset({Outcome.DECLINED, JoinAnswer.FULL})
+UNPAID = frozenset(JoinAnswer.values)
 
 
 def new_code() -> str:

@@ -4,7 +4,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.models import Batch, OutcomeRule, Study
+from annotation.access.changes import record
+from annotation.access.members import make_owner
+from annotation.models import Batch, ChangeAction, OutcomeRule, Study
 from annotation.models.errors import BadInput
 from annotation.studies.codes import new_code
 from annotation.studies.lifecycle import FROZEN_FIELDS
@@ -14,13 +16,22 @@ COPIED_FIELDS = (
     "benchmark",
     "channel",
     "contact",
+    "platform_fee",
     *(field for field in FROZEN_FIELDS if field != "seed"),
 )
 
 
 @transaction.atomic
-def copy_study(study: Study, *, slug: str, title: str = "", owner: User | None = None) -> Study:
-    """A draft with the same rules, texts and batches, with new links, codes and seed."""
+def copy_study(
+    study: Study,
+    *,
+    slug: str,
+    title: str = "",
+    owner: User | None = None,
+    for_rehearsal: bool = False,
+) -> Study:
+    """A draft with the same rules, texts and batches, with new links, codes and seed; for simulated
+    annotators alone if it is made for a rehearsal."""
     if Study.objects.filter(slug=slug).exists():
         raise BadInput(
             _("There is a study “%(slug)s” already: choose another name.") % {"slug": slug}
@@ -28,9 +39,11 @@ def copy_study(study: Study, *, slug: str, title: str = "", owner: User | None =
     copy = Study.objects.create(
         slug=slug,
         title=title or study.title,
-        owner=owner,
+        is_rehearsal=for_rehearsal,
+        rehearses=study if for_rehearsal else None,
         **{field: getattr(study, field) for field in COPIED_FIELDS},
     )
+    make_owner(copy, owner)
     OutcomeRule.objects.bulk_create(
         OutcomeRule(
             study=copy,
@@ -38,6 +51,7 @@ def copy_study(study: Study, *, slug: str, title: str = "", owner: User | None =
             code=new_code(),
             pays_time=rule.pays_time,
             minimum=rule.minimum,
+            platform_pays=rule.platform_pays,
         )
         for rule in study.outcome_rules.all()
     )
@@ -52,4 +66,5 @@ def copy_study(study: Study, *, slug: str, title: str = "", owner: User | None =
         )
         for batch in study.batches.order_by("id")
     )
+    record(owner, copy, ChangeAction.COPIED, {}, {"from": study.slug})
     return copy

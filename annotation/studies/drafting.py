@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from annotation.access.members import make_owner
 from annotation.benchmarks.subsets import PART, cut_test_set
 from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
@@ -34,6 +35,7 @@ def draft_study(
     channel: Channel,
     hourly_rate: Decimal,
     currency: str = "USD",
+    platform_fee: Decimal = Decimal(0),
     owner: User | None = None,
 ) -> Study:
     """A study with its batches and codes. Raises BadInput if the task has fewer such sets, or the
@@ -51,22 +53,26 @@ def draft_study(
             channel=channel,
             hourly_rate=hourly_rate,
             currency=currency,
-            owner=owner,
+            platform_fee=platform_fee,
         )
+        make_owner(study, owner)
         add_missing_codes(study)
-        cut = [replace(each, test_set=cut_test_set(each.test_set, draft.items)) for each in chosen]
+        cut = [
+            replace(candidate, test_set=cut_test_set(candidate.test_set, draft.items))
+            for candidate in chosen
+        ]
         add_batches(study, cut, wanted=draft.annotators)
     return study
 
 
 def _chosen(draft: Draft) -> list[Candidate]:
-    """By split, or by episode."""
-    there = [
+    """The task's first batches with these shots, by split or by episode."""
+    fitting = [
         candidate
         for candidate in candidates(draft.task)
         if candidate.shots == draft.shots and PART not in candidate.test_set.name
     ]
-    if len(there) < draft.batches:
+    if len(fitting) < draft.batches:
         sizes = {candidate.shots for candidate in candidates(draft.task)}
         known = sorted(shots for shots in sizes if shots is not None)
         raise BadInput(
@@ -76,10 +82,10 @@ def _chosen(draft: Draft) -> list[Candidate]:
             )
             % {
                 "task": draft.task.slug,
-                "there": len(there),
+                "there": len(fitting),
                 "shots": draft.shots,
                 "wanted": draft.batches,
                 "known": ", ".join(map(str, known)),
             }
         )
-    return there[: draft.batches]
+    return fitting[: draft.batches]

@@ -4,7 +4,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotation.models import Assignment, Exclusion, Outcome, Place, StudyState
+from annotation.access.changes import record
+from annotation.models import Assignment, ChangeAction, Exclusion, Outcome, Place, StudyState
 from annotation.models.errors import BadInput, Refusal
 
 # A paused study takes people again once it is resumed; a closed one never does.
@@ -35,6 +36,7 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
             exclusion = Exclusion.objects.create(
                 assignment=assignment, reason=reason.strip(), author=author
             )
+            _log(assignment, ChangeAction.EXCLUDED, author, excluded=True)
             Place.objects.filter(holder=assignment, batch__study__state__in=REFILLS_PLACES).update(
                 kept=False, holder=None, lease_until=None
             )
@@ -43,14 +45,16 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
     return exclusion
 
 
-def lift_exclusion(assignment: Assignment) -> None:
+def lift_exclusion(assignment: Assignment, *, by: User | None = None) -> None:
     """Remove the mark.
 
     Only if that keeps the batch exact: completed work needs the place that it still holds, or an
     empty one. Nobody at work loses a place to this.
     """
     with transaction.atomic():
-        Exclusion.objects.filter(assignment=assignment).delete()
+        lifted, _rows = Exclusion.objects.filter(assignment=assignment).delete()
+        if lifted:
+            _log(assignment, ChangeAction.EXCLUSION_LIFTED, by, excluded=False)
         if assignment.outcome == Outcome.COMPLETED and not _has_place_again(assignment):
             raise CannotLift(
                 _(
@@ -58,6 +62,17 @@ def lift_exclusion(assignment: Assignment) -> None:
                     "than it needs: give the batch one more place first."
                 )
             )
+
+
+def _log(assignment: Assignment, action: ChangeAction, by: User | None, *, excluded: bool) -> None:
+    """Not the reason: that is a comment, and stands beside the mark."""
+    who = f"{assignment.annotator}, assignment {assignment.pk}"
+    before, after = {who: _state(not excluded)}, {who: _state(excluded)}
+    record(by, assignment.study, action, before, after)
+
+
+def _state(excluded: bool) -> str:
+    return "excluded" if excluded else "counted"
 
 
 def _has_place_again(assignment: Assignment) -> bool:

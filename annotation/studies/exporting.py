@@ -1,22 +1,46 @@
-"""Judgements as they were given: pseudonymous, complete, one row each, with checksums.
+"""Judgements as they were given, with their scores: pseudonymous, one row each, with checksums.
 
 Every row ends with a running checksum: SHA-256 over the checksum of the row before (nothing
 in the first) and the row's other fields as JSON, keys sorted, without spaces, in ASCII. So
-the last one vouches for all rows, and both formats carry the same ones.
+the last one vouches for all rows, and both formats carry the same ones. (In CSV a text that a
+spreadsheet would compute has an apostrophe before it, which the checksums know nothing of.)
 """
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from annotation.models import Item, Judgement, Study
+from django.db.models import QuerySet
+
+from annotation.models import Assignment, Gold, GoldVersion, Item, Judgement, Study
+from annotation.models.texts import as_cell
+from annotation.models.work import AssignmentQuerySet
+from scoring.core.normalisation import normalised, normalised_golds
+from scoring.core.s1 import REFERENCE_POLICIES, score_one
 
 Row = dict[str, Any]
+Rows = QuerySet[Judgement, tuple[Any, ...]]
 
+
+@dataclass(frozen=True)
+class Chosen:
+    """Whose work is exported besides that of the people that count."""
+
+    simulated: bool = False
+    with_excluded: bool = False
+
+    def assignments(self, study: Study) -> AssignmentQuerySet:
+        chosen = Assignment.objects.filter(study=study)
+        chosen = chosen if self.simulated else chosen.of_people()
+        return chosen if self.with_excluded else chosen.filter(exclusion__isnull=True)
+
+
+PEOPLE = Chosen()
 # The columns of a row. Neither external ids nor gold are among them.
 SOURCES = {
     "study": "assignment__study__slug",
@@ -33,6 +57,7 @@ SOURCES = {
     "order_seed": "assignment__order_seed",
     "outcome": "assignment__outcome",
     "excluded": "assignment__exclusion",
+    "resume_renewed_at": "assignment__resume_renewed_at",
     "role": "role",
     "step": "step",
     "identity": "example__identity",
@@ -45,47 +70,66 @@ SOURCES = {
     "browser_ms": "browser_ms",
     "first_action_ms": "first_action_ms",
     "active_ms": "active_ms",
+    "pastes": "pastes",
     "gold_version": "assignment__batch__gold_version__number",
 }
-# Used only to find an item's id and the checksum of its set.
+# Used only to find an item's id, the checksum of its set and its gold.
 _HIDDEN = {
+    "task_id": "assignment__batch__task_id",
+    "normalisation": "assignment__batch__task__normalisation",
     "example": "example_id",
     "training_set": "assignment__batch__training_set_id",
     "test_set": "assignment__batch__test_set_id",
     "training_checksum": "assignment__batch__training_set__checksum",
     "test_checksum": "assignment__batch__test_set__checksum",
 }
-COLUMNS = [*SOURCES, "item", "scorer_version", "set_checksum", "checksum"]
+SCORES = [f"s1_{policy}" for policy in REFERENCE_POLICIES]
+COLUMNS = [
+    *(*SOURCES, "item", *SCORES, "scored_gold_version"),
+    *("scorer_version", "set_checksum", "checksum"),
+]
 FORMATS = ("jsonl", "csv")
+ASSIGNMENTS_AT_ONCE = 20
 
 
-def export_judgements(study: Study, file_format: str) -> Iterator[str]:
-    """Every judgement of a study, line by line, in the order batch, assignment, step."""
-    rows = with_checksums(judgement_rows(study))
-    return _csv_lines(rows) if file_format == "csv" else _json_lines(rows)
+def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -> Iterator[str]:
+    """The judgements of a study, line by line, in the order batch, assignment, step."""
+    rows = with_checksums(judgement_rows(study, chosen))
+    return csv_lines(COLUMNS, rows) if file_format == "csv" else _json_lines(rows)
 
 
-def judgement_rows(study: Study) -> Iterator[Row]:
-    """The rows without their checksums, read from the database a piece at a time."""
+def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
+    """The rows without their checksums, read from the database a piece at a time.
+
+    No cursor stays open between pieces: on SQLite nothing could be written past it meanwhile.
+    """
     names = [*SOURCES, *_HIDDEN]
-    values = (
-        Judgement.objects.filter(assignment__study=study)
-        .order_by("assignment__batch_id", "assignment_id", "step")
-        .values_list(*SOURCES.values(), *_HIDDEN.values())
-    )
-    item_ids = _ItemIds()
+    values = Judgement.objects.order_by(
+        "assignment__batch_id", "assignment_id", "step"
+    ).values_list(*SOURCES.values(), *_HIDDEN.values())
+    item_ids, golds = _ItemIds(), _Golds()
     scorer_version = study.frozen.get("scorer_version")
-    for found in values.iterator(chunk_size=2000):
-        row = dict(zip(names, found, strict=True))
+    for given in _pieces(values, chosen.assignments(study)):
+        row = dict(zip(names, given, strict=True))
         hidden = {name: row.pop(name) for name in _HIDDEN}
         role = row["role"]
         row["shots"] = row["shots"] or 0
         row["excluded"] = row["excluded"] is not None
-        row["shown_at"], row["submitted_at"] = _utc(row["shown_at"]), _utc(row["submitted_at"])
+        for name in ("shown_at", "submitted_at", "resume_renewed_at"):
+            row[name] = utc(row[name])
+        row |= golds.scores(row["answer"], hidden)
         row["item"] = item_ids.find(hidden[f"{role}_set"], hidden["example"])
         row["scorer_version"] = scorer_version
         row["set_checksum"] = hidden[f"{role}_checksum"]
         yield {name: row[name] for name in COLUMNS[:-1]}
+
+
+def _pieces(values: Rows, chosen: AssignmentQuerySet) -> Iterator[tuple[Any, ...]]:
+    """Of a few assignments at a time, in their order."""
+    assignments = list(chosen.order_by("batch_id", "pk").values_list("pk", flat=True))
+    for start in range(0, len(assignments), ASSIGNMENTS_AT_ONCE):
+        some = assignments[start : start + ASSIGNMENTS_AT_ONCE]
+        yield from list(values.filter(assignment__in=some))
 
 
 def with_checksums(rows: Iterable[Row]) -> Iterator[Row]:
@@ -109,8 +153,31 @@ class _ItemIds:
         return self._by_set[item_set_id][example_id]
 
 
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()
+class _Golds:
+    """Every task's gold in force, which the tables are scored by; tasks are read one by one."""
+
+    def __init__(self) -> None:
+        self._by_task: dict[int, tuple[int, dict[int, list[list[str]]]]] = {}
+
+    def scores(self, answer: Sequence[str], of: Row) -> Row:
+        """S1 of an answer under both policies, and the version of the gold."""
+        if of["task_id"] not in self._by_task:
+            self._by_task[of["task_id"]] = self._read(of["task_id"])
+        version, golds = self._by_task[of["task_id"]]
+        given = normalised(answer, of["normalisation"])
+        gold = normalised_golds(golds[of["example"]], of["normalisation"])
+        scores = {f"s1_{p}": score_one(given, gold, references=p) for p in REFERENCE_POLICIES}
+        return scores | {"scored_gold_version": version}
+
+    def _read(self, task_id: int) -> tuple[int, dict[int, list[list[str]]]]:
+        version = GoldVersion.objects.filter(task_id=task_id).latest("number").number
+        golds = Gold.objects.filter(version__task_id=task_id, version__number__lte=version)
+        rows = golds.order_by("version__number")
+        return version, {gold.example_id: gold.alternative_texts() for gold in rows.iterator()}
+
+
+def utc(moment: datetime | None) -> str | None:
+    return moment.astimezone(UTC).isoformat() if moment else None
 
 
 def _json_lines(rows: Iterable[Row]) -> Iterator[str]:
@@ -118,17 +185,17 @@ def _json_lines(rows: Iterable[Row]) -> Iterator[str]:
         yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def _csv_lines(rows: Iterable[Row]) -> Iterator[str]:
+def csv_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     """Lists are JSON in their cell, so that no answer can pass for a formula."""
-    yield _csv_line(COLUMNS)
+    yield _csv_line(columns)
     for row in rows:
-        yield _csv_line([_cell(row[name]) for name in COLUMNS])
+        yield _csv_line([_cell(row[name]) for name in columns])
 
 
 def _cell(value: object) -> object:
     if isinstance(value, list | bool):
         return json.dumps(value, ensure_ascii=False)
-    return value
+    return as_cell(value)
 
 
 def _csv_line(fields: Iterable[object]) -> str:

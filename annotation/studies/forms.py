@@ -1,4 +1,4 @@
-"""The form that chooses many batches at once."""
+"""The form that chooses many batches at once: a grid of tasks and shots, and the splits."""
 
 import re
 from collections.abc import Iterable
@@ -7,35 +7,31 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from annotation.models import Benchmark, Task
-from annotation.studies.batching import Candidate, candidates, select_shots
+from annotation.studies.batching import Candidate, candidates
 from annotation.work.estimating import usual_seconds
 
-NO_CHAIN = "none"
 FEW, ZERO = "few", "zero"
+# Below five people a comparison is exploratory.
+USUAL_PEOPLE = 5
 
 
-class AddBatchesForm(forms.Form):
-    """What can be ticked follows from the item sets of the benchmark."""
+def cell_key(task: Task, shots: int) -> str:
+    return f"{task.slug}:{shots}"
 
-    tasks = forms.MultipleChoiceField(
-        label=_("Tasks"),
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose at least one task.")},
-    )
-    shots = forms.MultipleChoiceField(
-        label=_("Shots"), widget=forms.CheckboxSelectMultiple, required=False
-    )
-    chains = forms.MultipleChoiceField(
-        label=_("Chains"),
+
+class BuilderForm(forms.Form):
+    """What can be ticked follows from the item sets of the study's benchmark."""
+
+    cells = forms.MultipleChoiceField(label=_("Tasks and shots"), required=False)
+    splits = forms.MultipleChoiceField(
+        label=_("Splits"),
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text=_(
-            "A chain is a run of shot sets, each holding the smaller ones. It starts at the "
-            "smallest set and is named for that set's split; the numbers in the larger files' "
-            "names may differ."
+            "Each split is another draw of the examples, with people of its own. Sets that nest "
+            "in one another go under the number of the smallest."
         ),
     )
     episodes = forms.MultipleChoiceField(
@@ -47,7 +43,20 @@ class AddBatchesForm(forms.Form):
         help_text=_("Such as 1-5, 12. Leave empty for all of them."),
     )
     wanted = forms.IntegerField(
-        label=_("Annotators per batch"), initial=3, min_value=1, max_value=10_000
+        label=_("People in each batch"), initial=USUAL_PEOPLE, min_value=1, max_value=10_000
+    )
+    items = forms.IntegerField(
+        label=_("Items for each person"),
+        required=False,
+        min_value=1,
+        help_text=_("A sample of each test set; leave empty for all of it."),
+    )
+    sample_seed = forms.IntegerField(
+        label=_("Seed of the sample"),
+        required=False,
+        min_value=0,
+        max_value=2**31,
+        help_text=_("The same seed draws the same items again."),
     )
     seconds = forms.FloatField(
         label=_("Seconds for one example"),
@@ -58,44 +67,51 @@ class AddBatchesForm(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._tasks = list(benchmark.tasks.all())
-        self._candidates = {task.slug: candidates(task) for task in self._tasks}
-        everything = [c for found in self._candidates.values() for c in found]
-        self._offer_shot_sets([c for c in everything if c.episode is None])
-        self._offer_episodes([c for c in everything if c.episode is not None])
-        self._choice("tasks").choices = [(t.slug, _task_label(t)) for t in self._tasks]
-        self.fields["tasks"].initial = [task.slug for task in self._tasks]
-        self.fields["seconds"].initial = usual_seconds(self._tasks)
+        self.tasks = list(benchmark.tasks.all())
+        self._candidates = [candidate for task in self.tasks for candidate in candidates(task)]
+        self._offer_grid([c for c in self._candidates if c.episode is None])
+        self._offer_episodes([c for c in self._candidates if c.episode is not None])
+        self.fields["seconds"].initial = usual_seconds(self.tasks)
 
     def _choice(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         return field
 
-    def _offer_shot_sets(self, found: list[Candidate]) -> None:
-        shots = sorted({c.shots for c in found if c.shots is not None})
-        chains = sorted({c.chain for c in found if c.chain is not None})
-        choices: list[tuple[str, Any]] = [(str(number), str(number)) for number in chains]
-        if any(c.training_set and c.chain is None for c in found):
-            choices.append((NO_CHAIN, _("in no chain")))
-        self._choice("shots").choices = [(str(n), _shots_label(n)) for n in shots]
-        self.fields["shots"].initial = [str(n) for n in shots if n]
-        self._choice("chains").choices = choices
-        self.fields["chains"].initial = [value for value, _label in choices]
-        if not shots:
-            del self.fields["shots"]
-        if not choices:
-            del self.fields["chains"]
+    def _offer_grid(self, among: list[Candidate]) -> None:
+        self._offered = {cell_key(c.task, c.shots) for c in among if c.shots is not None}
+        self.shots = sorted({c.shots for c in among if c.shots is not None})
+        splits = sorted({c.split for c in among if c.split is not None})
+        self._choice("cells").choices = [(key, key) for key in sorted(self._offered)]
+        self._choice("splits").choices = [(str(number), str(number)) for number in splits]
+        # One split and zero-shot: what most begin with, and the least that one can add at a click.
+        self.fields["cells"].initial = [key for key in self._offered if key.endswith(":0")]
+        self.fields["splits"].initial = [str(number) for number in splits[:1]]
+        if not splits:
+            del self.fields["splits"]
 
-    def _offer_episodes(self, found: list[Candidate]) -> None:
+    def _offer_episodes(self, among: list[Candidate]) -> None:
         kinds = []
-        if any(candidate.training_set for candidate in found):
+        if any(candidate.training_set for candidate in among):
             kinds.append((FEW, _("few-shot")))
-        if any(candidate.training_set is None for candidate in found):
+        if any(candidate.training_set is None for candidate in among):
             kinds.append((ZERO, _("zero-shot")))
         self._choice("episodes").choices = kinds
         if not kinds:
             del self.fields["episodes"], self.fields["episode_numbers"]
+
+    def grid(self) -> list[tuple[Task, list[tuple[str, int, bool]]]]:
+        """Each task with a tick for each number of shots that it has: key, shots, whether set."""
+        ticked = self["cells"].value() or []
+        return [
+            (task, [(key, n, key in ticked) for n in self.shots for key in [self._key(task, n)]])
+            for task in self.tasks
+        ]
+
+    def _key(self, task: Task, shots: int) -> str:
+        """Empty where the task has no such sets."""
+        key = cell_key(task, shots)
+        return key if key in self._offered else ""
 
     def clean_episode_numbers(self) -> set[int] | None:
         text = self.cleaned_data["episode_numbers"].strip()
@@ -110,23 +126,19 @@ class AddBatchesForm(forms.Form):
             numbers.update(range(first, last + 1))
         return numbers
 
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or self.cleaned_data
-        if not self.errors and not self.chosen():
-            raise ValidationError(
-                _("No item set fits this choice: tick at least one task with shots or episodes.")
-            )
-        return data
-
     def chosen(self) -> list[Candidate]:
-        among = [c for slug in self.cleaned_data["tasks"] for c in self._candidates[slug]]
-        return [*self._chosen_shot_sets(among), *self._chosen_episodes(among)]
-
-    def _chosen_shot_sets(self, among: Iterable[Candidate]) -> list[Candidate]:
-        shots = {int(value) for value in self.cleaned_data.get("shots", [])}
-        values = self.cleaned_data.get("chains", [])
-        chains = {None if value == NO_CHAIN else int(value) for value in values}
-        return select_shots([c for c in among if c.episode is None], shots, chains)
+        """The batches that are ticked; none is a choice too."""
+        data = self.cleaned_data
+        cells, splits = set(data["cells"]), {int(value) for value in data.get("splits", [])}
+        of_sets = [
+            candidate
+            for candidate in self._candidates
+            if candidate.episode is None
+            and candidate.shots is not None
+            and cell_key(candidate.task, candidate.shots) in cells
+            and (candidate.training_set is None or candidate.split in splits)
+        ]
+        return [*of_sets, *self._chosen_episodes(self._candidates)]
 
     def _chosen_episodes(self, among: Iterable[Candidate]) -> list[Candidate]:
         kinds = self.cleaned_data.get("episodes", [])
@@ -138,13 +150,3 @@ class AddBatchesForm(forms.Form):
             and (FEW if candidate.training_set else ZERO) in kinds
             and (numbers is None or candidate.episode in numbers)
         ]
-
-
-def _task_label(task: Task) -> str:
-    return f"{task} ({task.get_kind_display()})"
-
-
-def _shots_label(shots: int) -> Any:
-    if shots == 0:
-        return _("0 (zero-shot)")
-    return ngettext("%(count)d shot", "%(count)d shots", shots) % {"count": shots}

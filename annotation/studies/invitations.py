@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from django.utils.translation import gettext as _
 
+from annotation.access.identity import identity_hash
 from annotation.models import Annotator, Invitation, Study, StudyState
 from annotation.models.errors import BadInput
-from annotation.work.joining import identity_hash
+from annotation.models.texts import as_cell, from_cell
 
 HEADINGS = frozenset({"id", "external_id", "person", "participant", "participant_id", "email"})
 LONGEST_ID = 200
@@ -50,14 +51,14 @@ def links_csv(study: Study, link_of: Callable[[Invitation], str]) -> Iterator[st
     """The invited people with their links, as CSV lines."""
     yield _csv_line(["id", "link"])
     for invitation in study.invitations.order_by("id"):
-        yield _csv_line([invitation.external_id, link_of(invitation)])
+        yield _csv_line([str(as_cell(invitation.external_id)), link_of(invitation)])
 
 
 def _first_column(text: str) -> Iterator[tuple[int, str]]:
     rows = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=_delimiter(text))
     try:
         for row in rows:
-            yield rows.line_num, row[0].strip() if row else ""
+            yield rows.line_num, from_cell(row[0].strip()) if row else ""
     except csv.Error as problem:
         raise BadInput(
             _("Line %(line)d cannot be read as CSV: write one person per line, the id first.")

@@ -4,10 +4,12 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.models import Batch, JoinAnswer, Outcome, Study, StudyState
+from annotation.access.changes import record
+from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState
 from annotation.models.errors import Frozen, NotReady
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
@@ -22,6 +24,7 @@ FROZEN_FIELDS = (
     "max_drop",
     "drop_unit",
     "drop_group_size",
+    "margin",
     "lease_minutes",
     "expire_hours",
     "idle_after_s",
@@ -55,7 +58,7 @@ def what_is_missing(study: Study) -> list[str]:
     return missing
 
 
-def start_study(study: Study, *, at: datetime) -> None:
+def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
     """Freeze the study and open its places. Raises NotReady with what is missing."""
     if missing := what_is_missing(study):
         raise NotReady(" ".join(missing))
@@ -71,18 +74,21 @@ def start_study(study: Study, *, at: datetime) -> None:
             _freeze_batch(batch)
         study.frozen = _record(study, list(batches))
         study.save(update_fields=["frozen"])
+        _log(study, ChangeAction.STARTED, StudyState.DRAFT, by)
 
 
-def pause_study(study: Study) -> None:
-    _change_state(study, StudyState.OPEN, StudyState.PAUSED)
+def pause_study(study: Study, *, by: User | None = None) -> None:
+    _change_state(study, StudyState.OPEN, StudyState.PAUSED, ChangeAction.PAUSED, by)
 
 
-def resume_study(study: Study) -> None:
-    _change_state(study, StudyState.PAUSED, StudyState.OPEN)
+def resume_study(study: Study, *, by: User | None = None) -> None:
+    _change_state(study, StudyState.PAUSED, StudyState.OPEN, ChangeAction.RESUMED, by)
 
 
-def close_study(study: Study, *, at: datetime) -> None:
-    """No more joins; unfinished work ends as expired and is paid for what was done."""
+def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
+    """No more joins. Unfinished work ends as expired, with the page that is before somebody: it may
+    be sent for an item's cap, and then `expire_idle` ends it. What was done is paid.
+    """
     with transaction.atomic():
         closed = (
             Study.objects.filter(pk=study.pk)
@@ -91,21 +97,29 @@ def close_study(study: Study, *, at: datetime) -> None:
         )
         if not closed:
             raise Frozen(_("Only a study that has started, and is not closed yet, can be closed."))
+        before, study.state = study.state, StudyState.CLOSED
+        _log(study, ChangeAction.CLOSED, before, by)
     study.refresh_from_db()
     expire_idle(at=at)
 
 
-def want_more(batch: Batch, wanted: int) -> None:
+def want_more(batch: Batch, wanted: int, *, by: User | None = None) -> None:
     """More places in a batch, also while the study runs; never fewer."""
     if wanted < batch.wanted:
         raise Frozen(_("A batch that has started can be given more places, not fewer."))
     with transaction.atomic():
-        batch.wanted = wanted
+        before, batch.wanted = batch.wanted, wanted
         batch.save(update_fields=["wanted"])
         open_places(batch)
+        if wanted > before:
+            name = str(batch)
+            record(by, batch.study, ChangeAction.PLACES, {name: before}, {name: wanted})
 
 
-def _change_state(study: Study, before: str, after: str) -> None:
+@transaction.atomic
+def _change_state(
+    study: Study, before: str, after: str, action: ChangeAction, by: User | None
+) -> None:
     changed = Study.objects.filter(pk=study.pk, state=before).update(state=after)
     study.refresh_from_db()
     if not changed:
@@ -117,6 +131,11 @@ def _change_state(study: Study, before: str, after: str) -> None:
                 "wanted": StudyState(before).label,
             }
         )
+    _log(study, action, before, by)
+
+
+def _log(study: Study, action: ChangeAction, before: str, by: User | None) -> None:
+    record(by, study, action, {"state": before}, {"state": study.state})
 
 
 def _freeze_batch(batch: Batch) -> None:

@@ -5,14 +5,15 @@ separately and enter no other figure.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from statistics import median
 
-from annotation.models import Assignment, Batch, Outcome, Place, Study
-from annotation.work.paying import CENT
+from annotation.models import Assignment, Batch, JoinAnswer, JoinCount, Outcome, Place, Study
+from annotation.work.joining import hour_of
+from annotation.work.paying import CENT, elapsed_hours
 from annotation.work.qualifying import screen
 
 
@@ -39,8 +40,22 @@ class BatchFigures:
 
 
 @dataclass(frozen=True)
+class JoinsInHour:
+    """What became of the consent page in one hour, by people; a flood is seen here."""
+
+    hour: datetime
+    consented: int
+    declined: int
+    full: int
+
+
+@dataclass(frozen=True)
 class StudyFigures:
     batches: tuple[BatchFigures, ...]
+    # The last day's hours in which anybody came, the latest first.
+    joins: tuple[JoinsInHour, ...]
+    declined: int
+    found_full: int
 
     @property
     def wanted(self) -> int:
@@ -60,24 +75,50 @@ class StudyFigures:
 
 
 def study_figures(study: Study, *, at: datetime) -> StudyFigures:
-    batches = study.batches.select_related("task__benchmark", "training_set", "test_set")
+    batches = list(study.batches.select_related("task__benchmark", "training_set", "test_set"))
+    by_pk = {batch.pk: batch for batch in batches}
     by_batch: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in _assignments(study):
+        assignment.batch = by_pk[assignment.batch_id]
         by_batch[assignment.batch_id].append(assignment)
     taken = _places(study, at)
-    flagged = _flagged(study, [a for group in by_batch.values() for a in group])
+    everybody = [assignment for group in by_batch.values() for assignment in group]
+    flagged = flagged_by_rule(study, everybody)
+    answered = list(study.join_counts.all())
     return StudyFigures(
         tuple(
             _figures(batch, by_batch[batch.pk], taken[batch.pk], flagged[batch.pk])
             for batch in batches
-        )
+        ),
+        joins=tuple(_joins(everybody, answered, since=at - timedelta(days=1))),
+        declined=sum(row.count for row in answered if row.answer == JoinAnswer.DECLINED)
+        + sum(who.outcome == JoinAnswer.DECLINED for who in everybody if not who.is_simulated),
+        found_full=sum(row.count for row in answered if row.answer == JoinAnswer.FULL),
     )
+
+
+def _joins(
+    everybody: Iterable[Assignment], answered: Iterable[JoinCount], *, since: datetime
+) -> Iterator[JoinsInHour]:
+    counts: dict[tuple[datetime, str], int] = defaultdict(int)
+    for assignment in everybody:
+        if not assignment.is_simulated and assignment.consented_at:
+            counts[hour_of(assignment.consented_at), ""] += 1
+    for row in answered:
+        counts[row.hour, row.answer] = row.count
+    for hour in sorted({hour for hour, _ in counts if hour >= hour_of(since)}, reverse=True):
+        yield JoinsInHour(
+            hour,
+            consented=counts[hour, ""],
+            declined=counts[hour, JoinAnswer.DECLINED],
+            full=counts[hour, JoinAnswer.FULL],
+        )
 
 
 def _assignments(study: Study) -> Iterable[Assignment]:
     return (
         Assignment.objects.filter(study=study)
-        .select_related("annotator__channel", "batch__training_set", "exclusion")
+        .select_related("annotator__channel", "exclusion")
         .order_by("id")
     )
 
@@ -96,7 +137,7 @@ def _figures(
 ) -> BatchFigures:
     people = [assignment for assignment in everybody if not assignment.is_simulated]
     counts = Counter(assignment.outcome for assignment in people)
-    completed = [a for a in people if a.outcome == Outcome.COMPLETED and _hours(a) > 0]
+    completed = [a for a in people if a.outcome == Outcome.COMPLETED and elapsed_hours(a) > 0]
     return BatchFigures(
         batch=batch,
         taken=len(places),
@@ -105,25 +146,18 @@ def _figures(
         outcomes={outcome: counts[outcome] for outcome in Outcome.values},
         excluded=sum(hasattr(assignment, "exclusion") for assignment in people),
         simulated=len(everybody) - len(people),
-        median_minutes=median(60 * _hours(a) for a in completed) if completed else None,
-        hourly_pay=median(_hourly(a) for a in completed) if completed else None,
+        median_minutes=median(60 * elapsed_hours(a) for a in completed) if completed else None,
+        hourly_pay=median(_hourly(a) for a in completed).quantize(CENT) if completed else None,
         flagged=tuple(flagged),
     )
 
 
-def _hours(assignment: Assignment) -> float:
-    """From consent to the end."""
-    if assignment.consented_at is None or assignment.finished_at is None:
-        return 0
-    return (assignment.finished_at - assignment.consented_at).total_seconds() / 3600
-
-
 def _hourly(assignment: Assignment) -> Decimal:
     amount = assignment.amount or Decimal(0)
-    return (amount / Decimal(_hours(assignment))).quantize(CENT)
+    return (amount / Decimal(elapsed_hours(assignment))).quantize(CENT)
 
 
-def _flagged(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Assignment]]:
+def flagged_by_rule(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Assignment]]:
     """By batch, who passed but would be dropped by the rule now, given those who have finished
     since: a flag for the researcher, never a reason to throw anybody out."""
     cells: dict[tuple[int, int], list[tuple[Assignment, float]]] = defaultdict(list)
@@ -134,8 +168,11 @@ def _flagged(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[As
     flagged: dict[int, list[Assignment]] = defaultdict(list)
     for cell in cells.values():
         for assignment, score in cell:
-            others = [theirs for other, theirs in cell if other is not assignment]
-            passed = assignment.screening.get("passed")
-            if passed and not screen(score, others, study).passed:
+            if not assignment.screening.get("passed"):
+                continue
+            # Without a drop the others don't matter, and there may be many.
+            group = cell if study.max_drop is not None else []
+            others = [theirs for other, theirs in group if other is not assignment]
+            if not screen(score, others, study).passed:
                 flagged[assignment.batch_id].append(assignment)
     return flagged

@@ -1,4 +1,4 @@
-"""Test drives: a researcher walks through a batch as an annotator would."""
+"""Test runs: a researcher works through a batch as an annotator would."""
 
 from datetime import datetime
 
@@ -9,22 +9,22 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, Batch, Channel, Exclusion, Place, new_token
 from annotation.models.errors import NotReady
-from annotation.work.joining import identify, join
+from annotation.work.joining import Visit, join, person
 
 
 @transaction.atomic
-def start_test_drive(batch: Batch, *, author: User, at: datetime) -> Assignment:
+def start_test_run(batch: Batch, *, author: User, at: datetime) -> Assignment:
     """A simulated annotator with a place of its own, excluded from the start.
 
     So it takes nobody's place, and counts in no figure of people or of simulated annotators.
     """
     if not batch.study.is_open:
-        raise NotReady(_("A test drive needs a study that is open: start or resume it first."))
+        raise NotReady(_("A test run needs a study that is open: start or resume it first."))
     channel = Channel.objects.get(is_simulated=True)
-    driver, _first = identify(channel, f"test-drive:{new_token()}")
+    tester = person(channel, f"test-run:{new_token()}")
     _add_place(batch)
-    assignment = join(study=batch.study, annotator=driver, batch=batch, at=at)
-    Exclusion.objects.create(assignment=assignment, reason="test drive", author=author)
+    assignment = join(Visit(study=batch.study, annotator=tester, batch=batch), at=at)
+    Exclusion.objects.create(assignment=assignment, reason="test run", author=author)
     return assignment
 
 

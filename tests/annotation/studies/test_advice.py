@@ -1,9 +1,18 @@
+from decimal import Decimal
 from math import sqrt
 from statistics import fmean, stdev
+from typing import Any
 
 import pytest
 
-from annotation.studies.advice import farthest_below, rule_advice, study_advice
+from annotation.studies.advice import (
+    design_advice,
+    farthest_below,
+    names_label,
+    rule_advice,
+    study_advice,
+)
+from annotation.studies.batching import make_batches
 from tests import make
 
 
@@ -13,7 +22,7 @@ def test_warns_of_a_drop_in_sds_that_three_people_cannot_reach() -> None:
 
 
 @pytest.mark.parametrize("people", range(2, 30))
-def test_knows_how_far_one_of_some_people_can_lie(people: int) -> None:
+def test_knows_how_far_below_the_mean_one_person_can_lie(people: int) -> None:
     # The extreme case: everybody else has the same score.
     scores = [0.0] + [1.0] * (people - 1)
     assert farthest_below(people) == pytest.approx((fmean(scores) - 0) / stdev(scores))
@@ -62,3 +71,104 @@ def test_says_nothing_about_a_study_without_a_rule() -> None:
 def test_warns_of_a_place_that_is_lost_while_an_example_is_read() -> None:
     study = make.study(make.benchmark(), lease_minutes=2, item_cap_s=180)
     assert "kept for 2 minutes" in study_advice(study)[0]
+
+
+@pytest.mark.parametrize(
+    ("description", "named"),
+    [
+        ("Choose **no** or yes.", True),
+        ("Choose “no”.", True),
+        ("You know it.", False),
+        ("Choose No.", False),
+    ],
+)
+def test_looks_for_a_label_as_a_word_of_its_own(description: str, named: bool) -> None:
+    assert names_label(description, "no") == named
+
+
+@pytest.mark.django_db
+def test_names_the_labels_that_a_description_leaves_out() -> None:
+    study = make.study(make.benchmark())
+    task = make.task(study.benchmark, description="Choose good if you like it.")
+    make.batch(study, task)
+    task.item_sets.filter(name="test").update(choices=["bad", "good"])
+    (sentence,) = study_advice(study)
+    assert f"The description of the task {task.slug} does not name “bad” as it stands" in sentence
+
+
+# Of a design
+
+
+def designed(*, wanted: int = 5, via: str = "link", **fields: Any) -> list[str]:
+    task = make.task(name="SST-2")
+    study = make.study(task.benchmark, via=via, **{"contact": "me@example.org", **fields})
+    make.batch(study, task, zero_shot=True, wanted=wanted)
+    return design_advice(study, list(study.batches.all()), host="baseline.example.org")
+
+
+@pytest.mark.django_db
+def test_finds_nothing_wrong_with_a_sound_design() -> None:
+    assert designed() == []
+    assert designed(via="prolific", currency="GBP", hourly_rate=6) == []
+
+
+@pytest.mark.django_db
+def test_warns_of_fewer_than_five_people() -> None:
+    (sentence,) = designed(wanted=4)
+    assert "Fewer than 5 people: SST-2 with 0 shots" in sentence
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("splits", "count"), [(1, 0), (2, 1), (3, 0)])
+def test_warns_of_two_splits(splits: int, count: int) -> None:
+    task = make.task(training=0)
+    study = make.study(task.benchmark, contact="me@example.org")
+    for split in range(1, splits + 1):
+        shown = [make.example(task, f"{split}", role="training")]
+        make.item_set(task, shown, name=f"train-1-{split}", shots=1, split=split)
+    make_batches(study, tasks=[task], shots=[1], wanted=5)
+    assert len(design_advice(study, list(study.batches.all()))) == count
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"currency": "GBP", "hourly_rate": "5.99"}, "at least 6 GBP an hour"),
+        ({"currency": "USD", "hourly_rate": "7"}, "at least 8 USD an hour"),
+        ({"currency": "EUR"}, "does not pay in EUR"),
+        ({"currency": "XYZ"}, "no currency"),
+    ],
+)
+def test_warns_of_pay_that_the_platform_would_turn_down(fields: dict[str, Any], words: str) -> None:
+    fields = {name: Decimal(v) if name == "hourly_rate" else v for name, v in fields.items()}
+    (sentence,) = designed(via="prolific", **fields)
+    assert words in sentence
+
+
+@pytest.mark.django_db
+def test_warns_where_nobody_can_be_asked() -> None:
+    (sentence,) = designed(contact=" ")
+    assert "no contact" in sentence
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("host", "is_near"),
+    [
+        ("localhost:8000", True),
+        ("127.0.0.1:8000", True),
+        ("[::1]:8000", True),
+        ("192.168.1.7", True),
+        ("10.0.0.1:80", True),
+        ("laptop", True),
+        ("laptop.local", True),
+        ("baseline.example.org", False),
+        ("93.184.216.34", False),
+        ("", False),
+    ],
+)
+def test_warns_of_an_address_that_only_this_machine_reaches(host: str, is_near: bool) -> None:
+    task = make.task()
+    study = make.study(task.benchmark, contact="me@example.org")
+    assert bool(design_advice(study, [], host=host)) is is_near

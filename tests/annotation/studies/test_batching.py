@@ -71,7 +71,7 @@ def test_makes_one_zero_shot_batch_for_each_task(study: Study, task: Task) -> No
     assert [(batch.task, batch.training_set) for batch in made] == [(task, None), (other, None)]
 
 
-def test_leaves_batches_alone_that_are_there(study: Study, task: Task) -> None:
+def test_leaves_existing_batches_alone(study: Study, task: Task) -> None:
     first = make_batches(study, tasks=[task], shots=[0, 1], chains=[1], wanted=2)
     second = make_batches(study, tasks=[task], shots=[0, 1], chains=None, wanted=9)
     assert cells(second) == [(1, 2, 2)]

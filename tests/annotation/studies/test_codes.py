@@ -26,7 +26,7 @@ def test_pays_everybody_who_worked(study: Study) -> None:
     assert set(unpaid.values_list("outcome", flat=True)) == {"declined", "full"}
 
 
-def test_leaves_codes_alone_that_are_there(study: Study) -> None:
+def test_leaves_existing_codes_alone(study: Study) -> None:
     OutcomeRule.objects.create(study=study, outcome="full", code="MINE")
     add_missing_codes(study)
     add_missing_codes(study)

@@ -41,19 +41,19 @@ def test_cuts_the_same_part_out_of_a_test_set_every_time() -> None:
     assert (part.name, part.items.count(), part.choices) == ("test-part-8", 8, test_set.choices)
     kept = list(part.items.values_list("source_id", flat=True))
     whole = list(test_set.items.values_list("source_id", flat=True))
-    assert kept == [each for each in whole if each in kept]
+    assert kept == [item_id for item_id in whole if item_id in kept]
     assert cut_test_set(test_set, 8, seed=1) != part
 
 
 def test_keeps_the_questions_of_a_context_together() -> None:
     test_set = make.task(tests=12).item_sets.get(name="test")
-    for place, item in enumerate(test_set.items.select_related("example")):
-        item.example.context_hash = str(place // 3)
+    for position, item in enumerate(test_set.items.select_related("example")):
+        item.example.context_hash = str(position // 3)
         item.example.save()
     part = cut_test_set(test_set, 2)
     contexts = [item.example.context_hash for item in part.items.select_related("example")]
     assert len(contexts) == 6
-    assert {contexts.count(each) for each in contexts} == {3}
+    assert {contexts.count(context) for context in contexts} == {3}
 
 
 def test_takes_the_whole_set_where_it_has_no_more() -> None:
@@ -67,11 +67,11 @@ def test_leaves_predictions_to_the_whole_set() -> None:
     assert find_test_set(task, None).name == "test"
 
 
-def test_makes_no_second_kind_of_batch_out_of_a_part() -> None:
+def test_reuses_the_part_of_an_earlier_draft() -> None:
     task = make.task(tests=20)
     drafted(task, items=8)
-    other = drafted_again(task)
-    assert other.batches.get().test_set.name == "test-part-8"
+    second = drafted_again(task)
+    assert second.batches.get().test_set.name == "test-part-8"
 
 
 def drafted_again(task: Task) -> Study:

@@ -2,10 +2,12 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.models import Annotator, Batch, Invitation, Judgement
+from annotation.access.identity import identity_hash
+from annotation.models import Annotator, Assignment, Batch, Invitation, Judgement
 from annotation.studies.erasing import erase_annotator
 from annotation.studies.invitations import invite
-from annotation.work.joining import Full, identify, identity_hash
+from annotation.work.joining import Full
+from annotation.work.joining import person as person_of
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -32,8 +34,8 @@ def test_forgets_who_it_was_and_keeps_the_hash(batch: Batch, person: Annotator) 
 def test_still_knows_that_nobody_works_twice(batch: Batch, person: Annotator) -> None:
     make.worked_through(batch, who=person)
     erase_annotator(person, at=make.NOON)
-    again, first_time = identify(person.channel, "5f1e")
-    assert (again, first_time) == (person, False)
+    again = person_of(person.channel, "5f1e")
+    assert again == person
     with pytest.raises(Full):
         make.joined(batch, who=again, submission_id="another")
     again.refresh_from_db()
@@ -45,6 +47,14 @@ def test_blanks_the_submission_ids(batch: Batch, person: Annotator) -> None:
     erase_annotator(person, at=make.NOON)
     assignment.refresh_from_db()
     assert assignment.submission_id == ""
+
+
+def test_forgets_the_browser(batch: Batch, person: Annotator) -> None:
+    assignment = make.joined(batch, who=person)
+    Assignment.objects.update(browser_hash="of a browser")
+    erase_annotator(person, at=make.NOON)
+    assignment.refresh_from_db()
+    assert assignment.browser_hash == ""
 
 
 def test_ends_unfinished_work_as_withdrawn_and_paid(batch: Batch, person: Annotator) -> None:

@@ -46,7 +46,7 @@ def test_opens_the_place_again_while_the_study_is_open(batch: Batch, completed: 
     assert make.joined(batch).place == place
 
 
-def test_opens_the_place_of_a_paused_study_for_when_it_goes_on(
+def test_opens_the_place_in_a_paused_study_for_when_it_resumes(
     batch: Batch, completed: Assignment
 ) -> None:
     pause_study(batch.study)

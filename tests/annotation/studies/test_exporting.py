@@ -7,9 +7,18 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Assignment, Batch, Judgement
 from annotation.studies.excluding import exclude
-from annotation.studies.exporting import COLUMNS, export_judgements
+from annotation.studies.exporting import (
+    COLUMNS,
+    PEOPLE,
+    Chosen,
+    export_judgements,
+    judgement_rows,
+)
+from annotation.studies.lifecycle import start_study
+from annotation.work.joining import renew_resume_link
 from scoring.core.s1 import SCORER_VERSION
 from tests import make
 
@@ -26,8 +35,8 @@ def completed(batch: Batch) -> Assignment:
     return make.worked_through(batch, who=make.annotator("prolific", "PERSON-7"))
 
 
-def rows_of(batch: Batch) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in export_judgements(batch.study, "jsonl")]
+def rows_of(batch: Batch, chosen: Chosen = PEOPLE) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in export_judgements(batch.study, "jsonl", chosen)]
 
 
 def test_writes_every_judgement_once_in_its_order(batch: Batch, completed: Assignment) -> None:
@@ -70,18 +79,56 @@ def test_takes_the_checksum_of_the_set_that_was_answered(
     assert rows_of(batch)[0]["set_checksum"] == batch.training_set.checksum
 
 
-def test_marks_the_excluded_and_keeps_them(batch: Batch, completed: Assignment) -> None:
+def test_leaves_out_the_excluded_unless_asked(batch: Batch, completed: Assignment) -> None:
     exclude(completed, reason="the reason stays inside")
-    rows = rows_of(batch)
+    assert rows_of(batch) == []
+    rows = rows_of(batch, Chosen(with_excluded=True))
     assert [row["excluded"] for row in rows] == [True] * 5
     assert "stays inside" not in json.dumps(rows)
 
 
-def test_marks_the_simulated(completed: Assignment, batch: Batch) -> None:
+def test_marks_whose_personal_link_was_replaced(batch: Batch, completed: Assignment) -> None:
+    assert {row["resume_renewed_at"] for row in judgement_rows(batch.study)} == {None}
+    renew_resume_link(completed, at=make.NOON)
+    marks = {row["resume_renewed_at"] for row in judgement_rows(batch.study)}
+    assert marks == {make.NOON.isoformat()}
+
+
+def test_leaves_out_the_simulated_unless_asked(completed: Assignment, batch: Batch) -> None:
     person = completed.annotator
     person.channel.is_simulated = True
     person.channel.save()
-    assert {row["simulated"] for row in rows_of(batch)} == {True}
+    assert rows_of(batch) == []
+    assert {row["simulated"] for row in rows_of(batch, Chosen(simulated=True))} == {True}
+
+
+def test_scores_every_answer_under_both_policies(batch: Batch, completed: Assignment) -> None:
+    assert {(row["s1_set"], row["s1_any"]) for row in rows_of(batch)} == {(1.0, 1.0)}
+    gold: Any = {f"id:test {n}": [["Anna"], ["Anna", "Boris"]] for n in range(3)}
+    correct_gold(batch.task, gold, author=None, reason="Either is right.")
+    rows = [row for row in rows_of(batch) if row["role"] == "test"]
+    assert {row["scored_gold_version"] for row in rows} == {2}
+    # What was shown stays as it was.
+    assert {row["gold_version"] for row in rows} == {1}
+    for row in rows:
+        found = len(row["answer"])
+        assert row["s1_any"] == (1.0 if found else 0.0)
+        assert row["s1_set"] == (1.0 if found else 0.0)
+
+
+def test_scores_as_the_task_normalises() -> None:
+    batch = make.batch(
+        make.study(make.benchmark()), make.task(kind="text", normalisation="squad", training=0)
+    )
+    batch.training_set = None
+    batch.save()
+    start_study(batch.study, at=make.NOON)
+    batch.refresh_from_db()
+    assignment = make.at_work(batch)
+    while not assignment.is_finished:
+        right = make.gold_of(assignment)
+        make.answer(assignment, {"text": f"The {right[0].upper()}!"} if right else None)
+    assert {row["s1_any"] for row in rows_of(batch)} == {1.0}
 
 
 @pytest.mark.parametrize("file_format", ["jsonl", "csv"])
@@ -94,7 +141,7 @@ def test_names_nobody_and_shows_no_gold(
     assert "SESSION-7" not in text
     assert completed.annotator.identity_hash not in text
     assert completed.resume_token not in text
-    assert not {"gold", "score", "s1", "external_id"} & set(COLUMNS)
+    assert not {"gold", "alternatives", "external_id"} & set(COLUMNS)
 
 
 def test_includes_unfinished_work(batch: Batch) -> None:
@@ -144,5 +191,6 @@ def test_needs_no_more_queries_for_more_judgements(
     batch: Batch, completed: Assignment, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     make.worked_through(batch, who=make.annotator("prolific", "second"))
-    with django_assert_num_queries(3):  # the judgements, and the ids of two item sets
+    # Assignments, judgements, ids of two sets, the latest version of the gold, the gold.
+    with django_assert_num_queries(6):
         assert len(rows_of(batch)) == 10

@@ -7,7 +7,7 @@ from annotation.models.errors import BadInput
 from annotation.studies.erasing import erase_annotator
 from annotation.studies.invitations import invite, links_csv, read_people
 from annotation.studies.lifecycle import close_study
-from annotation.work.joining import identify
+from annotation.work.joining import person
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def test_gives_each_person_a_link_of_their_own(study: Study) -> None:
     assert len({invitation.token for invitation in invitations}) == 2
 
 
-def test_keeps_the_link_of_who_was_invited_before(study: Study) -> None:
+def test_keeps_the_link_of_a_person_invited_before(study: Study) -> None:
     (first,) = invite(study, ["ann"])
     again = invite(study, ["bob", "ann"])
     assert {i.external_id: i.token for i in again}["ann"] == first.token
@@ -68,8 +68,9 @@ def test_names_the_line_that_cannot_be_used(bad: str) -> None:
         read_people(f"ann\n{bad}\n")
 
 
-def test_does_not_write_down_again_who_was_erased(study: Study) -> None:
-    annotator, _ = identify(study.channel, "ann")
+def test_does_not_record_an_erased_person_again(study: Study) -> None:
+    annotator = person(study.channel, "ann")
+    annotator.save()
     erase_annotator(annotator, at=make.NOON)
     with pytest.raises(BadInput, match="asked to be erased"):
         invite(study, ["bob", "ann"])

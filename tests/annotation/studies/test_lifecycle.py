@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from annotation.models import Outcome, OutcomeRule, Place, StudyState
+from annotation.models import Assignment, Outcome, OutcomeRule, Place, StudyState
 from annotation.models.errors import Frozen, NotReady
 from annotation.studies.lifecycle import (
     close_study,
@@ -16,6 +17,7 @@ from annotation.studies.lifecycle import (
     what_is_missing,
 )
 from annotation.work.finishing import expire_idle, withdraw
+from annotation.work.judging import BrowserTimes, begin, leave_reveal, submit_answer
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -26,7 +28,7 @@ def test_freezes_what_is_measured() -> None:
     batch.task.description = "Something else."
     batch.task.save()
     batch.refresh_from_db()
-    assert batch.description == "Read the text and answer."
+    assert batch.description == make.DESCRIPTION
     record = batch.study.frozen["batches"][0]
     assert record["test_checksum"] == batch.test_set.checksum
     assert record["gold_version"] == 1
@@ -66,17 +68,81 @@ def test_pauses_and_resumes_while_work_goes_on() -> None:
     assert make.joined(batch)
 
 
-def test_ends_open_work_as_expired_and_paid_when_it_closes() -> None:
-    batch = make.running_batch()
+CLOSING = make.NOON + timedelta(minutes=5)
+
+
+def _at_work_when_it_closes(**fields: Any) -> Assignment:
+    """Somebody who has answered one example, and has had the second before them for 30 seconds."""
+    batch = make.running_batch(item_cap_s=120, hourly_rate=36, **fields)
     assignment = make.at_work(batch)
-    make.answer(assignment, at=make.NOON + timedelta(seconds=90))
-    close_study(batch.study, at=make.NOON + timedelta(minutes=5))
+    make.answer(assignment, at=CLOSING - timedelta(seconds=30))
+    close_study(batch.study, at=CLOSING)
+    return Assignment.objects.get(pk=assignment.pk)
+
+
+def test_takes_the_page_that_was_shown_when_it_closed_and_shows_no_other() -> None:
+    assignment = _at_work_when_it_closes()
+    assert assignment.outcome == ""
+    make.answer(assignment, at=CLOSING + timedelta(seconds=20))
+    assert assignment.judgements.count() == 2
+    assert (assignment.outcome, assignment.ended_by_closing) == (Outcome.EXPIRED, True)
+    # 120 seconds for the first, 50 for the second, at one cent a second.
+    assert assignment.amount == Decimal("1.70")
+
+
+def test_completes_the_work_whose_last_page_is_sent_after_the_closing() -> None:
+    assignment = _at_work_when_it_closes(zero_shot=True, tests=2)
+    make.answer(assignment, at=CLOSING + timedelta(seconds=20))
+    assert (assignment.outcome, assignment.ended_by_closing) == (Outcome.COMPLETED, False)
+
+
+def test_decides_the_qualification_of_who_leaves_the_last_reveal_after_the_closing() -> None:
+    batch = make.running_batch(training=1, min_training_score=60)
+    assignment = make.at_work(batch)
+    form = make.wrong_answer(assignment)
+    submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=CLOSING)
+    close_study(batch.study, at=CLOSING)
+    assignment = Assignment.objects.get()
+    leave_reveal(assignment, step=0, at=CLOSING)
+    assert assignment.outcome == Outcome.SCREENED_OUT
+
+
+def test_takes_the_reading_of_the_description_and_then_ends() -> None:
+    batch = make.running_batch(hourly_rate=36)
+    make.joined(batch)
+    close_study(batch.study, at=make.NOON + timedelta(seconds=10))
+    assignment = Assignment.objects.get()
+    begin(assignment, at=make.NOON + timedelta(seconds=40))
+    assert (assignment.outcome, assignment.amount) == (Outcome.EXPIRED, Decimal("0.40"))
+
+
+def test_takes_nothing_once_an_items_cap_has_passed() -> None:
+    assignment = _at_work_when_it_closes()
+    make.answer(assignment, at=CLOSING + timedelta(seconds=121))
+    assert assignment.judgements.count() == 1
+    assert (assignment.outcome, assignment.ended_by_closing) == (Outcome.EXPIRED, True)
+    assert assignment.amount == Decimal("2.40")
+
+
+def test_ends_what_nobody_sends_with_its_page_paid() -> None:
+    assignment = _at_work_when_it_closes()
+    assert expire_idle(at=CLOSING + timedelta(seconds=120)) == 0
+    assert expire_idle(at=CLOSING + timedelta(seconds=121)) == 1
     assignment.refresh_from_db()
-    assert assignment.outcome == Outcome.EXPIRED
-    assert assignment.amount == Decimal("0.30")
+    assert (assignment.outcome, assignment.ended_by_closing) == (Outcome.EXPIRED, True)
+    assert assignment.amount == Decimal("2.40")
 
 
-def test_expires_who_gave_no_sign_of_life_and_opens_the_place() -> None:
+def test_ends_those_who_have_gone_away_at_once_and_without_their_page() -> None:
+    batch = make.running_batch(expire_hours=1)
+    make.at_work(batch)
+    close_study(batch.study, at=make.NOON + timedelta(hours=2))
+    assignment = Assignment.objects.get()
+    assert (assignment.outcome, assignment.ended_by_closing) == (Outcome.EXPIRED, False)
+    assert assignment.amount == 0
+
+
+def test_expires_abandoned_work_and_opens_its_place() -> None:
     batch = make.running_batch(wanted=1, expire_hours=2)
     make.at_work(batch)
     assert expire_idle(at=make.NOON + timedelta(hours=1)) == 0
@@ -84,7 +150,7 @@ def test_expires_who_gave_no_sign_of_life_and_opens_the_place() -> None:
     assert Place.objects.get(batch=batch).holder is None
 
 
-def test_opens_the_place_of_who_withdraws_and_pays_at_least_the_minimum() -> None:
+def test_opens_the_place_of_withdrawn_work_and_pays_at_least_the_minimum() -> None:
     batch = make.running_batch(wanted=1)
     OutcomeRule.objects.filter(study=batch.study, outcome="withdrawn").update(minimum=2)
     assignment = make.at_work(batch)

@@ -4,11 +4,12 @@ from decimal import Decimal
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Assignment, Batch
+from annotation.models import Assignment, Batch, JoinAnswer
 from annotation.studies.excluding import exclude
-from annotation.studies.monitoring import BatchFigures, study_figures
-from annotation.studies.test_runs import start_test_drive
+from annotation.studies.monitoring import BatchFigures, JoinsInHour, study_figures
+from annotation.studies.test_runs import start_test_run
 from annotation.work.finishing import withdraw
+from annotation.work.joining import count_answer
 from annotation.work.qualifying import others_scores, screen
 from tests import make
 
@@ -48,7 +49,7 @@ def test_gives_the_median_time_and_its_pay() -> None:
     assert figures.hourly_pay == Decimal("12.00")
 
 
-def test_shows_when_breaks_lower_the_pay_of_an_hour() -> None:
+def test_shows_when_breaks_lower_the_hourly_pay() -> None:
     batch = make.running_batch(training=0, zero_shot=True, tests=1, item_cap_s=60, hourly_rate=12)
     assignment = make.at_work(batch)
     make.answer(assignment, at=make.NOON + timedelta(minutes=3))
@@ -64,12 +65,12 @@ def test_counts_the_excluded() -> None:
 
 def test_counts_the_simulated_apart() -> None:
     batch = make.running_batch()
-    start_test_drive(batch, author=None, at=make.NOON)
+    start_test_run(batch, author=None, at=make.NOON)
     figures = figures_of(batch)
     assert (figures.simulated, figures.working, figures.taken) == (1, 0, 0)
 
 
-def test_flags_whom_the_rule_would_drop_by_now() -> None:
+def test_flags_those_whom_the_rule_would_now_drop() -> None:
     batch = make.running_batch(wanted=5, training=10, max_drop=20, drop_group_size=3)
     weak = make.worked_through(batch, wrong=4)
     for _ in range(2):
@@ -111,5 +112,20 @@ def test_needs_no_more_queries_for_more_people(
     batch = make.running_batch(wanted=6, max_drop=1, drop_unit="sds", drop_group_size=2)
     for _ in range(6):
         make.worked_through(batch)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         study_figures(batch.study, at=make.NOON)
+
+
+def test_counts_joins_by_the_hour_so_that_a_flood_is_seen() -> None:
+    batch = make.running_batch(wanted=9)
+    later = make.NOON + timedelta(minutes=70)
+    for at in (make.NOON, make.NOON + timedelta(minutes=59), later, later - timedelta(days=2)):
+        make.joined(batch, at=at)
+    for answer in (JoinAnswer.FULL, JoinAnswer.FULL, JoinAnswer.DECLINED):
+        count_answer(batch.study, answer, at=later)
+    figures = study_figures(batch.study, at=later)
+    assert figures.joins == (
+        JoinsInHour(make.NOON + timedelta(hours=1), consented=1, declined=1, full=2),
+        JoinsInHour(make.NOON, consented=2, declined=0, full=0),
+    )
+    assert (figures.declined, figures.found_full) == (1, 2)

@@ -1,0 +1,102 @@
+"""What leaves a study: the page that offers it, the tables, and their dictionaries."""
+
+from collections.abc import Iterable
+from tempfile import TemporaryFile
+
+from django.http import FileResponse, Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.access.requests import ResearcherRequest, lets_in, require
+from annotation.access.rights import Right
+from annotation.models import Study
+from annotation.studies.exporting import Chosen
+from annotation.studies.exports import EXPORTS, IDS, Export, export_ids
+from annotation.studies.tabs import study_frame
+
+CSV = "text/csv; charset=utf-8"
+
+
+@never_cache
+@require_safe
+def exports(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(slug)
+    require(request.user, study, Right.PEOPLE, permission="annotation.view_assignment")
+    offered = [export for export in EXPORTS.values() if _may(request, study, export)]
+    context = {
+        **study_frame(request.user, study, tab="data"),
+        "chosen": chosen_in(request),
+        "exports": [export for export in offered if export.name != "judgements"],
+        "judgements": next((export for export in offered if export.name == "judgements"), None),
+        "ids": IDS if _may(request, study, IDS) else None,
+    }
+    return render(request, "annotation/studies/exports.html", context)
+
+
+@never_cache
+@require_safe
+def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | FileResponse:
+    study, table = _study(slug), _table(name)
+    _require(request, study, table)
+    if table.name == "judgements":  # may be large: it has a page of its own
+        return redirect(reverse("annotation:export_judgements", args=[slug, "csv"]))
+    if table is IDS:
+        raise Http404
+    return _file(table.lines(study, chosen_in(request)), f"{slug}-{name}.csv")
+
+
+@never_cache
+@require_safe
+def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse:
+    study, table = _study(slug), _table(name)
+    _require(request, study, table)
+    return _file(table.dictionary(), f"{slug}-{name}-dictionary.csv")
+
+
+@never_cache
+@require_POST
+def ids(request: ResearcherRequest, slug: str) -> FileResponse:
+    """By a form, since it leaves a line in the log."""
+    study = _study(slug)
+    _require(request, study, IDS)
+    lines = export_ids(study, chosen_in(request), by=request.user)
+    return _file(lines, f"{slug}-ids.csv")
+
+
+def chosen_in(request: ResearcherRequest) -> Chosen:
+    return Chosen(
+        simulated="simulated" in request.GET, with_excluded="with_excluded" in request.GET
+    )
+
+
+def _study(slug: str) -> Study:
+    return get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
+
+
+def _table(name: str) -> Export:
+    tables = {**EXPORTS, IDS.name: IDS}
+    if name not in tables:
+        raise Http404
+    return tables[name]
+
+
+def _may(request: ResearcherRequest, study: Study, table: Export) -> bool:
+    return all(
+        lets_in(request.user, study, right, permission=table.permission) for right in table.rights
+    )
+
+
+def _require(request: ResearcherRequest, study: Study, table: Export) -> None:
+    for right in table.rights:
+        require(request.user, study, right, permission=table.permission)
+
+
+def _file(lines: Iterable[str], name: str) -> FileResponse:
+    """On disk rather than in memory; sent by the server, so no thread waits for a slow reader."""
+    file = TemporaryFile()  # noqa: SIM115  (the response closes it)
+    for line in lines:
+        file.write(line.encode())
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=name, content_type=CSV)

@@ -1,0 +1,112 @@
+"""The preview of a draft's batch: an annotator's pages in a frame that says so, and no rows."""
+
+import secrets
+
+from django.core import signing
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.access.requests import ResearcherRequest, require
+from annotation.access.rights import Right
+from annotation.models import Batch
+from annotation.models.errors import BadInput
+from annotation.studies.tabs import study_frame
+from annotation.work.previewing import STOPS, Preview, PreviewState
+
+PAGE = "annotation/studies/preview.html"
+REFUSED = "annotation/studies/refused.html"
+LASTS_S = 2 * 60 * 60
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def preview(request: ResearcherRequest, batch_id: int) -> HttpResponse:
+    batch = _batch(request, batch_id)
+    if batch.study.is_frozen:
+        sentence = _("This study has started: use a test run, which the list of batches offers.")
+        return _refused(request, batch, sentence, status=409)
+    error = ""
+    if request.method == "POST":
+        try:
+            state = _read(request, batch)
+        except signing.BadSignature:
+            sentence = _("This preview has expired: begin it again.")
+            return _refused(request, batch, sentence, status=400)
+        try:
+            state = Preview(batch, state).sent({name: request.POST[name] for name in request.POST})
+        except BadInput as refusal:
+            error = str(refusal)
+    else:
+        state = _at_stop(request, batch)
+    return _page(request, Preview(batch, state), error)
+
+
+def _batch(request: ResearcherRequest, batch_id: int) -> Batch:
+    batches = Batch.objects.select_related(
+        "study__benchmark", "study__channel", "task", "training_set", "test_set"
+    )
+    batch = get_object_or_404(batches, pk=batch_id)
+    require(request.user, batch.study, Right.GOLD)
+    return batch
+
+
+def _at_stop(request: ResearcherRequest, batch: Batch) -> PreviewState:
+    stop = request.GET.get("at", STOPS[0])
+    if stop not in STOPS:
+        raise Http404
+    state = PreviewState(batch=batch.pk, seed=f"preview-{secrets.token_hex(4)}")
+    return Preview(batch, state).at(stop)
+
+
+def _read(request: ResearcherRequest, batch: Batch) -> PreviewState:
+    """Raises BadSignature for a state that has expired, or is another's or of another batch."""
+    given = request.POST.get("state", "")
+    state = PreviewState.from_plain(signing.loads(given, salt=_salt(request), max_age=LASTS_S))
+    if state.batch != batch.pk:
+        raise signing.BadSignature
+    return state
+
+
+def _page(request: ResearcherRequest, preview: Preview, error: str) -> HttpResponse:
+    batch = preview.batch
+    context = {
+        **preview.context(at=timezone.now()),
+        "title": _("Preview"),
+        "preview_address": request.path,
+        "preview_state": signing.dumps(preview.state.plain(), salt=_salt(request), compress=True),
+        "stops": _stops(preview),
+        "batch": batch,
+        "error": error,
+    }
+    template = "annotation/work/work.html#step" if request.htmx else PAGE
+    return render(request, template, context, status=422 if error else 200)
+
+
+def _stops(preview: Preview) -> dict[str, str]:
+    labels = {
+        "description": _("What to do"),
+        "practice": _("Practice"),
+        "test": _("Test"),
+        "end": _("End"),
+    }
+    if not preview.trained:
+        del labels["practice"]
+    return labels
+
+
+def _salt(request: ResearcherRequest) -> str:
+    return f"preview of {request.user.pk}"
+
+
+def _refused(
+    request: ResearcherRequest, batch: Batch, sentence: str, *, status: int
+) -> HttpResponse:
+    if request.htmx:
+        # A whole page does not fit into the place of a step.
+        return HttpResponse(headers={"HX-Redirect": request.path})
+    frame = study_frame(request.user, batch.study, tab="batches")
+    return render(request, REFUSED, {**frame, "sentence": sentence}, status=status)

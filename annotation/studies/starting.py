@@ -1,0 +1,108 @@
+"""What a researcher sees before the start: the study's codes with what to do about each on its
+channel, and everything that annotators will read."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from annotation.models import JoinAnswer, Outcome, OutcomeRule, Study
+from annotation.models.frozen import draft_content
+from annotation.work.promising import Fact, facts_about
+
+
+@dataclass(frozen=True)
+class CodeToSetUp:
+    """One outcome, its code, and what the channel shall do with it."""
+
+    outcome: str
+    meaning: str
+    code: str
+    link: str
+    action: str
+    pays: str
+
+
+def codes_to_set_up(study: Study) -> list[CodeToSetUp]:
+    rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
+    order = [*Outcome.values, *JoinAnswer.values]
+    return [_to_set_up(study, rules[outcome]) for outcome in order if outcome in rules]
+
+
+def facts_to_read(study: Study) -> list[Fact]:
+    """What the consent page will tell; nothing while there are no batches."""
+    batches = study.batches.select_related("study", "task", "training_set", "test_set")
+    contents = [draft_content(batch) for batch in batches]
+    return facts_about(study, contents) if contents else []
+
+
+def as_lines(codes: list[CodeToSetUp]) -> str:
+    """To paste: one line for each code, with tabs between its parts."""
+    return "\n".join(_lines(codes))
+
+
+def _lines(codes: list[CodeToSetUp]) -> Iterator[str]:
+    for code in codes:
+        yield "\t".join([code.code, code.outcome, code.action])
+
+
+def _to_set_up(study: Study, rule: OutcomeRule) -> CodeToSetUp:
+    template = study.channel.completion_url
+    return CodeToSetUp(
+        outcome=str(rule.get_outcome_display()),
+        meaning=_MEANINGS[rule.outcome](),
+        code=rule.code,
+        link=template.replace("{code}", rule.code) if template else "",
+        action=_action(study, rule.outcome),
+        pays=_pays(study, rule),
+    )
+
+
+def _action(study: Study, outcome: str) -> str:
+    if study.channel.slug == "prolific":
+        return _ON_PROLIFIC[outcome]()
+    return _ELSEWHERE[outcome]()
+
+
+def _pays(study: Study, rule: OutcomeRule) -> str:
+    least = f"{rule.minimum} {study.currency}"
+    if rule.pays_time and rule.minimum:
+        return _("the time, and at least %(least)s") % {"least": least}
+    if rule.pays_time:
+        return _("the time")
+    return least if rule.minimum else _("nothing")
+
+
+_Sentence = Callable[[], str]
+_MEANINGS: dict[str, _Sentence] = {
+    Outcome.COMPLETED: lambda: _("went to the end"),
+    Outcome.SCREENED_OUT: lambda: _("sent away after the practice, by the rule"),
+    Outcome.WITHDRAWN: lambda: _("chose to stop"),
+    Outcome.EXPIRED: lambda: _("gave no sign of life, or was cut short by the closing"),
+    Outcome.DISPLACED: lambda: _("came back after the place had been given away"),
+    JoinAnswer.DECLINED: lambda: _("did not consent"),
+    JoinAnswer.FULL: lambda: _("came when all places were taken"),
+}
+_ON_PROLIFIC: dict[str, _Sentence] = {
+    Outcome.COMPLETED: lambda: _("Automatically approve."),
+    Outcome.SCREENED_OUT: lambda: _(
+        "Screen out, with a fixed payment; pay what is due beyond it as a bonus. Never reject: "
+        "failing the practice is no ground for it."
+    ),
+    Outcome.WITHDRAWN: lambda: _(
+        "Request a return; pay what is due as a bonus. The place then opens again there too."
+    ),
+    Outcome.EXPIRED: lambda: _("Manually review; pay what is due, and never reject."),
+    Outcome.DISPLACED: lambda: _("Request a return; pay what is due as a bonus."),
+    JoinAnswer.DECLINED: lambda: _("Request a return: nobody has worked."),
+    JoinAnswer.FULL: lambda: _("Request a return: nobody has worked."),
+}
+_ELSEWHERE: dict[str, _Sentence] = {
+    Outcome.COMPLETED: lambda: _("Approve, and pay what is due."),
+    Outcome.SCREENED_OUT: lambda: _("Pay what is due, as a partial completion if there is one."),
+    Outcome.WITHDRAWN: lambda: _("Pay what is due."),
+    Outcome.EXPIRED: lambda: _("Pay what is due."),
+    Outcome.DISPLACED: lambda: _("Pay what is due."),
+    JoinAnswer.DECLINED: lambda: _("Nothing to do."),
+    JoinAnswer.FULL: lambda: _("Nothing to do, unless the rule pays for having come."),
+}

@@ -1,0 +1,131 @@
+"""The pages of a study, in the order in which they are used: what its frame leads to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotation.access.requests import lets_in
+from annotation.access.rights import Right, rights_in
+from annotation.models import Study, StudyState
+
+DRAFTS = (StudyState.DRAFT,)
+ANY_STATE = tuple(StudyState)
+STARTED = (StudyState.OPEN, StudyState.PAUSED, StudyState.CLOSED)
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page of a study. Its address takes the study's slug, after `before`, or its key."""
+
+    name: str
+    label: str | Promise
+    page: str
+    right: Right
+    permission: str = ""
+    states: Sequence[str] = ANY_STATE
+    before: tuple[str, ...] = ()
+    by_key: bool = False
+    of_rehearsals_alone: bool = False
+
+    def is_of(self, study: Study) -> bool:
+        return study.state in self.states and (study.is_rehearsal or not self.of_rehearsals_alone)
+
+    def address(self, study: Study) -> str:
+        return reverse(self.page, args=[*self.before, study.pk if self.by_key else study.slug])
+
+
+TABS = (
+    Tab(
+        "rehearsed",
+        _("What came out"),
+        "scoring:rehearsal",
+        Right.SET_UP,
+        permission="annotation.change_study",
+        of_rehearsals_alone=True,
+    ),
+    Tab("overview", _("Overview"), "annotation:watch", Right.TABLES),
+    Tab(
+        "settings",
+        _("Settings"),
+        "admin:annotation_study_change",
+        Right.SET_UP,
+        by_key=True,
+    ),
+    Tab(
+        "batches",
+        _("Batches"),
+        "scoring:builder",
+        Right.SET_UP,
+        permission="annotation.change_study",
+        states=DRAFTS,
+    ),
+    Tab(
+        "rehearsal",
+        _("Rehearsal"),
+        "scoring:rehearsals",
+        Right.SET_UP,
+        permission="annotation.change_study",
+        states=DRAFTS,
+    ),
+    Tab(
+        "start",
+        _("Start"),
+        "annotation:start",
+        Right.SET_UP,
+        permission="annotation.change_study",
+        states=DRAFTS,
+    ),
+    Tab(
+        "people",
+        _("People"),
+        "annotation:people",
+        Right.PEOPLE,
+        permission="annotation.view_assignment",
+        states=STARTED,
+    ),
+    Tab("payments", _("Payments"), "annotation:payments", Right.PAY),
+    Tab("comparison", _("Comparison"), "scoring:comparison", Right.TABLES, before=("study",)),
+    Tab("report", _("Report"), "scoring:report", Right.GOLD),
+    Tab(
+        "data",
+        _("Data"),
+        "annotation:exports",
+        Right.PEOPLE,
+        permission="annotation.view_assignment",
+        states=STARTED,
+    ),
+    Tab(
+        "log",
+        _("Log"),
+        "admin:annotation_study_changes",
+        Right.SET_UP,
+        permission="annotation.change_study",
+        by_key=True,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A tab as one study shows it."""
+
+    label: str | Promise
+    address: str
+    is_here: bool
+
+
+def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
+    """What every page of a study hands its template: the study, the reader's rights, the tabs."""
+    return {"study": study, "rights": rights_in(user, study), "tabs": _ways(user, study, tab)}
+
+
+def _ways(user: Any, study: Study, here: str) -> list[Way]:
+    return [
+        Way(tab.label, tab.address(study), tab.name == here)
+        for tab in TABS
+        if tab.is_of(study) and lets_in(user, study, tab.right, permission=tab.permission)
+    ]

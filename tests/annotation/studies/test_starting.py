@@ -1,0 +1,106 @@
+"""The start page: what is missing, what it costs, what is read, and each code with what to do."""
+
+from typing import Any
+
+import pytest
+from django.contrib.messages import get_messages
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import JoinAnswer, Outcome, Study, Task
+from annotation.studies.starting import as_lines, codes_to_set_up
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def task() -> Task:
+    return make.task(title="Reviews")
+
+
+@pytest.fixture
+def study(task: Task) -> Study:
+    return make.study(task.benchmark, via="prolific", currency="GBP")
+
+
+def address(study: Study) -> str:
+    return reverse("annotation:start", args=[study.slug])
+
+
+def messages_of(response: Any) -> str:
+    return " ".join(str(message) for message in get_messages(response.wsgi_request))
+
+
+def test_starts_a_study_by_post(admin_client: Client, study: Study, task: Task) -> None:
+    make.batch(study, task)
+    response = admin_client.post(address(study))
+    study.refresh_from_db()
+    assert response["Location"] == reverse("annotation:watch", args=[study.slug])
+    assert study.state == "open"
+    assert study.changes.get().user is not None
+
+
+def test_shows_what_is_frozen_what_it_costs_and_what_is_read(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    batch = make.batch(study, task, wanted=4)
+    page = admin_client.get(address(study)).content.decode()
+    assert batch.test_set.checksum[:12] in page
+    assert "CODE-SCREENED_OUT" in page
+    assert study.consent_text in page
+    assert "is it good or bad?" in page  # of the task's description
+    assert "First 3 examples for practice" in page
+    assert "Start the study" in page
+    study.refresh_from_db()
+    assert study.state == "draft"
+
+
+def test_warns_of_the_rule_of_few_people_and_of_an_address_that_is_near(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    make.batch(study, task)
+    Study.objects.update(max_drop=1.5, drop_unit="sds", drop_group_size=2)
+    page = admin_client.get(address(study), headers={"host": "localhost"}).content.decode()
+    assert "1.155 SD below the mean" in page
+    assert "Fewer than 5 people" in page
+    assert "There is no contact" in page
+    assert "lead to localhost" in page
+
+
+def test_does_not_offer_the_start_while_something_is_missing(
+    admin_client: Client, study: Study
+) -> None:
+    page = admin_client.get(address(study)).content.decode()
+    assert "no batches" in page
+    assert "Start the study" not in page
+    refused = admin_client.post(address(study))
+    assert refused.status_code == 409
+    assert "no batches" in refused.content.decode()
+    study.refresh_from_db()
+    assert study.state == "draft"
+
+
+def test_starts_only_once(admin_client: Client, study: Study, task: Task) -> None:
+    make.batch(study, task)
+    admin_client.post(address(study))
+    assert "started already" in messages_of(admin_client.post(address(study)))
+
+
+@pytest.mark.parametrize("via", ["prolific", "link"])
+def test_says_of_every_code_what_to_do_with_it(task: Task, via: str) -> None:
+    study = make.study(task.benchmark, via=via)
+    codes = codes_to_set_up(study)
+    assert [code.code for code in codes] == [
+        f"CODE-{outcome.upper()}" for outcome in [*Outcome.values, *JoinAnswer.values]
+    ]
+    assert all(code.action and code.meaning for code in codes)
+    assert len(as_lines(codes).splitlines()) == len(codes)
+
+
+def test_never_advises_to_reject_for_failing(study: Study) -> None:
+    by_outcome = {code.code: code for code in codes_to_set_up(study)}
+    screened = by_outcome["CODE-SCREENED_OUT"]
+    assert screened.action.startswith("Screen out")
+    assert "Never reject" in screened.action
+    assert screened.link.endswith("cc=CODE-SCREENED_OUT")
