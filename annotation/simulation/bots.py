@@ -20,6 +20,27 @@ PERSONAL_SD = 0.35
 DIFFICULTY_SD = 0.9
 GAIN_PER_DOUBLING = 0.08
 SECONDS_PER_ANSWER = (3.0, 14.0)
+# Of those who can't do the task: about a third right.
+WEAK_SKILL = 0.35
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Whom a simulation lets in: the usual skill, the share of weak ones, and the share of those
+    who stop somewhere on the way."""
+
+    skill: float
+    weak: float = 0.0
+    dropout: float = 0.0
+
+    def person(self, seed: int, number: int) -> "SimulatedPerson":
+        is_weak = Random(f"weak:{seed}:{number}").random() < self.weak
+        return SimulatedPerson(seed, number, WEAK_SKILL if is_weak else self.skill)
+
+    def leaves_at(self, seed: int, number: int, steps: int) -> int | None:
+        """The step that this person leaves unanswered; None for those who go to the end."""
+        chance = Random(f"dropout:{seed}:{number}")
+        return chance.randrange(steps) if chance.random() < self.dropout else None
 
 
 @dataclass(frozen=True)

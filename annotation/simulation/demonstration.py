@@ -5,7 +5,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from django.contrib.auth.models import User
+
+from annotation.access.members import make_owner
 from annotation.benchmarks.importing import import_benchmark
+from annotation.jobs.pacing import ALONE
 from annotation.models import Assignment, Benchmark, Channel, Study
 from annotation.simulation import demo
 from annotation.simulation.simulating import simulate_study
@@ -34,20 +38,23 @@ def demonstration() -> Study | None:
 
 
 def load_demonstration(
-    *, at: datetime, progress: Callable[[Assignment], None] | None = None
+    *,
+    at: datetime,
+    progress: Callable[[Assignment], None] | None = None,
+    owner: User | None = None,
 ) -> Study:
     """Import, set up, start and fill the demonstration study. Continues where it was interrupted,
-    and changes nothing once it is complete."""
-    import_benchmark(BENCHMARK, name=NAME)
-    study = demonstration() or _set_up()
+    and changes nothing once it is complete. What is made is the owner's."""
+    import_benchmark(BENCHMARK, name=NAME, owner=owner)
+    study = demonstration() or _set_up(owner)
     if not study.is_frozen:
         start_study(study, at=at - LEAD)
     if study.is_open:
-        simulate_study(study, skill=SKILL, seed=SEED, at=at - LEAD, progress=progress)
+        simulate_study(study, skill=SKILL, seed=SEED, at=at - LEAD, progress=progress, pace=ALONE)
     return study
 
 
-def _set_up() -> Study:
+def _set_up(owner: User | None) -> Study:
     benchmark = Benchmark.objects.get(name=NAME)
     study = Study(
         slug=SLUG,
@@ -59,6 +66,7 @@ def _set_up() -> Study:
         seed=SEED,
     )
     study.save()
+    make_owner(study, owner)
     add_missing_codes(study)
     make_batches(study, tasks=benchmark.tasks.all(), shots=SHOTS, chains=[1], wanted=3)
     return study

@@ -1,10 +1,13 @@
-"""Simulated annotators: they go through the same acts as people, in places of their own."""
+"""Simulated annotators: they go through the same acts as people, in places of their own, and a few
+acts at a time, so that people find room between them."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
-from django.db import transaction
-
+from annotation.jobs.pacing import BESIDE_PEOPLE, Pace, write
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import (
     Annotator,
@@ -18,13 +21,13 @@ from annotation.models import (
 )
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
-from annotation.simulation.bots import SimulatedPerson
-from annotation.work.joining import identify, join
+from annotation.simulation.bots import Crowd, SimulatedPerson
+from annotation.work.finishing import withdraw
+from annotation.work.joining import Visit, join, person
 from annotation.work.judging import (
     BrowserTimes,
     begin,
     current_example,
-    give_consent,
     leave_reveal,
     submit_answer,
 )
@@ -32,6 +35,8 @@ from annotation.work.places import open_places
 
 READING_S = 25
 REVEAL_S = 4
+# Where nearly everybody stops or is screened out, a place stays empty after this many tries.
+MOST_TRIES = 20
 
 
 def simulate_study(
@@ -40,75 +45,129 @@ def simulate_study(
     skill: float,
     seed: int,
     at: datetime,
+    weak: float = 0.0,
+    dropout: float = 0.0,
     progress: Callable[[Assignment], None] | None = None,
+    pace: Pace = BESIDE_PEOPLE,
 ) -> list[Assignment]:
     """Let simulated annotators fill every batch of an open study.
 
     Each is a new person, numbered throughout the study, so that the same seed on the same study
-    gives the same answers. If run again, fills only what is still empty.
+    gives the same answers. If run again, fills only what is still empty, and first ends what an
+    interrupted run with the same seed has begun. `weak` and `dropout` are the shares of people who
+    can't do the task, and who stop on the way; others then take their places.
     """
     if not 0 < skill < 1:
         raise Refusal("The skill is a share of right answers between 0 and 1, such as 0.85.")
     if not study.is_open:
         raise Refusal(f"The study {study.slug} is {study.state}: start it first.")
+    if not (0 <= weak <= 1 and 0 <= dropout <= 1):
+        raise Refusal("Weak people and dropouts are shares between 0 and 1, such as 0.1.")
+    simulation = _Simulation(study, Crowd(skill, weak, dropout), seed, at, pace)
     done = []
-    for batch in study.batches.select_related("task").order_by("id"):
-        open_places(batch, simulated=True)
-        while _has_room(batch, at):
-            person = SimulatedPerson(seed, _next_number(study), skill)
-            assignment = _play(batch, person, at)
-            done.append(assignment)
-            if progress:
-                progress(assignment)
+    for assignment in simulation.assignments():
+        simulation.play(assignment)
+        done.append(assignment)
+        if progress:
+            progress(assignment)
     return done
+
+
+@dataclass(frozen=True)
+class _Simulation:
+    study: Study
+    crowd: Crowd
+    seed: int
+    at: datetime
+    pace: Pace
+
+    def assignments(self) -> Iterator[Assignment]:
+        """What was begun and not ended, then a new one for every empty place."""
+        yield from self._begun()
+        for batch in self.study.batches.select_related("task").order_by("id"):
+            write(partial(open_places, batch, simulated=True), self.pace)
+            while _has_room(batch, self.at) and self._tries_again(batch):
+                yield write(partial(self._enter, batch), self.pace)
+
+    def play(self, assignment: Assignment) -> None:
+        """To its outcome, by a clock of its own."""
+        content = batch_content(assignment.batch_id)
+        number = self._number(assignment.annotator)
+        bot = self.crowd.person(self.seed, number)
+        leaves_at = self.crowd.leaves_at(self.seed, number, content.steps)
+        examples = [example.pk for example in (*content.training, *content.test)]
+        golds = gold_in_force(examples, content.task_id, content.gold_version)
+        while not assignment.is_finished:
+            write(partial(self._play_on, assignment, bot, golds, leaves_at), self.pace)
+
+    def _tries_again(self, batch: Batch) -> bool:
+        tried = Assignment.objects.simulated().filter(batch=batch).count()
+        return tried < MOST_TRIES * batch.wanted
+
+    def _begun(self) -> list[Assignment]:
+        begun = Assignment.objects.simulated().open().filter(study=self.study)
+        mine = begun.filter(annotator__external_id__startswith=self._name(""))
+        return list(mine.select_related("annotator").order_by("id"))
+
+    def _enter(self, batch: Batch) -> Assignment:
+        number = 1 + Assignment.objects.simulated().filter(study=self.study).count()
+        channel = Channel.objects.get(is_simulated=True)
+        annotator = person(channel, self._name(number))
+        return join(Visit(study=self.study, annotator=annotator, batch=batch), at=self.at)
+
+    def _name(self, number: int | str) -> str:
+        return f"{self.study.slug}:{self.seed}:{number}"
+
+    def _number(self, annotator: Annotator) -> int:
+        return int(annotator.external_id.removeprefix(self._name("")))
+
+    def _play_on(
+        self,
+        assignment: Assignment,
+        bot: SimulatedPerson,
+        golds: dict[int, Gold],
+        leaves_at: int | None,
+    ) -> None:
+        # An earlier try may have been rolled back.
+        assignment.refresh_from_db()
+        end = time.monotonic() + self.pace.piece_s
+        while not assignment.is_finished and time.monotonic() < end:
+            if leaves_at == assignment.step and assignment.state == WorkState.ANSWERING:
+                withdraw(assignment, at=assignment.shown_at or self.at)
+            else:
+                _play_step(assignment, bot, golds)
 
 
 def _has_room(batch: Batch, at: datetime) -> bool:
     return Place.objects.filter(batch=batch, simulated=True).claimable(at).exists()
 
 
-def _next_number(study: Study) -> int:
-    return 1 + Assignment.objects.simulated().filter(study=study).count()
+def _play_step(assignment: Assignment, bot: SimulatedPerson, golds: dict[int, Gold]) -> None:
+    """One act; its clock goes on from when the page before it was shown."""
+    shown_at = assignment.shown_at or assignment.joined_at
+    if assignment.state == WorkState.DESCRIPTION:
+        begin(assignment, step=assignment.step, at=shown_at + timedelta(seconds=READING_S))
+    elif assignment.state == WorkState.REVEALED:
+        leave_reveal(assignment, step=assignment.step, at=shown_at + timedelta(seconds=REVEAL_S))
+    else:
+        _answer(assignment, bot, golds, shown_at)
 
 
-@transaction.atomic
-def _play(batch: Batch, person: SimulatedPerson, at: datetime) -> Assignment:
-    """One assignment from joining to its outcome, by a clock of its own."""
-    assignment = join(
-        study=batch.study, annotator=_annotator(batch.study, person), batch=batch, at=at
-    )
-    give_consent(assignment, at=at)
-    now = at + timedelta(seconds=READING_S)
-    begin(assignment, at=now)
-    content = batch_content(batch.pk)
-    examples = [example.pk for example in (*content.training, *content.test)]
-    golds = gold_in_force(examples, content.task_id, content.gold_version)
-    while not assignment.is_finished:
-        now = _play_step(assignment, person, golds, now)
-    return assignment
-
-
-def _play_step(
-    assignment: Assignment, person: SimulatedPerson, golds: dict[int, Gold], now: datetime
-) -> datetime:
-    step = assignment.step
+def _answer(
+    assignment: Assignment, bot: SimulatedPerson, golds: dict[int, Gold], shown_at: datetime
+) -> None:
     example = current_example(assignment)
     content = batch_content(assignment.batch_id)
-    form, seconds = person.answer(
+    form, seconds = bot.answer(
         example,
         golds[example.pk].alternative_texts()[0],
         content,
-        examples_seen=min(step, len(content.training)),
+        examples_seen=min(assignment.step, len(content.training)),
     )
-    now += timedelta(seconds=seconds)
-    submit_answer(assignment, step=step, form=form, times=BrowserTimes(), at=now)
-    if assignment.state == WorkState.REVEALED:
-        now += timedelta(seconds=REVEAL_S)
-        leave_reveal(assignment, step=step, at=now)
-    return now
-
-
-def _annotator(study: Study, person: SimulatedPerson) -> Annotator:
-    channel = Channel.objects.get(is_simulated=True)
-    external_id = f"{study.slug}:{person.seed}:{person.number}"
-    return identify(channel, external_id)[0]
+    submit_answer(
+        assignment,
+        step=assignment.step,
+        form=form,
+        times=BrowserTimes(),
+        at=shown_at + timedelta(seconds=seconds),
+    )

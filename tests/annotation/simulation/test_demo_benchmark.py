@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from annotation.studies.advice import names_label
+
 ANNOTATION = Path(__file__).parents[3] / "annotation"
 BENCHMARK = ANNOTATION / "simulation" / "demo" / "benchmark"
 DESCRIPTIONS = ANNOTATION / "benchmarks" / "descriptions"
@@ -22,6 +24,15 @@ KINDS = {
 }
 CHOICE = [folder for folder, kind in KINDS.items() if kind == "choice"]
 NAMES = ["Newsroom", "Gazetteer"]
+# What the buttons of CLUES's tasks say.
+BUTTONS = {
+    "sst2": ["positive", "negative"],
+    "mnli": ["entailment", "neutral", "contradiction"],
+    "conll03": ["None here"],
+    "wikiann": ["None here"],
+    "squadv2": ["None here"],
+    "record": [],
+}
 CLUES_KINDS = {
     "sst2": "choice",
     "mnli": "choice",
@@ -133,7 +144,7 @@ def test_has_splits_that_differ(folder: str) -> None:
 
 
 @pytest.mark.parametrize("folder", KINDS)
-def test_has_twelve_test_contexts_at_least(folder: str) -> None:
+def test_has_at_least_twelve_test_contexts(folder: str) -> None:
     distinct = {json.dumps(row["context"]) for row in held_out(folder)}
     assert len(distinct) >= 12
 
@@ -150,7 +161,7 @@ def test_gives_ids_once_in_a_file() -> None:
 
 
 @pytest.mark.parametrize("folder", [folder for folder in KINDS if folder not in CHOICE])
-def test_gives_an_id_to_one_example_alone(folder: str) -> None:
+def test_gives_an_id_to_one_example_only(folder: str) -> None:
     content: dict[object, str] = {}
     for row, text in zip(all_rows(folder), contents(all_rows(folder)), strict=True):
         assert content.setdefault(row["id"], text) == text
@@ -204,7 +215,7 @@ def test_mixes_contexts_with_and_without_names(folder: str) -> None:
 
 
 @pytest.mark.parametrize("folder", ["Reading", "Cloze"])
-def test_places_answers_by_exact_offsets(folder: str) -> None:
+def test_gives_the_exact_offsets_of_answers(folder: str) -> None:
     for row in all_rows(folder):
         for span in [*row["answer"], *row.get("plausible_answers", [])]:
             start, text = span["answer_start"], span["text"]
@@ -260,11 +271,11 @@ def test_repeats_some_candidates() -> None:
     assert len(repeated) >= 10
 
 
-def test_spreads_the_right_candidate_over_the_places() -> None:
+def test_spreads_the_right_candidate_over_the_positions() -> None:
     rows = held_out("Cloze")
-    places = Counter(candidates(row).index(row["answer"][0]["text"]) for row in rows)
-    assert len(places) >= 4
-    assert max(places.values()) <= len(rows) * 0.4
+    positions = Counter(candidates(row).index(row["answer"][0]["text"]) for row in rows)
+    assert len(positions) >= 4
+    assert max(positions.values()) <= len(rows) * 0.4
 
 
 def test_borrows_no_sentence_from_clues(clues: Path) -> None:
@@ -287,7 +298,7 @@ def test_borrows_no_sentence_from_clues(clues: Path) -> None:
 
 def check_description(path: Path, kind: str, fewest: int, most: int) -> Row:
     task = json.loads(path.read_text(encoding="utf-8"))
-    assert set(task) - {"max_spans"} == {"title", "kind", "description", "language"}
+    assert set(task) - {"name", "max_spans"} == {"title", "kind", "description", "language"}
     assert task["kind"] == kind
     assert task["language"] == "en"
     assert task["title"]
@@ -297,7 +308,8 @@ def check_description(path: Path, kind: str, fewest: int, most: int) -> Row:
 
 @pytest.mark.parametrize("folder", KINDS)
 def test_describes_every_task_of_its_own(folder: str) -> None:
-    task = check_description(BENCHMARK / folder / "task.json", KINDS[folder], 60, 130)
+    task = check_description(BENCHMARK / folder / "task.json", KINDS[folder], 60, 150)
+    assert "name" not in task, "an invented task has no name in a paper"
     assert task.get("max_spans") == (1 if folder == "Reading" else None)
     labels = {label for row in all_rows(folder) if folder in CHOICE for label in row["answer"]}
     assert all(f"“{label}”" in task["description"] for label in labels)
@@ -305,8 +317,26 @@ def test_describes_every_task_of_its_own(folder: str) -> None:
 
 @pytest.mark.parametrize("slug", CLUES_KINDS)
 def test_describes_every_task_of_clues(slug: str) -> None:
-    task = check_description(DESCRIPTIONS / f"{slug}.json", CLUES_KINDS[slug], 40, 150)
+    task = check_description(DESCRIPTIONS / f"{slug}.json", CLUES_KINDS[slug], 40, 230)
+    assert task["name"], "a published task keeps the name that its paper gives it"
     assert task.get("max_spans") == (1 if slug == "squadv2" else None)
+    assert [
+        button for button in BUTTONS[slug] if not names_label(task["description"], button)
+    ] == []
+
+
+@pytest.mark.parametrize("slug", CLUES_KINDS)
+def test_takes_no_example_of_clues_for_its_description(clues: Path, slug: str) -> None:
+    told = json.loads((DESCRIPTIONS / f"{slug}.json").read_text(encoding="utf-8"))["description"]
+    published = "\n".join(
+        normalized(" ".join([*segments(row), str(row["question"])]))
+        for path in clues.glob("*/*.jsonl")
+        for row in read(path)
+    )
+    quoted = {normalized(text) for text in re.findall("“([^”]+)”", told)}
+    # What stands in front of every question of ReCoRD is no example of it.
+    quoted -= {"according to claims in the suit"}
+    assert [text for text in quoted if len(text.split()) > 3 and text in published] == []
 
 
 @pytest.mark.parametrize("folder", KINDS)

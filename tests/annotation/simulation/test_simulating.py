@@ -1,10 +1,15 @@
 """Simulated annotators work through the acts of people and stay apart from them."""
 
+from typing import Any
+
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
+from annotation.jobs.pacing import Pace
 from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Study
 from annotation.models.errors import Refusal
+from annotation.simulation import simulating
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.lifecycle import pause_study, start_study
 from tests import make
@@ -18,7 +23,7 @@ def _answers(study: Study) -> dict[tuple[str, int], list[str]]:
 
 
 @pytest.mark.parametrize("kind", Kind.values)
-def test_fills_a_study_whole(kind: str) -> None:
+def test_fills_a_whole_study(kind: str) -> None:
     batch = make.running_batch(kind=kind, wanted=2)
     simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
     assert list(Assignment.objects.values_list("outcome", flat=True)) == ["completed"] * 2
@@ -41,6 +46,46 @@ def test_adds_nothing_when_run_again() -> None:
     batch = make.running_batch(wanted=2)
     simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
     assert simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON) == []
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_ends_what_an_interrupted_run_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a killed process leaves it: what is committed stays, and nothing is doubled."""
+    batch = make.running_batch(wanted=2, tests=60, zero_shot=True)
+    steps = []
+
+    def killed(assignment: Assignment, *rest: Any) -> None:
+        steps.append(assignment.pk)
+        if len(steps) == 40:
+            raise KeyboardInterrupt
+        play_step(assignment, *rest)
+
+    play_step = simulating._play_step
+    monkeypatch.setattr(simulating, "_play_step", killed)
+    with pytest.raises(KeyboardInterrupt):
+        simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON, pace=Pace(0.001, 0))
+    (begun,) = Assignment.objects.all()
+    stored = Judgement.objects.count()
+    assert not begun.is_finished
+    assert stored
+    simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
+    assert list(Assignment.objects.values_list("outcome", flat=True)) == ["completed"] * 2
+    begun.refresh_from_db()
+    assert list(begun.judgements.values_list("step", flat=True).order_by("step")) == list(
+        range(begun.judgements.count())
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_holds_no_lock_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study is played in many transactions, each of a few acts, with pauses between them."""
+    pauses: list[float] = []
+    monkeypatch.setattr("annotation.jobs.pacing.time.sleep", pauses.append)
+    monkeypatch.setattr(connection, "vendor", "sqlite")
+    batch = make.running_batch(wanted=1, tests=100)
+    simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON, pace=Pace(0.001, 3))
+    assert len(pauses) > 20
 
 
 def test_gives_the_same_answers_from_the_same_seed() -> None:

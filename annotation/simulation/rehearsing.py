@@ -1,0 +1,154 @@
+"""Rehearsals: simulated annotators play a copy of a study before anybody is paid for the real one.
+
+A rehearsal is marked when it is made. It is the one kind of study whose judgements the database
+lets go, and it is thrown away whole.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from statistics import median
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+
+from annotation.jobs import queue
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Comment,
+    Exclusion,
+    Job,
+    JobState,
+    Judgement,
+    Outcome,
+    Place,
+    Study,
+)
+from annotation.models.errors import BadInput, NotReady, Refusal
+from annotation.simulation.bots import Crowd
+from annotation.simulation.simulating import simulate_study
+from annotation.studies.copying import copy_study
+from annotation.studies.lifecycle import close_study, start_study, what_is_missing
+from annotation.work.paying import CENT
+
+JOB = "rehearse_study"
+SEED = 1
+# Far enough back for the simulated work to have ended before anybody looks.
+LEAD = timedelta(hours=12)
+# More answers keep a worker from other work for too long.
+MOST_PLACES = 500
+OVER = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+@transaction.atomic
+def order_rehearsal(study: Study, crowd: Crowd, *, at: datetime, by: User | None = None) -> Study:
+    """A copy that has started, with the members of the study, and a job that plays it."""
+    _check(study)
+    number = study.rehearsals.count() + 1
+    while Study.objects.filter(slug=_slug(study, number)).exists():
+        number += 1
+    title = _("Rehearsal %(number)d of %(study)s") % {"number": number, "study": study}
+    rehearsal = copy_study(study, slug=_slug(study, number), title=title[:200], for_rehearsal=True)
+    for membership in study.memberships.all():
+        rehearsal.memberships.create(user=membership.user, role=membership.role)
+    start_study(rehearsal, at=at - LEAD, by=by)
+    queue.enqueue(JOB, {"study": rehearsal.pk, **asdict(crowd)}, author=by)
+    return rehearsal
+
+
+def play(job: Job, progress: queue.Progress, *, at: datetime) -> queue.Result:
+    """Safe to run twice: what was begun is ended first, and a closed rehearsal is over."""
+    rehearsal = Study.objects.filter(pk=job.arguments["study"], is_rehearsal=True).first()
+    if rehearsal is None:
+        raise Refusal("The rehearsal is no longer there.")
+    if rehearsal.is_closed:
+        return {"summary": "It was played before."}
+    wanted = rehearsal.batches.aggregate(total=Sum("wanted"))["total"] or 0
+    played = 0
+
+    def tell(assignment: Assignment) -> None:
+        nonlocal played
+        played += 1
+        progress(min(played, wanted), wanted)
+
+    crowd = {name: job.arguments[name] for name in ("skill", "weak", "dropout")}
+    simulate_study(rehearsal, seed=SEED, at=rehearsal.started_at or at, progress=tell, **crowd)
+    close_study(rehearsal, at=at)
+    return {"summary": f"{played} simulated annotators took part."}
+
+
+def job_of(rehearsal: Study) -> Job | None:
+    return Job.objects.filter(kind=JOB, arguments__study=rehearsal.pk).order_by("-pk").first()
+
+
+@transaction.atomic
+def discard_rehearsal(rehearsal: Study) -> None:
+    """Everything about it, its simulated annotators too. Raises Refusal while it is played."""
+    if not rehearsal.is_rehearsal:
+        raise Refusal(_("Only a rehearsal can be thrown away: people's answers are kept."))
+    job = job_of(rehearsal)
+    if job is not None and job.state not in OVER:
+        raise Refusal(_("It is being played: wait until it has ended, then throw it away."))
+    assignments = Assignment.objects.filter(study=rehearsal)
+    people = list(assignments.values_list("annotator", flat=True))
+    Place.objects.filter(batch__study=rehearsal).delete()
+    for rows in (Judgement, Comment, Exclusion):
+        rows._default_manager.filter(assignment__study=rehearsal).delete()
+    assignments.delete()
+    Annotator.objects.filter(pk__in=people, channel__is_simulated=True, assignments=None).delete()
+    rehearsal.delete()
+
+
+@dataclass(frozen=True)
+class RehearsalFigures:
+    """What came of it, as it would come of people who work like this."""
+
+    people: int
+    outcomes: dict[str, int]
+    places: int
+    finished: int
+    # What they were due, without and with the platform's fee.
+    pay: Decimal
+    cost: Decimal
+    hours: float
+    # Of those who completed.
+    median_minutes: float | None
+
+
+def rehearsal_figures(rehearsal: Study) -> RehearsalFigures:
+    rows = list(rehearsal.assignments.values("outcome", "amount", "paid_ms"))
+    minutes = [r["paid_ms"] / 60_000 for r in rows if r["outcome"] == Outcome.COMPLETED]
+    pay = sum((row["amount"] or Decimal(0) for row in rows), Decimal(0))
+    places: dict[str, Any] = rehearsal.batches.aggregate(total=Sum("wanted"))
+    return RehearsalFigures(
+        people=len(rows),
+        outcomes={
+            str(outcome.label): sum(row["outcome"] == outcome for row in rows)
+            for outcome in Outcome
+        },
+        places=places["total"] or 0,
+        finished=len(minutes),
+        pay=pay,
+        cost=(pay * (1 + rehearsal.platform_fee / 100)).quantize(CENT),
+        hours=sum(row["paid_ms"] for row in rows) / 3_600_000,
+        median_minutes=median(minutes) if minutes else None,
+    )
+
+
+def _check(study: Study) -> None:
+    if study.is_rehearsal:
+        raise BadInput(_("This is a rehearsal itself: rehearse the study that it was made from."))
+    if missing := what_is_missing(study):
+        raise NotReady(" ".join(missing))
+    places = study.batches.aggregate(total=Sum("wanted"))["total"]
+    if places > MOST_PLACES:
+        sentence = _("%(places)d places are too many to rehearse: at most %(most)d.")
+        raise BadInput(sentence % {"places": places, "most": MOST_PLACES})
+
+
+def _slug(study: Study, number: int) -> str:
+    return f"{study.slug[:60]}-rehearsal-{number}"
