@@ -1,14 +1,24 @@
+from importlib import import_module
+
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
+from django.utils.translation import gettext_lazy as _
 
 
 class AnnotationConfig(AppConfig):
     name = "annotation"
-    verbose_name = "Annotation"
+    verbose_name = _("Annotation")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from annotation.access.identity import remember_after_migration
+        from annotation.models.locks import lift_locks, restore_locks
         from annotation.models.triggers import restore_triggers
 
+        import_module("annotation.access.checks")
+        import_module("annotation.models.checks")
+        pre_migrate.connect(lift_locks, sender=self)
         # SQLite drops triggers silently when a migration remakes a table.
         post_migrate.connect(restore_triggers, sender=self)
+        post_migrate.connect(restore_locks, sender=self)
+        post_migrate.connect(remember_after_migration, sender=self)

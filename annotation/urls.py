@@ -7,4 +7,7 @@ urlpatterns = [
     path("", home, name="home"),
     path("", include("annotation.work.urls")),
     path("research/", include("annotation.studies.urls")),
+    path("research/", include("annotation.people.urls")),
+    path("research/", include("annotation.payments.urls")),
+    path("", include("annotation.prolific.urls")),
 ]

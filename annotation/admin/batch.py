@@ -10,16 +10,18 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from annotation.access.requests import ResearcherRequest
+from annotation.access.rights import Right
 from annotation.admin.forms import BatchForm, MorePlacesForm
-from annotation.admin.pages import Page, PagedAdmin, attempt, row_url, show_page, to_row
-from annotation.models import Batch, Study, StudyState
+from annotation.admin.pages import OwnedAdmin, Page, attempt, row_url, show_page, to_row
+from annotation.models import Batch, Study, StudyState, Task
 from annotation.models.errors import Frozen
 from annotation.studies.batching import hold_draft
 from annotation.studies.lifecycle import want_more
 
 
 def more_places(
-    model_admin: admin.ModelAdmin[Batch], request: HttpRequest, batch: Batch
+    model_admin: admin.ModelAdmin[Batch], request: ResearcherRequest, batch: Batch
 ) -> HttpResponse:
     form = MorePlacesForm(request.POST or None, batch=batch)
     if request.method == "POST" and form.is_valid():
@@ -28,7 +30,8 @@ def more_places(
             "%(batch)s wants %(n)d person now.", "%(batch)s wants %(n)d people now.", wanted
         )
         done %= {"batch": batch, "n": wanted}
-        attempt(model_admin, request, batch, lambda: want_more(batch, wanted), done=done)
+        act = lambda: want_more(batch, wanted, by=request.user)  # noqa: E731
+        attempt(model_admin, request, batch, act, done=done)
         return to_row(batch.study)
     return show_page(
         model_admin,
@@ -44,12 +47,15 @@ def more_places(
 
 
 @admin.register(Batch)
-class BatchAdmin(PagedAdmin[Batch]):
+class BatchAdmin(OwnedAdmin[Batch]):
     form = BatchForm
-    pages = [Page("more-places", more_places, "annotation.change_batch")]
+    pages = [Page("more-places", more_places, "annotation.change_batch", Right.SET_UP)]
     change_form_template = "admin/annotation/batch_form.html"
     list_display = ("__str__", "study", "study_state", "wanted")
-    list_filter = ("study", "task")
+    list_filter = (
+        ("study", admin.RelatedOnlyFieldListFilter),
+        ("task", admin.RelatedOnlyFieldListFilter),
+    )
     list_select_related = ("study", "task__benchmark", "training_set", "test_set")
     search_fields = ("study__title", "task__slug")
     autocomplete_fields = ("training_set", "test_set")
@@ -74,6 +80,8 @@ class BatchAdmin(PagedAdmin[Batch]):
     ) -> ModelChoiceField[Any] | None:
         if db_field.name == "study":
             kwargs["queryset"] = Study.objects.filter(state=StudyState.DRAFT)
+        if db_field.name == "task" and (study := _study_of(request)):
+            kwargs["queryset"] = Task.objects.filter(benchmark=study.benchmark_id)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -108,6 +116,16 @@ class BatchAdmin(PagedAdmin[Batch]):
     def response_change(self, request: HttpRequest, obj: Batch) -> HttpResponse:
         messages.success(request, _("%(batch)s was changed.") % {"batch": obj})
         return to_row(obj.study)
+
+
+def _study_of(request: HttpRequest) -> Study | None:
+    """That of the batch on the page, or the one that the link to a new batch names."""
+    match = request.resolver_match
+    batch = match.kwargs.get("object_id", "") if match else ""
+    if batch.isdecimal():
+        return Study.objects.filter(batches=int(batch)).first()
+    named = request.GET.get("study", "")
+    return Study.objects.filter(pk=int(named)).first() if named.isdecimal() else None
 
 
 def _is_frozen(batch: Batch | None) -> bool:

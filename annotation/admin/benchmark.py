@@ -6,17 +6,30 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_stubs_ext import WithAnnotations
 
+from annotation.access import rights
+from annotation.access.requests import ResearcherRequest
+from annotation.access.rights import Right
 from annotation.admin.forms import ImportForm
-from annotation.admin.pages import PagedAdmin, ViewOnlyAdmin, show_page, to_row
+from annotation.admin.members import changes, members
+from annotation.admin.pages import (
+    OwnedAdmin,
+    Page,
+    ViewOnlyAdmin,
+    readable_benchmarks,
+    show_page,
+    to_row,
+)
 from annotation.benchmarks.chains import chains
+from annotation.benchmarks.deleting import delete_benchmark, uses_of
 from annotation.jobs.queue import enqueue
 from annotation.models import Batch, Benchmark, ItemSet, Job, StudyState, Task, Upload
+from annotation.models.errors import Refusal
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
@@ -28,7 +41,15 @@ class Counts(TypedDict):
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(PagedAdmin[Benchmark]):
+class BenchmarkAdmin(OwnedAdmin[Benchmark]):
+    things = staticmethod(readable_benchmarks)
+    path = "pk"
+    to_view = Right.GOLD
+    to_delete = Right.MEMBERS
+    pages = [
+        Page("members", members, "annotation.change_benchmark", Right.MEMBERS),
+        Page("changes", changes, "annotation.view_benchmark", Right.SET_UP),
+    ]
     change_list_template = "admin/annotation/benchmark_list.html"
     change_form_template = "admin/annotation/benchmark_form.html"
     list_display = ("name", "title", "task_count", "study_count", "created_at")
@@ -45,12 +66,14 @@ class BenchmarkAdmin(PagedAdmin[Benchmark]):
         view = self.admin_site.admin_view(self.import_page)
         return [path("import/", view, name="annotation_benchmark_import"), *super().get_urls()]
 
-    def import_page(self, request: HttpRequest) -> HttpResponse:
+    def import_page(self, request: ResearcherRequest) -> HttpResponse:
         """A zip file in, a job out."""
         if not request.user.has_perm("annotation.add_benchmark"):
             raise PermissionDenied
         initial = {"name": request.GET.get("name", "")}
-        form = ImportForm(request.POST or None, request.FILES or None, initial=initial)
+        form = ImportForm(
+            request.POST or None, request.FILES or None, initial=initial, user=request.user
+        )
         if request.method == "POST" and form.is_valid():
             return to_row(_enqueue_import(form, request.user))
         title = _("Import a benchmark")
@@ -75,16 +98,41 @@ class BenchmarkAdmin(PagedAdmin[Benchmark]):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         benchmark = self.get_object(request, object_id)
-        if benchmark is not None and benchmark.tasks.exists():
+        if benchmark is None or not self.has_delete_permission(request, benchmark):
+            return super().delete_view(request, object_id, extra_context)
+        if request.method == "POST":
+            return self._delete(request, benchmark)
+        if uses := uses_of(benchmark):
             messages.error(
                 request,
-                _(
-                    "A benchmark is kept with its tasks: studies, judgements and model runs may "
-                    "refer to them."
-                ),
+                _("The benchmark %(name)s is kept, since there are: %(uses)s.")
+                % {"name": benchmark.name, "uses": ", ".join(uses)},
             )
             return to_row(benchmark)
-        return super().delete_view(request, object_id, extra_context)
+        return show_page(
+            self,
+            request,
+            "admin/annotation/confirm.html",
+            original=benchmark,
+            title=_("Delete the benchmark %(name)s") % {"name": benchmark},
+            sentences=[
+                _("Nothing uses it. Its tasks, examples and gold are deleted for good:"),
+                ", ".join(task.slug for task in benchmark.tasks.all()) or _("it has no tasks"),
+            ],
+            button=_("Delete"),
+        )
+
+    def _delete(self, request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+        name = str(benchmark)
+        try:
+            with transaction.atomic():
+                self.log_deletions(request, Benchmark.objects.filter(pk=benchmark.pk))
+                delete_benchmark(benchmark)
+        except Refusal as refusal:
+            messages.error(request, str(refusal))
+            return to_row(benchmark)
+        messages.success(request, _("The benchmark %(name)s was deleted.") % {"name": name})
+        return HttpResponseRedirect(reverse("admin:annotation_benchmark_changelist"))
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -94,25 +142,40 @@ class BenchmarkAdmin(PagedAdmin[Benchmark]):
             tasks = benchmark.tasks.annotate(set_count=Count("item_sets"))
             context |= {
                 "tasks": [(task, _warnings(task)) for task in tasks],
-                "studies": benchmark.studies.all(),
-                "show_delete": not tasks,
+                "studies": benchmark.studies.filter(
+                    pk__in=rights.studies(request.user, Right.SET_UP).values("pk")
+                ),
+                "rights": rights.rights_in(request.user, benchmark),
+                "show_delete": not uses_of(benchmark),
             }
         return super().render_change_form(request, context, *args, **kwargs)
 
 
 @admin.register(Task)
-class TaskAdmin(PagedAdmin[Task]):
+class TaskAdmin(OwnedAdmin[Task]):
+    things = staticmethod(readable_benchmarks)
+    path = "benchmark"
+    to_view = Right.GOLD
     change_form_template = "admin/annotation/task_form.html"
-    list_display = ("slug", "title", "benchmark", "kind", "language", "warning_count")
-    list_filter = ("benchmark", "kind")
+    list_display = ("__str__", "slug", "title", "benchmark", "kind", "language", "warning_count")
+    list_filter = (("benchmark", admin.RelatedOnlyFieldListFilter), "kind")
     list_select_related = ("benchmark",)
-    search_fields = ("slug", "title")
+    search_fields = ("slug", "name", "title")
     actions = None
     fieldsets = [
-        (None, {"fields": ["description"]}),
+        (
+            None,
+            {
+                "fields": ["description"],
+                "description": gettext_lazy(
+                    "Annotators see the description as Markdown: “- ” begins an entry of a list, "
+                    "**stars** stand for bold, an empty line begins a paragraph."
+                ),
+            },
+        ),
         (
             gettext_lazy("About the task"),
-            {"fields": ["title", ("language", "direction"), "reference_policy"]},
+            {"fields": ["name", "title", ("language", "direction"), "reference_policy"]},
         ),
         (
             gettext_lazy("From the files"),
@@ -120,6 +183,9 @@ class TaskAdmin(PagedAdmin[Task]):
         ),
     ]
     readonly_fields = ("benchmark", "slug", "kind", "max_spans", "normalisation", "transfer")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Task]:
+        return super().get_queryset(request).filter(benchmark__is_staged=False)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -152,6 +218,9 @@ class TaskAdmin(PagedAdmin[Task]):
 
 @admin.register(ItemSet)
 class ItemSetAdmin(ViewOnlyAdmin[ItemSet]):
+    things = staticmethod(readable_benchmarks)
+    path = "task__benchmark"
+    to_view = Right.GOLD
     change_form_template = "admin/annotation/item_set_form.html"
     list_display = ("__str__", "role", "shots", "split", "episode")
     list_select_related = ("task__benchmark",)

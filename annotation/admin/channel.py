@@ -56,9 +56,24 @@ class ChannelAdmin(PagedAdmin[Channel]):
         (_("Where annotators go at the end"), {"fields": ["completion_url"]}),
     ]
 
+    def get_fieldsets(self, request: HttpRequest, obj: Channel | None = None) -> Any:
+        """Whoever may only look sees whether there is a secret, never the secret."""
+        fieldsets = list(super().get_fieldsets(request, obj))
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        signed = (_("Signed links"), {"fields": ["signature_param", "has_secret"]})
+        return [
+            signed if "signature_secret" in options["fields"] else (title, options)
+            for title, options in fieldsets
+        ]
+
+    @admin.display(description=_("Has a secret"), boolean=True)
+    def has_secret(self, channel: Channel) -> bool:
+        return bool(channel.signature_secret)
+
     def get_readonly_fields(self, request: HttpRequest, obj: Channel | None = None) -> list[str]:
         # People are recognised by a hash over the short name: changing it would forget them.
-        return ["slug"] if obj else []
+        return ["slug", "has_secret"] if obj else []
 
     def get_prepopulated_fields(
         self, request: HttpRequest, obj: Channel | None = None

@@ -2,52 +2,24 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.access.requests import ResearcherRequest
-from annotation.admin.pages import Page, ViewOnlyAdmin, attempt, show_page, to_row
+from annotation.access.rights import Right
+from annotation.admin.pages import (
+    Page,
+    ViewOnlyAdmin,
+    attempt,
+    readable_benchmarks,
+    show_page,
+    to_row,
+)
 from annotation.benchmarks.correcting import correct_gold
+from annotation.benchmarks.forms import GoldForm, written
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Example, Gold
-
-SEPARATOR = "---"
-
-
-class GoldForm(forms.Form):
-    gold = forms.CharField(
-        label=gettext_lazy("Gold"),
-        required=False,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 6}),
-        help_text=gettext_lazy(
-            "One piece per line, exactly as in the context. A line of --- separates alternatives. "
-            "Leave empty if the right answer is no answer."
-        ),
-    )
-    reason = forms.CharField(
-        label=gettext_lazy("Reason"),
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("Kept with the new version, and exported with its figures."),
-    )
-
-    def alternatives(self, before: Gold) -> list[list[Any]]:
-        """As written; a piece that was already in the gold keeps its place in the context."""
-        known = {span["text"]: span for spans in before.alternatives for span in spans}
-        blocks: list[list[Any]] = [[]]
-        for line in self.cleaned_data["gold"].splitlines():
-            if line.strip() == SEPARATOR:
-                blocks.append([])
-            elif line.strip():
-                blocks[-1].append(known.get(line, line.strip()))
-        return blocks
-
-
-def written(gold: Gold) -> str:
-    return f"\n{SEPARATOR}\n".join("\n".join(texts) for texts in gold.alternative_texts())
 
 
 def correct(
@@ -85,7 +57,10 @@ def correct(
 
 @admin.register(Example)
 class ExampleAdmin(ViewOnlyAdmin[Example]):
-    pages = [Page("correct", correct, "annotation.add_goldversion")]
+    things = staticmethod(readable_benchmarks)
+    path = "task__benchmark"
+    to_view = Right.GOLD
+    pages = [Page("correct", correct, "annotation.add_goldversion", Right.SET_UP)]
     change_form_template = "admin/annotation/example_form.html"
     list_display = ("identity", "task", "question")
     list_select_related = ("task__benchmark",)
@@ -101,6 +76,7 @@ class ExampleAdmin(ViewOnlyAdmin[Example]):
     ) -> HttpResponse:
         example = context["original"]
         context |= {
+            "may_correct": self.allows(request, example, Right.SET_UP),
             "gold": _latest_gold(example),
             "golds": example.golds.select_related("version__author").order_by("version__number"),
             "items": example.items.select_related("item_set__task"),

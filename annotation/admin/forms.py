@@ -6,11 +6,14 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
+from annotation.access.members import check_may_import
 from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
+from annotation.models.errors import Refusal
 
 # Anyone who did the training is paid for it, whatever the result.
 ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
@@ -29,6 +32,7 @@ class StudyForm(forms.ModelForm[Study]):
         labels = {
             "slug": _("Short name"),
             "hourly_rate": _("Hourly rate"),
+            "platform_fee": _("Platform fee on top, in percent"),
             "reading_cap_s": _("Seconds for the task description"),
             "item_cap_s": _("Seconds for one example"),
             "reveal_cap_s": _("Seconds for one gold answer"),
@@ -39,6 +43,7 @@ class StudyForm(forms.ModelForm[Study]):
             "max_drop": _("Drop below the group's mean"),
             "drop_unit": _("in"),
             "drop_group_size": _("Size of the group"),
+            "margin": _("Margin, in points"),
         }
         help_texts = {"slug": _("Used in commands and addresses.")}
 
@@ -46,6 +51,8 @@ class StudyForm(forms.ModelForm[Study]):
         super().__init__(*args, **kwargs)
         if "drop_group_size" in self.fields:
             self.fields["drop_group_size"].required = False
+        if "margin" in self.fields:
+            self.fields["margin"].required = False
         channel = self.fields.get("channel")
         if isinstance(channel, forms.ModelChoiceField):
             channel.queryset = Channel.objects.filter(is_simulated=False)
@@ -83,6 +90,12 @@ class StudyForm(forms.ModelForm[Study]):
         drop: float | None = self.cleaned_data["max_drop"]
         self._check_above_zero(drop, _("A drop must be more than 0; empty means no drop."))
         return drop
+
+    def clean_margin(self) -> float:
+        margin: float = self.cleaned_data["margin"] or 0.0
+        if not 0 <= margin <= 100:
+            raise ValidationError(_("The margin is in points of S1: between 0 and 100."))
+        return margin
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -246,6 +259,18 @@ class ImportForm(forms.Form):
         ),
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
     )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._user = user
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        try:
+            check_may_import(name, self._user)
+        except Refusal as refusal:
+            raise ValidationError(str(refusal)) from refusal
+        return name
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]

@@ -3,11 +3,13 @@
 from typing import Any, cast
 
 from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.access.requests import HtmxRequest
+from annotation.access.rights import Right, is_all_powerful
 from annotation.admin.pages import Page, ViewOnlyAdmin, show_page, to_row
 from annotation.models import Benchmark, Job
 
@@ -40,13 +42,18 @@ def cancel(model_admin: admin.ModelAdmin[Job], request: HttpRequest, job: Job) -
 
 @admin.register(Job)
 class JobAdmin(ViewOnlyAdmin[Job]):
+    """Everybody's own jobs."""
+
     pages = [
-        Page("progress", progress, "annotation.view_job"),
-        Page("cancel", cancel, "annotation.change_job"),
+        Page("progress", progress, "annotation.view_job", Right.SET_UP),
+        Page("cancel", cancel, "annotation.change_job", Right.SET_UP),
     ]
     list_display = ("id", "kind", "state", "percent", "message", "author", "created_at")
     list_filter = ("state", "kind")
     list_select_related = ("author",)
+
+    def own(self, request: HttpRequest, rows: QuerySet[Job], right: Right | None) -> QuerySet[Job]:
+        return rows if is_all_powerful(request.user) else rows.filter(author=request.user.pk)
 
     def change_view(
         self,
@@ -58,6 +65,7 @@ class JobAdmin(ViewOnlyAdmin[Job]):
         job = self.get_object(request, object_id)
         if request.method != "GET" or job is None or not self.has_view_permission(request, job):
             return super().change_view(request, object_id, form_url, extra_context)
+        # The admin's own signature does not know what the middleware adds.
         return progress(self, cast(HtmxRequest, request), job)
 
     @admin.display(description=gettext_lazy("Progress"))

@@ -1,4 +1,9 @@
-"""A row's pages besides its form: an address, a permission, a view."""
+"""Whose rows an admin shows, and a row's pages besides its form.
+
+For strangers a row does not exist; members without the right are told so. Every page asks for a
+permission of Django's (the group "Researchers" has them) and for a role in the row's study or
+benchmark.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,14 +12,19 @@ from typing import Any, TypeVar
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import PermissionDenied
-from django.db.models import Field, Model
+from django.db.models import Field, ForeignKey, Model, Q, QuerySet
 from django.forms import Field as FormField
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.forms import ModelChoiceField
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
+from annotation.access import rights
+from annotation.access.rights import Right
+from annotation.models import Benchmark, ItemSet, Study, Task
 from annotation.models.errors import Refusal
+from annotation.studies.tabs import study_frame
 
 _Row = TypeVar("_Row", bound=Model)
 
@@ -26,6 +36,21 @@ class Page:
     address: str
     view: Callable[..., HttpResponse]
     permission: str
+    right: Right
+
+
+# Never to be filtered by: whoever may not see these could ask for them letter by letter.
+PRIVATE = frozenset(
+    {
+        "amount",
+        "external_id",
+        "identity_hash",
+        "order_seed",
+        "resume_token",
+        "signature_secret",
+        "submission_id",
+    }
+)
 
 
 class PagedAdmin(admin.ModelAdmin[_Row]):
@@ -45,6 +70,23 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
                 setattr(field.widget, f"can_{right}_related", False)
         return field
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        if PRIVATE & set(lookup.split("__")):
+            return False
+        return super().lookup_allowed(lookup, value, request)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> _Row | None:
+        row = super().get_object(request, object_id, from_field)
+        if row is None:
+            raise Http404
+        return row
+
+    def allows(self, request: HttpRequest, row: _Row, right: Right) -> bool:
+        """Whether the user has this right in the row's study or benchmark."""
+        return True
+
     def get_urls(self) -> list[URLPattern]:
         own = [
             path(
@@ -61,12 +103,88 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
             row = get_object_or_404(self.get_queryset(request), pk=pk)
             if not request.user.has_perm(page.permission):
                 raise PermissionDenied
+            if not self.allows(request, row, page.right):
+                raise PermissionDenied
             return page.view(self, request, row)
 
         return view
 
 
-class ViewOnlyAdmin(PagedAdmin[_Row]):
+class OwnedAdmin(PagedAdmin[_Row]):
+    """Rows of studies or benchmarks."""
+
+    # The studies or benchmarks in which a user has a right, or any role.
+    things: Callable[..., QuerySet[Any]] = staticmethod(rights.studies)
+    # From a row to its study or benchmark.
+    path = "study"
+    to_view = Right.SET_UP
+    to_change = Right.SET_UP
+    to_delete = Right.SET_UP
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[_Row]:
+        return self.own(request, super().get_queryset(request), None)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[_Row], search_term: str
+    ) -> tuple[QuerySet[_Row], bool]:
+        """Lists, and what a chooser offers, leave out what the user could not open."""
+        own = self.own(request, queryset, self.to_view)
+        return super().get_search_results(request, own, search_term)
+
+    def allows(self, request: HttpRequest, row: _Row, right: Right) -> bool:
+        return self.own(request, self.model._default_manager.all(), right).contains(row)
+
+    def has_view_permission(self, request: HttpRequest, obj: _Row | None = None) -> bool:
+        may = super().has_view_permission(request, obj)
+        return may and (obj is None or self.allows(request, obj, self.to_view))
+
+    def has_change_permission(self, request: HttpRequest, obj: _Row | None = None) -> bool:
+        may = super().has_change_permission(request, obj)
+        return may and (obj is None or self.allows(request, obj, self.to_change))
+
+    def has_delete_permission(self, request: HttpRequest, obj: _Row | None = None) -> bool:
+        may = super().has_delete_permission(request, obj)
+        return may and (obj is None or self.allows(request, obj, self.to_delete))
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField[Any] | None:
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if field is not None and field.queryset is not None:
+            field.queryset = _own_choices(field.queryset, request.user)
+        return field
+
+    def own(
+        self, request: HttpRequest, rows: QuerySet[_Row], right: Right | None
+    ) -> QuerySet[_Row]:
+        """Those of the rows in whose study or benchmark the user has a right, or any role."""
+        if rights.is_all_powerful(request.user):
+            return rows
+        found = {f"{self.path}__in": self.things(request.user, right).order_by().values("pk")}
+        # A subquery, since a row may lead to a thing in several ways.
+        return rows.filter(pk__in=self.model._default_manager.filter(**found).values("pk"))
+
+
+def readable_benchmarks(user: rights.Who, right: Right | None = None) -> QuerySet[Benchmark]:
+    """Besides one's own: those whose gold one may see as an editor of a study."""
+    own = rights.benchmarks(user, right).order_by()
+    if right not in (None, Right.GOLD):
+        return own
+    with_gold = rights.benchmarks_with_gold(user).order_by()
+    return Benchmark.objects.filter(Q(pk__in=own.values("pk")) | Q(pk__in=with_gold.values("pk")))
+
+
+def _own_choices(rows: QuerySet[Any], user: rights.Who) -> QuerySet[Any]:
+    """What a form may refer to."""
+    if rows.model is Study:
+        return rows.filter(pk__in=rights.studies(user, Right.SET_UP).values("pk"))
+    benchmark = {Benchmark: "pk", Task: "benchmark", ItemSet: "task__benchmark"}.get(rows.model)
+    if benchmark is None:
+        return rows
+    return rows.filter(**{f"{benchmark}__in": rights.benchmarks_with_gold(user).values("pk")})
+
+
+class ViewOnlyAdmin(OwnedAdmin[_Row]):
     """Rows written by the protocol: the admin shows them and changes nothing."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -80,12 +198,20 @@ class ViewOnlyAdmin(PagedAdmin[_Row]):
 
 
 def show_page(
-    model_admin: admin.ModelAdmin[Any], request: HttpRequest, template: str, **context: Any
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    template: str,
+    *,
+    tab: str = "settings",
+    **context: Any,
 ) -> TemplateResponse:
-    """A page inside the admin; its context has at least `original` and `title`."""
+    """A page inside the admin; its context has at least `original` and `title`. A study's pages
+    show its tabs."""
     frame = model_admin.admin_site.each_context(request)
-    context = {**frame, "opts": model_admin.opts, "media": model_admin.media, **context}
-    return TemplateResponse(request, template, context)
+    about = {"opts": model_admin.opts, "media": model_admin.media}
+    if isinstance(context.get("original"), Study):
+        about |= study_frame(request.user, context["original"], tab=tab)
+    return TemplateResponse(request, template, {**frame, **about, **context})
 
 
 def to_row(row: Model) -> HttpResponseRedirect:

@@ -1,32 +1,39 @@
 """Studies: their form, their rules, and links to everything else about them."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
-from django.utils.text import format_lazy
+from django.utils.text import Truncator, format_lazy
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import WithAnnotations
 
+from annotation.access.changes import record
 from annotation.access.links import batch_link, parameter_names, study_link
+from annotation.access.members import make_owner
+from annotation.access.rights import Right
 from annotation.admin.forms import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
-from annotation.admin.pages import PagedAdmin, to_row
+from annotation.admin.pages import OwnedAdmin, to_row
 from annotation.admin.study_pages import PAGES
-from annotation.models import Batch, OutcomeRule, Place, Study
+from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Study
 from annotation.models.errors import Frozen
 from annotation.studies.advice import farthest_below, study_advice
 from annotation.studies.batching import hold_draft
 from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.monitoring import study_figures
+from annotation.studies.tabs import study_frame
 
 # What can still change once a study has started.
-NEVER_FROZEN = frozenset({"contact"})
+NEVER_FROZEN = frozenset({"contact", "platform_fee"})
+# So many characters of a setting are kept in the log.
+LOGGED = 120
 
 
 class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
@@ -53,14 +60,21 @@ class PlaceCounts(TypedDict):
 
 
 @admin.register(Study)
-class StudyAdmin(PagedAdmin[Study]):
+class StudyAdmin(OwnedAdmin[Study]):
+    path = "pk"
+    to_delete = Right.MEMBERS
     form = StudyForm
     pages = PAGES
     inlines = [OutcomeRuleInline]
     change_form_template = "admin/annotation/study_form.html"
     list_display = ("title", "state", "benchmark", "channel", "kept_of_wanted", "created_at")
     list_display_links = ("title",)
-    list_filter = ("state", "benchmark", "channel")
+    list_filter = (
+        "state",
+        ("archived_at", admin.EmptyFieldListFilter),
+        ("benchmark", admin.RelatedOnlyFieldListFilter),
+        "channel",
+    )
     list_select_related = ("benchmark", "channel")
     search_fields = ("title", "slug")
     actions = None
@@ -73,7 +87,7 @@ class StudyAdmin(PagedAdmin[Study]):
             _("Pay and time"),
             {
                 "fields": [
-                    ("hourly_rate", "currency"),
+                    ("hourly_rate", "currency", "platform_fee"),
                     ("reading_cap_s", "item_cap_s", "reveal_cap_s"),
                     ("lease_minutes", "expire_hours", "idle_after_s"),
                 ],
@@ -100,6 +114,15 @@ class StudyAdmin(PagedAdmin[Study]):
                         "the limit is (n − 1)/√n."
                     ),
                     three=f"{farthest_below(3):.3f}",
+                ),
+            },
+        ),
+        (
+            _("Comparison with systems"),
+            {
+                "fields": ["margin"],
+                "description": _(
+                    "Decide before anybody sees a score what difference would matter to you."
                 ),
             },
         ),
@@ -157,13 +180,17 @@ class StudyAdmin(PagedAdmin[Study]):
 
     def save_model(self, request: HttpRequest, obj: Study, form: StudyForm, change: bool) -> None:
         if not change:
-            obj.owner_id = request.user.pk
             obj.save()
+            make_owner(obj, cast(User, request.user))
             add_missing_codes(obj)
             return
         if not obj.is_frozen:
             hold_draft(obj)
+        before = _settings(Study.objects.get(pk=obj.pk), form.changed_data)
         obj.save(update_fields=form.changed_data)
+        if form.changed_data:
+            after = _settings(obj, form.changed_data)
+            record(cast(User, request.user), obj, ChangeAction.SETTINGS, before, after)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
@@ -189,7 +216,7 @@ class StudyAdmin(PagedAdmin[Study]):
         study = self.get_object(request, object_id)
         if study is None:
             return super().delete_view(request, object_id, extra_context)
-        if study.is_frozen:
+        if study.is_frozen and self.has_delete_permission(request, study):
             messages.error(
                 request,
                 _("A study that has started is kept, with its judgements: close it instead."),
@@ -222,6 +249,7 @@ def _about(request: HttpRequest, study: Study) -> dict[str, Any]:
     for row in figures.batches:
         row.batch.study = study  # not one query for each link
     return {
+        **study_frame(request.user, study, tab="settings"),
         "missing": [] if study.is_frozen else what_is_missing(study),
         "advice": [] if study.is_frozen else study_advice(study),
         "figures": figures,
@@ -231,6 +259,11 @@ def _about(request: HttpRequest, study: Study) -> dict[str, Any]:
         "invited": study.invitations.count(),
         "show_delete": not study.is_frozen,
     }
+
+
+def _settings(study: Study, names: Sequence[str]) -> dict[str, str]:
+    """As the log has them; of a long text its beginning."""
+    return {name: Truncator(getattr(study, name)).chars(LOGGED) for name in names}
 
 
 def _total(rows: QuerySet[Any], study: str, figure: Aggregate) -> Coalesce:

@@ -1,3 +1,5 @@
+from annotation.models.access import Change, ChangeAction, MemberRole, Membership
+from annotation.models.batch import Batch, Invitation
 from annotation.models.benchmark import (
     Benchmark,
     Example,
@@ -12,12 +14,19 @@ from annotation.models.benchmark import (
     Task,
     Transfer,
 )
-from annotation.models.job import Job, JobState, Upload
+from annotation.models.channel import Channel
+from annotation.models.identity import IdentityKey
+from annotation.models.job import Job, JobFile, JobState, Upload
+from annotation.models.payment import (
+    PaymentLine,
+    Payout,
+    PayoutState,
+    PayoutWay,
+    PayPurpose,
+)
+from annotation.models.prolific import ProlificStudy, Submission, SubmissionStatus
 from annotation.models.study import (
-    Batch,
-    Channel,
     DropUnit,
-    Invitation,
     JoinAnswer,
     Outcome,
     OutcomeRule,
@@ -28,10 +37,14 @@ from annotation.models.study import (
 from annotation.models.work import (
     Annotator,
     Assignment,
+    Comment,
+    DeviceCode,
     Exclusion,
+    JoinCount,
     Judgement,
     Place,
     WorkState,
+    WorkSummary,
 )
 
 __all__ = [
@@ -39,31 +52,49 @@ __all__ = [
     "Assignment",
     "Batch",
     "Benchmark",
+    "Change",
+    "ChangeAction",
     "Channel",
+    "Comment",
+    "DeviceCode",
     "DropUnit",
     "Example",
     "Exclusion",
     "Gold",
     "GoldVersion",
+    "IdentityKey",
     "Invitation",
     "Item",
     "ItemSet",
     "Job",
+    "JobFile",
     "JobState",
     "JoinAnswer",
+    "JoinCount",
     "Judgement",
     "Kind",
+    "MemberRole",
+    "Membership",
     "Normalisation",
     "Outcome",
     "OutcomeRule",
+    "PayPurpose",
+    "PaymentLine",
+    "Payout",
+    "PayoutState",
+    "PayoutWay",
     "Place",
+    "ProlificStudy",
     "ReferencePolicy",
     "Role",
     "Study",
     "StudyState",
+    "Submission",
+    "SubmissionStatus",
     "Task",
     "Transfer",
     "Upload",
     "WorkState",
+    "WorkSummary",
     "new_token",
 ]

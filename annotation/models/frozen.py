@@ -71,6 +71,15 @@ def batch_content(batch_id: int) -> BatchContent:
     ).get(pk=batch_id)
     if batch.gold_version is None:
         raise ValueError(f"Batch {batch_id} has not been started: its content can still change.")
+    return _content(batch, batch.description, batch.gold_version.number)
+
+
+def draft_content(batch: Batch) -> BatchContent:
+    """As it would be frozen if the study started now; it is never kept."""
+    return _content(batch, batch.task.description, batch.task.latest_gold_version().number)
+
+
+def _content(batch: Batch, description: str, gold_version: int) -> BatchContent:
     task = batch.task
     return BatchContent(
         batch_id=batch.pk,
@@ -80,9 +89,9 @@ def batch_content(batch_id: int) -> BatchContent:
         max_spans=task.max_spans,
         language=task.language,
         direction=task.direction,
-        title=str(task),
-        description=batch.description,
-        gold_version=batch.gold_version.number,
+        title=task.heading,
+        description=description,
+        gold_version=gold_version,
         reference_policy=task.reference_policy,
         normalisation=task.normalisation,
         training=_examples(batch.training_set) if batch.training_set else (),
@@ -98,11 +107,6 @@ def sequence(batch_id: int, order_seed: str) -> tuple[FrozenExample, ...]:
         *shuffled(content.training, f"{order_seed}:{Role.TRAINING}"),
         *shuffled(content.test, f"{order_seed}:{Role.TEST}"),
     )
-
-
-def forget_frozen() -> None:
-    batch_content.cache_clear()
-    sequence.cache_clear()
 
 
 def _rules(study: Study) -> StudyRules:

@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Protocol, TypeVar
 
 
-class Placed(Protocol):
-    """What ordering needs to know about an item."""
+class Positioned(Protocol):
+    """What shuffling needs to know about an item."""
 
     @property
     def context_hash(self) -> str: ...
@@ -19,19 +19,19 @@ class Placed(Protocol):
     def position(self) -> int: ...
 
 
-PlacedT = TypeVar("PlacedT", bound=Placed)
+ItemT = TypeVar("ItemT", bound=Positioned)
 T = TypeVar("T")
 
 
-def shuffled(items: Iterable[PlacedT], seed: str) -> list[PlacedT]:
+def shuffled(items: Iterable[ItemT], seed: str) -> list[ItemT]:
     """The items in seeded order; those of one context stay together, in file order."""
     return sorted(items, key=lambda item: (_rank(seed, item.context_hash), item.position))
 
 
 def tie_broken(ranked: Sequence[tuple[int, T]], seed: str) -> list[T]:
     """Sorted by rank; ties broken by seeded chance on the value's text."""
-    ordered = sorted(ranked, key=lambda pair: (pair[0], _rank(seed, str(pair[1]))))
-    return [value for _, value in ordered]
+    by_rank = sorted(ranked, key=lambda pair: (pair[0], _rank(seed, str(pair[1]))))
+    return [value for _, value in by_rank]
 
 
 def _rank(seed: str, key: str) -> bytes:

@@ -1,15 +1,14 @@
-"""The experiment: studies, their batches, recruitment channels and outcome rules."""
+"""The experiment: studies, and what their outcomes pay."""
 
 import secrets
-from typing import Any
+from datetime import datetime, timedelta
 
-from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models.benchmark import Benchmark, GoldVersion, ItemSet, Task
+from annotation.models.benchmark import Benchmark
+from annotation.models.channel import Channel
 
 
 def new_seed() -> int:
@@ -18,60 +17,6 @@ def new_seed() -> int:
 
 def new_token() -> str:
     return secrets.token_urlsafe(16)
-
-
-class Channel(models.Model):
-    """Where annotators come from. Channels are data: a new platform needs no code."""
-
-    slug = models.SlugField(max_length=60, unique=True)
-    name = models.CharField(max_length=100)
-    person_param = models.CharField(
-        max_length=60,
-        blank=True,
-        help_text=_(
-            "URL parameter with the person's id. Leave empty to give each browser a new id."
-        ),
-    )
-    study_param = models.CharField(max_length=60, blank=True)
-    submission_param = models.CharField(
-        max_length=60,
-        blank=True,
-        help_text=_("URL parameter with the submission's id, if the platform has one."),
-    )
-    signature_param = models.CharField(
-        max_length=60,
-        blank=True,
-        help_text=_("URL parameter with the platform's signature, if it signs its links."),
-    )
-    signature_secret = models.CharField(max_length=200, blank=True)
-    link_query = models.CharField(
-        max_length=300,
-        blank=True,
-        help_text=_("What follows the “?” in the link that a researcher gives the platform."),
-    )
-    completion_url = models.CharField(
-        max_length=300,
-        blank=True,
-        help_text=_("Where a finished annotator goes; {code} stands for the completion code."),
-    )
-    invited_only = models.BooleanField(
-        default=False, help_text=_("Personal links only; a study's open link is refused.")
-    )
-    is_simulated = models.BooleanField(default=False, editable=False)
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def clean(self) -> None:
-        if self.completion_url and "{code}" not in self.completion_url:
-            raise ValidationError(
-                {"completion_url": _("Write {code} where the completion code belongs.")}
-            )
-        if bool(self.signature_param) != bool(self.signature_secret):
-            raise ValidationError(_("A signature needs both its parameter and its secret."))
 
 
 class StudyState(models.TextChoices):
@@ -87,69 +32,128 @@ class DropUnit(models.TextChoices):
 
 
 class Study(models.Model):
-    slug = models.SlugField(max_length=80, unique=True)
-    title = models.CharField(max_length=200)
-    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
-    channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="studies")
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
+    slug = models.SlugField(_("short name"), max_length=80, unique=True)
+    title = models.CharField(_("title"), max_length=200)
+    benchmark = models.ForeignKey(
+        Benchmark, on_delete=models.PROTECT, related_name="studies", verbose_name=_("benchmark")
+    )
+    channel = models.ForeignKey(
+        Channel, on_delete=models.PROTECT, related_name="studies", verbose_name=_("channel")
+    )
+    # Simulated annotators alone work in it, and it can be thrown away whole. Set when it is made;
+    # the database keeps it.
+    is_rehearsal = models.BooleanField(_("is rehearsal"), default=False, editable=False)
+    rehearses = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="rehearsals",
+        verbose_name=_("rehearses"),
     )
     state = models.CharField(
-        max_length=6, choices=StudyState.choices, default=StudyState.DRAFT, editable=False
+        _("state"),
+        max_length=6,
+        choices=StudyState.choices,
+        default=StudyState.DRAFT,
+        editable=False,
     )
-    consent_text = models.TextField(blank=True)
+    consent_text = models.TextField(_("consent text"), blank=True)
     contact = models.CharField(
-        max_length=200, blank=True, help_text=_("Who annotators can contact; shown on every page.")
+        _("contact"),
+        max_length=200,
+        blank=True,
+        help_text=_("Who annotators can contact; shown on every page."),
     )
-    hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
-    currency = models.CharField(max_length=3, default="USD")
+    hourly_rate = models.DecimalField(_("hourly rate"), max_digits=8, decimal_places=2, default=12)
+    currency = models.CharField(_("currency"), max_length=3, default="USD")
+    # Only costs and reports know it; annotators are paid without it.
+    platform_fee = models.DecimalField(
+        _("fee of the platform"),
+        max_digits=5,
+        decimal_places=2,
+        default=0,
+        help_text=_("What the channel takes on top of the pay, in percent."),
+    )
 
     min_training_score = models.FloatField(
+        _("least training score"),
         null=True,
         blank=True,
         help_text=_("Floor of the training S1, in percent. Leave empty for none."),
     )
     max_drop = models.FloatField(
+        _("largest drop"),
         null=True,
         blank=True,
         help_text=_("How far below the group's mean is too far. Leave empty for none."),
     )
-    drop_unit = models.CharField(max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS)
+    drop_unit = models.CharField(
+        _("unit of the drop"), max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS
+    )
     drop_group_size = models.PositiveSmallIntegerField(
+        _("people for the drop"),
         default=5,
         help_text=_("The drop applies only once this many others have finished the training."),
     )
 
-    lease_minutes = models.PositiveIntegerField(
-        default=60, help_text=_("How long a place is kept for somebody who does nothing.")
-    )
-    expire_hours = models.PositiveIntegerField(
-        default=24, help_text=_("After this many hours without a sign of life the work expires.")
-    )
-    idle_after_s = models.PositiveIntegerField(
-        default=30, help_text=_("Seconds without a sign of life after which time counts as idle.")
-    )
-    item_cap_s = models.PositiveIntegerField(
-        default=180, help_text=_("The most seconds paid for one example.")
-    )
-    reading_cap_s = models.PositiveIntegerField(
-        default=300, help_text=_("The most seconds paid for the task description.")
-    )
-    reveal_cap_s = models.PositiveIntegerField(
-        default=60, help_text=_("The most seconds paid for reading one gold answer.")
+    margin = models.FloatField(
+        _("margin"),
+        default=0,
+        help_text=_(
+            "In points of S1, set before the start: people and a system that differ by less are "
+            "as good as one another. 0 means that only ahead and behind can be found."
+        ),
     )
 
-    seed = models.PositiveBigIntegerField(default=new_seed)
-    join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True, blank=True, editable=False)
-    closed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    lease_minutes = models.PositiveIntegerField(
+        _("minutes that a place is kept"),
+        default=60,
+        help_text=_("How long a place is kept for somebody who does nothing."),
+    )
+    expire_hours = models.PositiveIntegerField(
+        _("hours until it expires"),
+        default=24,
+        help_text=_("After this many hours without a sign of life the work expires."),
+    )
+    idle_after_s = models.PositiveIntegerField(
+        _("seconds until idle"),
+        default=30,
+        help_text=_("Seconds without a sign of life after which time counts as idle."),
+    )
+    item_cap_s = models.PositiveIntegerField(
+        _("cap for one example (s)"),
+        default=180,
+        help_text=_("The most seconds paid for one example."),
+    )
+    reading_cap_s = models.PositiveIntegerField(
+        _("cap for reading (s)"),
+        default=300,
+        help_text=_("The most seconds paid for the task description."),
+    )
+    reveal_cap_s = models.PositiveIntegerField(
+        _("cap for a right answer (s)"),
+        default=60,
+        help_text=_("The most seconds paid for reading one gold answer."),
+    )
+
+    seed = models.PositiveBigIntegerField(_("seed"), default=new_seed)
+    join_token = models.CharField(
+        _("token of the link"), max_length=40, unique=True, default=new_token, editable=False
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    started_at = models.DateTimeField(_("started at"), null=True, blank=True, editable=False)
+    closed_at = models.DateTimeField(_("closed at"), null=True, blank=True, editable=False)
+    # Out of sight on the home page; everything else stays as it is.
+    archived_at = models.DateTimeField(_("archived at"), null=True, blank=True, editable=False)
     # What was frozen at the start, with its checksums; the record of what was measured.
-    frozen = models.JSONField(default=dict, blank=True, editable=False)
+    frozen = models.JSONField(_("frozen content"), default=dict, blank=True, editable=False)
 
     class Meta:
         ordering = ["-created_at"]
-        verbose_name_plural = "studies"
+        verbose_name = _("study")
+        verbose_name_plural = _("studies")
         constraints = [
             models.CheckConstraint(
                 condition=Q(state__in=StudyState.values), name="study_state_known"
@@ -159,7 +163,16 @@ class Study(models.Model):
                 | Q(~Q(state="draft"), started_at__isnull=False),
                 name="study_started_once_open",
             ),
+            models.CheckConstraint(
+                condition=Q(rehearses__isnull=True) | Q(is_rehearsal=True),
+                name="study_rehearsal_of_another",
+            ),
+            models.CheckConstraint(
+                condition=Q(archived_at__isnull=True) | Q(state="closed"),
+                name="study_archived_once_closed",
+            ),
             models.CheckConstraint(condition=Q(hourly_rate__gt=0), name="study_rate_positive"),
+            models.CheckConstraint(condition=Q(platform_fee__gte=0), name="study_fee_not_negative"),
             models.CheckConstraint(
                 condition=Q(min_training_score__isnull=True)
                 | Q(min_training_score__gte=0, min_training_score__lte=100),
@@ -167,6 +180,9 @@ class Study(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(max_drop__isnull=True) | Q(max_drop__gt=0), name="study_drop_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(margin__gte=0, margin__lte=100), name="study_margin_in_points"
             ),
             models.CheckConstraint(
                 condition=Q(drop_group_size__gte=2), name="study_drop_group_of_two"
@@ -188,6 +204,19 @@ class Study(models.Model):
     def is_open(self) -> bool:
         return self.state == StudyState.OPEN
 
+    @property
+    def is_closed(self) -> bool:
+        return self.state == StudyState.CLOSED
+
+    @property
+    def sends_until(self) -> datetime | None:
+        """Until when the page that somebody had before them at the closing may still be sent."""
+        return self.closed_at + timedelta(seconds=self.item_cap_s) if self.closed_at else None
+
+    def is_over(self, at: datetime) -> bool:
+        """Closed, and nothing may be sent any more."""
+        return self.is_closed and (self.sends_until is None or at > self.sends_until)
+
 
 class Outcome(models.TextChoices):
     COMPLETED = "completed", _("completed")
@@ -195,33 +224,48 @@ class Outcome(models.TextChoices):
     WITHDRAWN = "withdrawn", _("withdrawn")
     EXPIRED = "expired", _("expired")
     DISPLACED = "displaced", _("displaced")
-    DECLINED = "declined", _("declined")
 
 
 class JoinAnswer(models.TextChoices):
-    """What a join may be answered with, besides an assignment's outcomes."""
+    """What a join may be answered with instead of an assignment; only counted."""
 
+    DECLINED = "declined", _("declined")
     FULL = "full", _("full")
 
 
 class OutcomeRule(models.Model):
-    """The completion code of one outcome (or of a full study), and what it pays."""
+    """The completion code of one outcome, or of a join without an assignment, and what it pays."""
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="outcome_rules")
-    outcome = models.CharField(max_length=12, choices=[*Outcome.choices, *JoinAnswer.choices])
-    code = models.CharField(max_length=40)
+    study = models.ForeignKey(
+        Study, on_delete=models.CASCADE, related_name="outcome_rules", verbose_name=_("study")
+    )
+    outcome = models.CharField(
+        _("outcome"), max_length=12, choices=[*Outcome.choices, *JoinAnswer.choices]
+    )
+    code = models.CharField(_("code"), max_length=40)
     pays_time = models.BooleanField(
-        default=True, help_text=_("Pay the time worked, at the study's rate.")
+        _("pays the time"), default=True, help_text=_("Pay the time worked, at the study's rate.")
     )
     minimum = models.DecimalField(
+        _("minimum"),
         max_digits=8,
         decimal_places=2,
         default=0,
         help_text=_("The minimum that this outcome pays, in the study's currency."),
     )
+    # Of what is paid, the part that comes without a bonus.
+    platform_pays = models.DecimalField(
+        _("platform pays"),
+        max_digits=8,
+        decimal_places=2,
+        default=0,
+        help_text=_("What the platform itself pays whoever hands in this code."),
+    )
 
     class Meta:
         ordering = ["study", "outcome"]
+        verbose_name = _("outcome")
+        verbose_name_plural = _("outcomes")
         constraints = [
             models.UniqueConstraint(fields=["study", "outcome"], name="outcome_rule_once"),
             models.UniqueConstraint(fields=["study", "code"], name="outcome_code_distinct"),
@@ -237,92 +281,10 @@ class OutcomeRule(models.Model):
                 condition=~Q(outcome__in=["completed", "screened_out"]) | Q(pays_time=True),
                 name="outcome_training_never_unpaid",
             ),
+            models.CheckConstraint(
+                condition=Q(platform_pays__gte=0), name="outcome_platform_pays_not_negative"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.get_outcome_display()}: {self.code}"
-
-
-class Batch(models.Model):
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="batches")
-    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="batches")
-    training_set = models.ForeignKey(
-        ItemSet, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    test_set = models.ForeignKey(ItemSet, on_delete=models.PROTECT, related_name="+")
-    chain = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("The run of shot sets that truly nest; see the audit.")
-    )
-    wanted = models.PositiveIntegerField(default=3, help_text=_("Number of annotators."))
-    join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
-    # Copied when the study starts, as a record of what was shown.
-    description = models.TextField(blank=True, editable=False)
-    gold_version = models.ForeignKey(
-        GoldVersion, on_delete=models.PROTECT, null=True, blank=True, editable=False
-    )
-
-    class Meta:
-        ordering = ["study", "task", "training_set__shots", "training_set__split", "id"]
-        verbose_name_plural = "batches"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["study", "training_set", "test_set"], name="batch_once_in_study"
-            ),
-            models.UniqueConstraint(
-                fields=["study", "test_set"],
-                condition=Q(training_set__isnull=True),
-                name="batch_zero_shot_once_in_study",
-            ),
-            models.CheckConstraint(condition=Q(wanted__gte=1), name="batch_wants_somebody"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.task} · {self.label}"
-
-    @property
-    def shots(self) -> int:
-        return self.training_set.shots or 0 if self.training_set else 0
-
-    @property
-    def split(self) -> int | None:
-        return self.training_set.split if self.training_set else None
-
-    @property
-    def label(self) -> str:
-        """Its episode, or its shots and split."""
-        if self.test_set.episode is not None:
-            return f"episode {self.test_set.episode}"
-        if self.training_set is None:
-            return "0 shots"
-        return f"{self.shots} shots, split {self.split}"
-
-    def clean(self) -> None:
-        errors: dict[str, Any] = {}
-        for field, role in (("training_set", "training"), ("test_set", "test")):
-            chosen = getattr(self, field, None)
-            if chosen is None:
-                continue
-            if chosen.role != role:
-                errors[field] = _("This is not a %(role)s set.") % {"role": role}
-            elif self.task_id and chosen.task_id != self.task_id:
-                errors[field] = _("This set belongs to another task.")
-        if errors:
-            raise ValidationError(errors)
-
-
-class Invitation(models.Model):
-    """A personal link for an invited person."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
-    external_id = models.CharField(max_length=200)
-    token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["study", "external_id"], name="invitation_once")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.study}: {self.external_id}"

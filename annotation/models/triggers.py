@@ -1,4 +1,5 @@
-"""Triggers that make judgements final: the database itself refuses UPDATE and DELETE.
+"""Triggers that make judgements final: the database itself refuses to change them. Deleting them
+it refuses outside of rehearsals, which a lock tells (locks.py), as it asks other tables.
 
 Refusals surface in Django as IntegrityError.
 """
@@ -38,15 +39,19 @@ def drop_triggers(connection: BaseDatabaseWrapper) -> None:
 
 
 def missing_triggers(connection: BaseDatabaseWrapper) -> list[str]:
+    present = present_triggers(connection)
+    wanted = [name for table in FINAL_TABLES for name in _trigger_names(connection.vendor, table)]
+    return [name for name in wanted if name not in present]
+
+
+def present_triggers(connection: BaseDatabaseWrapper) -> set[str]:
     source = {
         "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
         "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'",
     }[connection.vendor]
     with connection.cursor() as cursor:
         cursor.execute(source)
-        present = {row[0] for row in cursor.fetchall()}
-    wanted = [name for table in FINAL_TABLES for name in _trigger_names(connection.vendor, table)]
-    return [name for name in wanted if name not in present]
+        return {row[0] for row in cursor.fetchall()}
 
 
 def restore_triggers(sender: AppConfig, using: str, **kwargs: Any) -> None:
@@ -60,7 +65,7 @@ def restore_triggers(sender: AppConfig, using: str, **kwargs: Any) -> None:
 
 
 def _trigger_names(vendor: str, table: str) -> list[str]:
-    verbs = ["update", "delete"] if vendor == "sqlite" else ["change", "truncate"]
+    verbs = ["update"] if vendor == "sqlite" else ["change", "truncate"]
     return [f"{table}_no_{verb}" for verb in verbs]
 
 
@@ -69,12 +74,12 @@ def _create_statements(vendor: str) -> list[str]:
         return [
             _SQLITE.format(table=table, verb=verb, refusal=REFUSAL)
             for table in FINAL_TABLES
-            for verb in ("update", "delete")
+            for verb in ("update",)
         ]
     statements = [_POSTGRES_FUNCTION]
     for table in FINAL_TABLES:
         statements += [
-            f"CREATE OR REPLACE TRIGGER {table}_no_change BEFORE UPDATE OR DELETE ON {table} "
+            f"CREATE OR REPLACE TRIGGER {table}_no_change BEFORE UPDATE ON {table} "
             "FOR EACH ROW EXECUTE FUNCTION annotation_refuse_change()",
             f"CREATE OR REPLACE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON {table} "
             "FOR EACH STATEMENT EXECUTE FUNCTION annotation_refuse_change()",

@@ -9,8 +9,10 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models.batch import Batch
 from annotation.models.benchmark import Example, Role
-from annotation.models.study import Batch, Channel, Outcome, Study, new_token
+from annotation.models.channel import Channel
+from annotation.models.study import JoinAnswer, Outcome, Study, new_token
 
 
 def new_pseudonym() -> str:
@@ -25,15 +27,19 @@ class Annotator(models.Model):
     the rule that nobody works on a task twice.
     """
 
-    channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="annotators")
-    identity_hash = models.CharField(max_length=64)
-    external_id = models.CharField(max_length=200, blank=True)
-    pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
-    created_at = models.DateTimeField(auto_now_add=True)
-    erased_at = models.DateTimeField(null=True, blank=True)
+    channel = models.ForeignKey(
+        Channel, on_delete=models.PROTECT, related_name="annotators", verbose_name=_("channel")
+    )
+    identity_hash = models.CharField(_("hash of the identity"), max_length=64)
+    external_id = models.CharField(_("external id"), max_length=200, blank=True)
+    pseudonym = models.CharField(_("pseudonym"), max_length=12, unique=True, default=new_pseudonym)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    erased_at = models.DateTimeField(_("erased at"), null=True, blank=True)
 
     class Meta:
         ordering = ["id"]
+        verbose_name = _("annotator")
+        verbose_name_plural = _("annotators")
         constraints = [
             models.UniqueConstraint(fields=["channel", "identity_hash"], name="annotator_once")
         ]
@@ -43,7 +49,10 @@ class Annotator(models.Model):
 
 
 class WorkState(models.TextChoices):
-    CONSENT = "consent", _("consent")
+    """Where an assignment stands; it begins with the consent, so there is none before."""
+
+    # What is read before answering: the task description at step 0, and after the training what
+    # is different in the test.
     DESCRIPTION = "description", _("description")
     ANSWERING = "answering", _("answering")
     REVEALED = "revealed", _("revealed")
@@ -69,42 +78,70 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
 
 class Assignment(models.Model):
-    """One annotator's place in one batch, and where in it they are."""
+    """One annotator's work on one batch, and how far it has got."""
 
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="assignments")
-    batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="assignments")
+    annotator = models.ForeignKey(
+        Annotator, on_delete=models.PROTECT, related_name="assignments", verbose_name=_("annotator")
+    )
+    batch = models.ForeignKey(
+        Batch, on_delete=models.PROTECT, related_name="assignments", verbose_name=_("batch")
+    )
     # Copied from the batch: a constraint can only compare columns of this row.
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="assignments")
-    exposure_key = models.CharField(max_length=64)
-    submission_id = models.CharField(max_length=200, blank=True)
-    resume_token = models.CharField(max_length=40, unique=True, default=new_token)
-    order_seed = models.CharField(max_length=32)
+    study = models.ForeignKey(
+        Study, on_delete=models.PROTECT, related_name="assignments", verbose_name=_("study")
+    )
+    exposure_key = models.CharField(_("exposure key"), max_length=64)
+    submission_id = models.CharField(_("submission id"), max_length=200, blank=True)
+    # By this the browser that sent the consent is known again, if its response got lost.
+    browser_hash = models.CharField(
+        _("hash of the browser"), max_length=64, blank=True, default="", db_index=True
+    )
+    resume_token = models.CharField(
+        _("token of the personal link"), max_length=40, unique=True, default=new_token
+    )
+    # When a researcher last handed out a new resume link, whose receiver only they can know.
+    resume_renewed_at = models.DateTimeField(_("new personal link at"), null=True, blank=True)
+    order_seed = models.CharField(_("seed of the order"), max_length=32)
 
-    state = models.CharField(max_length=11, choices=WorkState.choices, default=WorkState.CONSENT)
+    state = models.CharField(
+        _("state"), max_length=11, choices=WorkState.choices, default=WorkState.DESCRIPTION
+    )
     # Counts through training and test: 0 … training − 1, then the test.
-    step = models.PositiveIntegerField(default=0)
-    # Empty while open, never null: so the exposure constraint compares plain values.
-    outcome = models.CharField(max_length=12, choices=Outcome.choices, blank=True, default="")
+    step = models.PositiveIntegerField(_("step"), default=0)
+    # Empty while open, never null: so the exposure constraint compares plain values. Nobody is
+    # given `declined` any more: a few rows have it from before the consent made the assignment.
+    outcome = models.CharField(
+        _("outcome"),
+        max_length=12,
+        choices=[*Outcome.choices, JoinAnswer.choices[0]],
+        blank=True,
+        default="",
+    )
 
-    joined_at = models.DateTimeField()
-    consented_at = models.DateTimeField(null=True, blank=True)
+    # Expired because the study was closed, not for want of a sign of life.
+    ended_by_closing = models.BooleanField(_("ended by closing"), default=False)
+
+    joined_at = models.DateTimeField(_("joined at"))
+    consented_at = models.DateTimeField(_("consented at"), null=True, blank=True)
     # When the present page was shown to the annotator, by the server's clock.
-    shown_at = models.DateTimeField(null=True, blank=True)
-    seen_at = models.DateTimeField()
-    training_ended_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
+    shown_at = models.DateTimeField(_("shown at"), null=True, blank=True)
+    seen_at = models.DateTimeField(_("last seen at"))
+    training_ended_at = models.DateTimeField(_("training ended at"), null=True, blank=True)
+    finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
 
-    paid_ms = models.PositiveBigIntegerField(default=0)
-    reveal_ms = models.PositiveBigIntegerField(default=0)
-    amount = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
-    training_score = models.FloatField(null=True, blank=True)
+    paid_ms = models.PositiveBigIntegerField(_("paid time (ms)"), default=0)
+    reveal_ms = models.PositiveBigIntegerField(_("time on right answers (ms)"), default=0)
+    amount = models.DecimalField(_("amount"), max_digits=8, decimal_places=2, null=True, blank=True)
+    training_score = models.FloatField(_("training score"), null=True, blank=True)
     # The basis of the one decision at the end of training (annotation/work/qualifying.py).
-    screening = models.JSONField(default=dict, blank=True)
+    screening = models.JSONField(_("basis of the screening"), default=dict, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
+        verbose_name = _("assignment")
+        verbose_name_plural = _("assignments")
         constraints = [
             models.UniqueConstraint(
                 fields=["annotator", "exposure_key"],
@@ -117,7 +154,7 @@ class Assignment(models.Model):
                 name="assignment_one_open_in_study",
             ),
             models.CheckConstraint(
-                condition=Q(state="finished", outcome__in=Outcome.values)
+                condition=Q(state="finished", outcome__in=[*Outcome.values, JoinAnswer.DECLINED])
                 | Q(~Q(state="finished"), outcome=""),
                 name="assignment_finished_by_outcome",
             ),
@@ -125,7 +162,8 @@ class Assignment(models.Model):
                 condition=Q(state__in=WorkState.values), name="assignment_state_known"
             ),
             models.CheckConstraint(
-                condition=Q(state="consent") | Q(state="finished") | Q(consented_at__isnull=False),
+                # Those that ended without it are from before the consent made the assignment.
+                condition=Q(state="finished") | Q(consented_at__isnull=False),
                 name="assignment_works_by_consent",
             ),
         ]
@@ -142,6 +180,43 @@ class Assignment(models.Model):
         return self.annotator.channel.is_simulated
 
 
+class DeviceCode(models.Model):
+    """A code that lets one more device go on with an assignment: the newest alone, once, and soon.
+
+    What is typed there is kept nowhere, only its keyed hash.
+    """
+
+    assignment = models.OneToOneField(
+        Assignment, on_delete=models.CASCADE, related_name="device_code"
+    )
+    code_hash = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"code for a device of assignment {self.assignment_id}"
+
+
+class JoinCount(models.Model):
+    """How often a study's join was answered without an assignment: a number, and nobody in it."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="join_counts")
+    hour = models.DateTimeField()
+    answer = models.CharField(max_length=12, choices=JoinAnswer.choices)
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["study", "hour", "answer"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "hour", "answer"], name="join_count_once"),
+            models.CheckConstraint(
+                condition=Q(answer__in=JoinAnswer.values), name="join_count_answer_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.count} {self.answer} at {self.hour:%Y-%m-%d %H:00}"
+
+
 class PlaceQuerySet(models.QuerySet["Place"]):
     def claimable(self, at: datetime) -> Self:
         """Empty, or held under a lease that has lapsed."""
@@ -152,8 +227,8 @@ class PlaceQuerySet(models.QuerySet["Place"]):
 
 
 class Place(models.Model):
-    """One of the wanted places of a batch. A join or a submit moves it by a conditional
-    update of this one row, so that two people can never hold it."""
+    """One of the wanted places of a batch. A join or a submit takes or renews it by a
+    conditional update of this one row, so that two people can never hold it."""
 
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="places")
     number = models.PositiveIntegerField()
@@ -195,26 +270,38 @@ class Judgement(models.Model):
     It has no score: S1 follows from the answer and a scoring version.
     """
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgements")
-    example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="judgements")
-    role = models.CharField(max_length=8, choices=Role.choices)
-    step = models.PositiveIntegerField()
-    answer = models.JSONField(help_text="List of strings; empty for none.")
-    spans = models.JSONField(
-        default=list, help_text="[segment, start, end] in code points, where pieces were selected."
+    assignment = models.ForeignKey(
+        Assignment,
+        on_delete=models.PROTECT,
+        related_name="judgements",
+        verbose_name=_("assignment"),
     )
-    shown_at = models.DateTimeField()
-    submitted_at = models.DateTimeField()
-    paid_ms = models.PositiveIntegerField()
+    example = models.ForeignKey(
+        Example, on_delete=models.PROTECT, related_name="judgements", verbose_name=_("example")
+    )
+    role = models.CharField(_("role"), max_length=8, choices=Role.choices)
+    step = models.PositiveIntegerField(_("step"))
+    answer = models.JSONField(_("answer"), help_text=_("List of strings; empty for none."))
+    spans = models.JSONField(
+        _("spans"),
+        default=list,
+        help_text=_("[segment, start, end] in code points, where pieces were selected."),
+    )
+    shown_at = models.DateTimeField(_("shown at"))
+    submitted_at = models.DateTimeField(_("submitted at"))
+    paid_ms = models.PositiveIntegerField(_("paid time (ms)"))
     # The browser's own account: beside the server's, never instead of it.
-    browser_ms = models.PositiveIntegerField(null=True)
-    first_action_ms = models.PositiveIntegerField(null=True)
-    active_ms = models.PositiveIntegerField(null=True)
+    browser_ms = models.PositiveIntegerField(_("time by the browser (ms)"), null=True)
+    first_action_ms = models.PositiveIntegerField(_("first action by the browser (ms)"), null=True)
+    active_ms = models.PositiveIntegerField(_("active time by the browser (ms)"), null=True)
+    pastes = models.PositiveSmallIntegerField(_("pastes"), null=True)
 
     objects = JudgementQuerySet.as_manager()
 
     class Meta:
         ordering = ["assignment", "step"]
+        verbose_name = _("judgement")
+        verbose_name_plural = _("judgements")
         constraints = [
             models.UniqueConstraint(fields=["assignment", "example"], name="judgement_once"),
             models.UniqueConstraint(fields=["assignment", "step"], name="judgement_step_once"),
@@ -225,6 +312,60 @@ class Judgement(models.Model):
 
     def __str__(self) -> str:
         return f"judgement {self.step} of assignment {self.assignment_id}"
+
+
+class WorkSummary(models.Model):
+    """What the judgements of one assignment come to, so that a page about many people need not
+    read them all. Made from them alone, and made again when there are more."""
+
+    assignment = models.OneToOneField(
+        Assignment, on_delete=models.CASCADE, primary_key=True, related_name="summary"
+    )
+    # Where the assignment stood when it was made: since then anything may have come.
+    state = models.CharField(max_length=11)
+    step = models.PositiveIntegerField()
+    median_ms = models.PositiveIntegerField(null=True)
+    # Of the test's answers: how many, what share of them are the same one, how many different
+    # ones there are, and a hash of all in the order of the examples.
+    tested = models.PositiveIntegerField(default=0)
+    commonest_share = models.FloatField(default=0)
+    distinct = models.PositiveIntegerField(default=0)
+    answers_hash = models.CharField(max_length=64, blank=True, db_index=True)
+    longest_ms = models.PositiveBigIntegerField(default=0)
+    pastes = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"summary of assignment {self.assignment_id}"
+
+
+class Comment(models.Model):
+    """What somebody wrote to the people who run the study: on an example, or on the whole.
+
+    It changes nothing else, may name test items, and is erased with the person.
+    """
+
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.PROTECT, related_name="comments", verbose_name=_("assignment")
+    )
+    example = models.ForeignKey(
+        Example,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="comments",
+        verbose_name=_("example"),
+    )
+    text = models.TextField(_("text"))
+    written_at = models.DateTimeField(_("written at"))
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = _("comment")
+        verbose_name_plural = _("comments")
+        constraints = [models.CheckConstraint(condition=~Q(text=""), name="comment_not_empty")]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk} on assignment {self.assignment_id}"
 
 
 class Exclusion(models.Model):

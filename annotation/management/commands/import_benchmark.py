@@ -8,7 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
-from annotation.benchmarks.importing import TaskReport, import_benchmark
+from annotation.access.members import find_owner
+from annotation.benchmarks.importing import import_benchmark
+from annotation.benchmarks.storing import TaskReport
+from annotation.management.arguments import add_owner
 from annotation.models.errors import Refusal
 
 
@@ -34,11 +37,16 @@ class Command(BaseCommand):
             help="import only this task, by its slug such as sst2; may be given several times",
         )
 
+        add_owner(parser)
+
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["path"]
         try:
             report = import_benchmark(
-                path, name=options["name"] or _name_from(path), tasks=options["task"]
+                path,
+                name=options["name"] or _name_from(path),
+                tasks=options["task"],
+                owner=find_owner(options["owner"]),
             )
         except Refusal as refusal:
             raise CommandError(f"{refusal} Nothing was imported.") from refusal

@@ -6,7 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.access.members import find_owner
 from annotation.benchmarks.importing_episodes import import_episodes
+from annotation.management.arguments import add_owner
 from annotation.models.errors import Refusal
 
 
@@ -28,9 +30,13 @@ class Command(BaseCommand):
         )
         parser.add_argument("--name", default="flex", help="the benchmark's name (%(default)s)")
 
+        add_owner(parser)
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            report = import_episodes(options["paths"], name=options["name"])
+            report = import_episodes(
+                options["paths"], name=options["name"], owner=find_owner(options["owner"])
+            )
         except Refusal as refusal:
             raise CommandError(f"{refusal} Nothing was imported.") from refusal
         for task in report.tasks:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
+from annotation.access.members import find_owner
 from annotation.benchmarks.formats.labelled import (
     DEFAULT_QUESTION,
     Columns,
@@ -23,6 +24,7 @@ from annotation.benchmarks.sampling import (
     preset,
     sample,
 )
+from annotation.management.arguments import add_owner
 from annotation.models import Task, Transfer
 from annotation.models.errors import BadInput, Refusal
 from scoring.core.episodes import EpisodeRules, NestedRules
@@ -57,6 +59,7 @@ class Command(BaseCommand):
         parser.add_argument("--preset", choices=list(PRESETS), default="flex-domain")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--expected", default="", help="the checksum that the result must have")
+        add_owner(parser)
         columns = parser.add_argument_group("a file's fields")
         columns.add_argument(
             "--text", action="append", metavar="FIELD", help="may be given several times"
@@ -84,6 +87,7 @@ class Command(BaseCommand):
         self._say(report, options["seed"])
 
     def _sample(self, options: dict[str, Any]) -> SampleReport:
+        owner = find_owner(options["owner"])
         source = _source_task(options["from_task"])
         data = _data(source, options)
         chosen = preset(options["preset"])
@@ -96,6 +100,7 @@ class Command(BaseCommand):
             task=options["task"] or _slug(source, options["path"]),
             fields=_fields(source, options["transfer"] or chosen.transfer),
             expected=options["expected"],
+            owner=owner,
         )
 
     def _say(self, report: SampleReport, seed: int) -> None:

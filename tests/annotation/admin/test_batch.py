@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -110,3 +111,20 @@ def test_takes_no_places_away(admin_client: Client) -> None:
     assert "more places, not fewer" in page
     batch.refresh_from_db()
     assert batch.wanted == 3
+
+
+def tasks_offered(page: str) -> set[str]:
+    chooser = page[page.index('id="id_task"') :]
+    return set(re.findall(r'<option value="(\d+)"', chooser[: chooser.index("</select>")]))
+
+
+def test_offers_the_tasks_of_the_study_s_benchmark_alone(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    stranger = make.task()
+    page = admin_client.get(reverse(ADD), {"study": study.pk}).content.decode()
+    assert tasks_offered(page) == {str(task.pk)}
+    batch = make.batch(study, task)
+    assert tasks_offered(admin_client.get(address(batch)).content.decode()) == {str(task.pk)}
+    everything = admin_client.get(reverse(ADD)).content.decode()
+    assert str(stranger.pk) in tasks_offered(everything)

@@ -118,7 +118,7 @@ def test_changes_the_description_and_leaves_started_studies_theirs(admin_client:
     batch.refresh_from_db()
     assert (batch.task.description, batch.description) == (
         "New words.",
-        "Read the text and answer.",
+        make.DESCRIPTION,
     )
     assert (batch.task.reference_policy, batch.task.title) == ("any", "")
 
@@ -136,7 +136,7 @@ def test_keeps_a_benchmark_with_its_tasks(admin_client: Client) -> None:
     benchmark = assignment.study.benchmark
     response = admin_client.post(address(benchmark, "delete"), {"post": "yes"})
     assert response["Location"] == address(benchmark)
-    assert "is kept with its tasks" in str(next(iter(get_messages(response.wsgi_request))))
+    assert "is kept, since there are: " in str(next(iter(get_messages(response.wsgi_request))))
     assert Benchmark.objects.filter(pk=benchmark.pk).exists()
 
 

@@ -1,3 +1,4 @@
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,8 +30,9 @@ def study() -> Study:
 def form_of(study: Study, **changes: Any) -> dict[str, Any]:
     """What a browser would send from the study's page."""
     fields = (
-        "title slug contact consent_text hourly_rate currency min_training_score max_drop "
-        "drop_unit drop_group_size lease_minutes expire_hours idle_after_s item_cap_s "
+        "title slug contact consent_text hourly_rate currency platform_fee min_training_score "
+        "max_drop drop_unit drop_group_size margin lease_minutes expire_hours idle_after_s "
+        "item_cap_s "
         "reading_cap_s reveal_cap_s seed"
     )
     data = {name: getattr(study, name) for name in fields.split()}
@@ -65,7 +67,7 @@ def test_adds_a_study_with_a_code_for_every_outcome(admin_client: Client) -> Non
         *Outcome.values,
         *JoinAnswer.values,
     }
-    assert study.owner.username == "admin"
+    assert [(m.user.username, m.role) for m in study.memberships.all()] == [("admin", "owner")]
     assert study.state == "draft"
 
 
@@ -79,7 +81,7 @@ def test_shows_what_is_missing_before_the_start(admin_client: Client, study: Stu
     Study.objects.update(consent_text="")
     page = admin_client.get(address(study)).content.decode()
     assert "The consent text is empty" in page
-    assert reverse("admin:annotation_study_start", args=[study.pk]) in page
+    assert reverse("annotation:start", args=[study.slug]) in page
 
 
 def test_offers_the_link_with_the_parameters_of_prolific(admin_client: Client) -> None:
@@ -104,6 +106,8 @@ BAD_FIELDS = [
     ({"max_drop": 101, "drop_unit": "points"}, "at most 100"),
     ({"max_drop": 5, "drop_group_size": ""}, "A drop needs the group size"),
     ({"drop_group_size": 1}, "at least 2 others"),
+    ({"margin": -1}, "between 0 and 100"),
+    ({"margin": 101}, "between 0 and 100"),
     ({"hourly_rate": 0}, "more than 0"),
     ({"currency": "E1"}, "three letters"),
     ({"lease_minutes": 0}, "at least 1 minute"),
@@ -132,6 +136,19 @@ def test_leaves_the_group_size_alone_where_there_is_no_drop(
     admin_client.post(address(study), form_of(study, drop_group_size=""))
     study.refresh_from_db()
     assert study.drop_group_size == 5
+
+
+def test_keeps_the_margin_that_was_set_before_the_start(admin_client: Client, study: Study) -> None:
+    admin_client.post(address(study), form_of(study, margin=2.5))
+    study.refresh_from_db()
+    assert study.margin == 2.5
+    start_study(study, at=make.NOON)
+    assert study.frozen["rules"]["margin"] == 2.5
+    admin_client.post(address(study), form_of(study, margin=50))
+    study.refresh_from_db()
+    assert study.margin == 2.5
+    admin_client.post(address(study := make.study(make.benchmark())), form_of(study, margin=""))
+    assert Study.objects.get(pk=study.pk).margin == 0
 
 
 def test_warns_of_a_drop_that_three_people_cannot_reach(admin_client: Client, study: Study) -> None:
@@ -206,15 +223,16 @@ def test_offers_no_simulated_channel(admin_client: Client, study: Study) -> None
     assert study.channel.slug == "link"
 
 
-def test_keeps_everything_of_a_started_study_but_its_contact(
+def test_keeps_everything_of_a_started_study_but_its_contact_and_the_fee_on_top(
     admin_client: Client, study: Study
 ) -> None:
     form = form_of(study, contact="ann@example.org", consent_text="Other", hourly_rate=99)
+    form["platform_fee"] = "33.30"
     form["outcome_rules-0-code"] = "OTHER"
     start_study(study, at=make.NOON)
     admin_client.post(address(study), form)
     study.refresh_from_db()
-    assert study.contact == "ann@example.org"
+    assert (study.contact, study.platform_fee) == ("ann@example.org", Decimal("33.30"))
     assert (study.consent_text, study.hourly_rate, study.state) == (
         "We store your answers.",
         12,

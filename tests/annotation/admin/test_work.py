@@ -118,6 +118,41 @@ def test_says_why_an_exclusion_stays(
     assert hasattr(Assignment.objects.get(pk=assignment.pk), "exclusion")
 
 
+# A new personal link
+
+
+def test_ends_the_old_personal_link_and_shows_the_new_one(
+    admin_client: Client, assignment: Assignment
+) -> None:
+    old = reverse("annotation:resume", args=[assignment.resume_token])
+    response = admin_client.post(address(assignment, "renew"))
+    assignment.refresh_from_db()
+    new = reverse("annotation:resume", args=[assignment.resume_token])
+    assert f"http://testserver{new}" in messages_of(response)
+    assert Client().get(old).status_code == 404
+    assert "a newer one took its place" in Client().get(old).content.decode()
+    assert Client().get(new)["Location"] == "/work/"
+
+
+def test_logs_a_new_personal_link_without_the_link(
+    admin_client: Client, assignment: Assignment
+) -> None:
+    admin_client.post(address(assignment, "renew"))
+    assignment.refresh_from_db()
+    assert assignment.resume_renewed_at is not None
+    entry = LogEntry.objects.get()
+    assert assignment.annotator.pseudonym in entry.change_message
+    assert assignment.resume_token not in entry.change_message + entry.object_repr
+
+
+def test_asks_before_it_makes_a_new_personal_link(
+    admin_client: Client, assignment: Assignment
+) -> None:
+    page = admin_client.get(address(assignment, "renew")).content.decode()
+    assert "Be sure who asks" in page
+    assert Assignment.objects.get().resume_token == assignment.resume_token
+
+
 # Erasure
 
 

@@ -1,0 +1,93 @@
+"""The members of a study or benchmark, and the log of what was changed: pages of both."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.access import rights
+from annotation.access.members import find_user, give_role, take_role
+from annotation.access.requests import ResearcherRequest
+from annotation.admin.pages import row_url, show_page
+from annotation.models import MemberRole
+from annotation.models.errors import Refusal
+
+NO_ROLE = "none"
+FOLDER = "admin/annotation"
+SHOWN_CHANGES = 200
+
+
+class MemberForm(forms.Form):
+    user = forms.CharField(
+        label=gettext_lazy("User name"),
+        max_length=150,
+        help_text=gettext_lazy("Of a new member, or of one whose role changes."),
+    )
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"),
+        choices=[*MemberRole.choices, (NO_ROLE, gettext_lazy("none: no longer a member"))],
+        initial=MemberRole.VIEWER,
+    )
+
+    def clean_user(self) -> User:
+        try:
+            return find_user(self.cleaned_data["user"])
+        except Refusal as refusal:
+            raise forms.ValidationError(str(refusal)) from refusal
+
+    def change(self, thing: rights.Thing, *, by: User) -> None:
+        user, role = self.cleaned_data["user"], self.cleaned_data["role"]
+        if role == NO_ROLE:
+            take_role(thing, user, by=by)
+        else:
+            give_role(thing, user, role, by=by)
+
+
+def members(
+    model_admin: admin.ModelAdmin[Any], request: ResearcherRequest, thing: rights.Thing
+) -> HttpResponse:
+    """Who is a member, and a form that adds, changes or removes one."""
+    form = MemberForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            form.change(thing, by=request.user)
+        except Refusal as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, _("The members have been changed."))
+            return HttpResponseRedirect(_where_to(request, thing))
+    return show_page(
+        model_admin,
+        request,
+        f"{FOLDER}/members.html",
+        original=thing,
+        title=_("Members of %(thing)s") % {"thing": thing},
+        form=form,
+        members=rights.members(thing),
+        back=row_url(thing),
+    )
+
+
+def _where_to(request: ResearcherRequest, thing: rights.Thing) -> str:
+    """Whoever gave the right away has no business here any more."""
+    still_may = rights.may(request.user, thing, rights.Right.MEMBERS)
+    return request.path if still_may else "/"
+
+
+def changes(
+    model_admin: admin.ModelAdmin[Any], request: HttpRequest, thing: rights.Thing
+) -> HttpResponse:
+    """The newest changes, with who and when."""
+    return show_page(
+        model_admin,
+        request,
+        f"{FOLDER}/changes.html",
+        tab="log",
+        original=thing,
+        title=_("Changes of %(thing)s") % {"thing": thing},
+        changes=thing.changes.select_related("user")[:SHOWN_CHANGES],
+    )

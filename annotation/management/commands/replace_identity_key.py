@@ -1,0 +1,34 @@
+"""The way back where the identity key is lost."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.access.rekeying import replace_key
+from annotation.models.errors import Refusal
+
+
+class Command(BaseCommand):
+    help = (
+        "For an installation whose identity key is lost: makes the hashes of all annotators anew "
+        "with the present IDENTITY_KEY, and keeps it as this database's. Changes the hash of every "
+        "annotator whose id is stored. Back the database up first, and end the application."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--with-erased",
+            action="store_true",
+            help="also where people were erased, who are then never found again",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            done = replace_key(with_erased=options["with_erased"])
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stderr.write(
+            f"The identity key is replaced: {done.hashed} annotators are found again, "
+            f"{done.lost} erased ones are not."
+        )

@@ -1,0 +1,125 @@
+"""Whose a study or a benchmark is: its members, and the log of what they changed."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models.benchmark import Benchmark
+from annotation.models.study import Study
+
+
+class MemberRole(models.TextChoices):
+    """What a member may do with the study or benchmark: see annotation/access/rights.py."""
+
+    OWNER = "owner", _("owner")
+    EDITOR = "editor", _("editor")
+    VIEWER = "viewer", _("viewer")
+
+
+def _of_one(name: str) -> models.CheckConstraint:
+    return models.CheckConstraint(
+        condition=Q(study__isnull=False, benchmark__isnull=True)
+        | Q(study__isnull=True, benchmark__isnull=False),
+        name=name,
+    )
+
+
+class Membership(models.Model):
+    """A person's role in one study or one benchmark."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    study = models.ForeignKey(
+        Study, on_delete=models.CASCADE, null=True, blank=True, related_name="memberships"
+    )
+    benchmark = models.ForeignKey(
+        Benchmark, on_delete=models.CASCADE, null=True, blank=True, related_name="memberships"
+    )
+    role = models.CharField(max_length=6, choices=MemberRole.choices)
+
+    class Meta:
+        ordering = ["user__username", "id"]
+        constraints = [
+            _of_one("membership_of_one"),
+            # Null differs from null, so each of the two binds only the rows it concerns.
+            models.UniqueConstraint(fields=["user", "study"], name="membership_in_study_once"),
+            models.UniqueConstraint(
+                fields=["user", "benchmark"], name="membership_in_benchmark_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(role__in=MemberRole.values), name="membership_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.role} of {self.study or self.benchmark}"
+
+
+class ChangeAction(models.TextChoices):
+    RIGHTS = "rights", _("rights changed")
+    STARTED = "started", _("started")
+    PAUSED = "paused", _("paused")
+    RESUMED = "resumed", _("resumed")
+    CLOSED = "closed", _("closed")
+    EXCLUDED = "excluded", _("assignment excluded")
+    EXCLUSION_LIFTED = "exclusion_lifted", _("exclusion lifted")
+    ERASED = "erased", _("identity erased")
+    RESUME_LINK = "resume_link", _("new resume link")
+    GOLD_CORRECTED = "gold_corrected", _("gold corrected")
+    PLACE_RELEASED = "place_released", _("place released")
+    PAY_APPROVED = "pay_approved", _("payments approved")
+    PAY_CORRECTED = "pay_corrected", _("payment corrected")
+    PAY_SENT = "pay_sent", _("bonuses marked as sent")
+    PAY_EXPORTED = "pay_exported", _("payments exported")
+    PLATFORM = "platform", _("connection to the platform changed")
+    SETTINGS = "settings", _("settings changed")
+    PLACES = "places", _("more places")
+    COPIED = "copied", _("copied")
+    ARCHIVED = "archived", _("archived")
+    TAKEN_OUT = "taken_out", _("taken out of the archive")
+    IDS_EXPORTED = "ids_exported", _("external ids exported")
+    BUNDLE_EXPORTED = "bundle_exported", _("bundle exported")
+
+
+class Change(models.Model):
+    """One change, as its study's or benchmark's editors may read it later.
+
+    It names people by pseudonym or user name, and never holds gold, external ids, secrets or
+    comments.
+    """
+
+    study = models.ForeignKey(
+        Study, on_delete=models.CASCADE, null=True, blank=True, related_name="changes"
+    )
+    benchmark = models.ForeignKey(
+        Benchmark, on_delete=models.CASCADE, null=True, blank=True, related_name="changes"
+    )
+    # Nobody: a command.
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    action = models.CharField(max_length=16, choices=ChangeAction.choices)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            _of_one("change_of_one"),
+            models.CheckConstraint(
+                condition=Q(action__in=ChangeAction.values), name="change_action_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study or self.benchmark}: {self.get_action_display()}"
+
+    def details(self) -> list[tuple[str, Any, Any]]:
+        """What it is about, before and after."""
+        names = [*self.before, *(name for name in self.after if name not in self.before)]
+        return [(name, self.before.get(name, "–"), self.after.get(name, "–")) for name in names]

@@ -1,0 +1,105 @@
+"""What people were paid: a ledger to which lines are added, and none is changed or deleted."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models.study import Study
+from annotation.models.work import Assignment
+
+
+class PayoutWay(models.TextChoices):
+    FILE = "file", _("by a file")
+    API = "api", _("by the platform's API")
+
+
+class PayoutState(models.TextChoices):
+    # Told to the platform, whose answer is not there yet.
+    SENDING = "sending", _("being sent")
+    SENT = "sent", _("sent")
+    # The answer was lost: a person looks on the platform, nothing is sent again by itself.
+    UNKNOWN = "unknown", _("unknown")
+    REFUSED = "refused", _("not sent")
+
+
+class Payout(models.Model):
+    """Bonuses that were sent together."""
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="payouts")
+    way = models.CharField(max_length=4, choices=PayoutWay.choices)
+    state = models.CharField(max_length=7, choices=PayoutState.choices)
+    # The platform's own name for it.
+    remote_id = models.CharField(max_length=100, blank=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(way__in=PayoutWay.values), name="payout_way_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=PayoutState.values), name="payout_state_known"
+            ),
+            models.UniqueConstraint(
+                fields=["remote_id"], condition=~Q(remote_id=""), name="payout_remote_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"payout {self.pk} of {self.study}"
+
+
+class PayPurpose(models.TextChoices):
+    DUE = "due", _("approved as due")
+    BONUS = "bonus", _("sent as a bonus")
+
+
+class PaymentLine(models.Model):
+    """One line of the ledger. The first of an assignment and purpose is correction 0; what is
+    approved or sent later is added with the next number, and a line that was wrong is taken back
+    by a negative one. The database refuses to change or delete any."""
+
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.PROTECT, related_name="payment_lines"
+    )
+    purpose = models.CharField(max_length=5, choices=PayPurpose.choices)
+    correction = models.PositiveSmallIntegerField(default=0)
+    amount = models.DecimalField(max_digits=8, decimal_places=2)
+    reason = models.TextField(blank=True)
+    payout = models.ForeignKey(
+        Payout, on_delete=models.PROTECT, null=True, blank=True, related_name="lines"
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment", "purpose", "correction"], name="payment_line_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose__in=PayPurpose.values), name="payment_purpose_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(amount__gt=0) | Q(correction__gt=0, amount__lt=0),
+                name="payment_first_positive",
+            ),
+            models.CheckConstraint(
+                condition=Q(correction=0) | ~Q(purpose="due") | ~Q(reason=""),
+                name="payment_correction_has_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose="bonus", payout__isnull=False)
+                | Q(purpose="due", payout__isnull=True),
+                name="payment_bonus_by_payout",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount} {self.purpose} for assignment {self.assignment_id}"

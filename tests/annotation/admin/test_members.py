@@ -1,0 +1,94 @@
+"""The pages of members and of changes, of a study and of a benchmark."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from annotation.access.rights import Thing, role_in
+from annotation.models import Study
+from annotation.studies.lifecycle import close_study
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    return make.running_batch().study
+
+
+@pytest.fixture(params=["study", "benchmark"])
+def thing(request: pytest.FixtureRequest, study: Study) -> Thing:
+    return study if request.param == "study" else study.benchmark
+
+
+@pytest.fixture
+def owner(thing: Thing) -> User:
+    return make.member(thing)
+
+
+@pytest.fixture
+def client(owner: User) -> Client:
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def address(thing: Thing, page: str = "members") -> str:
+    return reverse(f"admin:annotation_{thing._meta.model_name}_{page}", args=[thing.pk])
+
+
+def test_an_owner_adds_changes_and_removes_a_member(client: Client, thing: Thing) -> None:
+    friend = make.researcher("friend")
+    for role in ("viewer", "editor", "owner"):
+        response = client.post(address(thing), {"user": "friend", "role": role})
+        assert response["Location"] == address(thing)
+        assert role_in(friend, thing) == role
+    assert "friend" in client.get(address(thing)).content.decode()
+    client.post(address(thing), {"user": "friend", "role": "none"})
+    assert role_in(friend, thing) is None
+    log = client.get(address(thing, "changes")).content.decode()
+    assert "friend: owner → –" in log
+
+
+def test_the_last_owner_stays_until_there_is_another(
+    client: Client, thing: Thing, owner: User
+) -> None:
+    me = {"user": owner.username, "role": "none"}
+    page = client.post(address(thing), me)
+    assert "make another member an owner first" in page.content.decode()
+    assert role_in(owner, thing) == "owner"
+    make.researcher("friend")
+    client.post(address(thing), {"user": "friend", "role": "owner"})
+    assert client.post(address(thing), me)["Location"] == "/"
+    assert role_in(owner, thing) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({"user": "nobody", "role": "viewer"}, "Nobody signs in here as “nobody”"),
+        ({"user": "", "role": "viewer"}, "This field is required"),
+        ({"user": "friend", "role": "king"}, "Select a valid choice"),
+    ],
+)
+def test_says_what_is_wrong(
+    client: Client, thing: Thing, data: dict[str, str], sentence: str
+) -> None:
+    make.researcher("friend")
+    assert sentence in client.post(address(thing), data).content.decode()
+    assert thing.memberships.count() == 1
+
+
+def test_an_editor_reads_the_log_and_manages_nobody(study: Study) -> None:
+    close_study(study, at=make.NOON, by=make.member(study))
+    client = Client()
+    client.force_login(make.member(study, "editor"))
+    log = client.get(address(study, "changes")).content.decode()
+    assert "state: open → closed" in log
+    data = {"user": "friend", "role": "owner"}
+    assert client.post(address(study), data).status_code == 403
+    page = client.get(reverse("admin:annotation_study_change", args=[study.pk])).content.decode()
+    assert address(study, "changes") in page
+    assert address(study) not in page

@@ -1,0 +1,212 @@
+"""What a started study holds is locked in the database itself, whoever opens it and how."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection, models, transaction
+
+from annotation.benchmarks.correcting import correct_gold
+from annotation.models import (
+    Assignment,
+    Batch,
+    Example,
+    Gold,
+    GoldVersion,
+    Item,
+    ItemSet,
+    Judgement,
+    PaymentLine,
+    Role,
+    Study,
+    Task,
+)
+from annotation.models.checks import judgements_are_final
+from annotation.models.locks import KEYS, LOCKED_TABLES, PARTIAL_KEYS, drop_locks, missing_locks
+from tests import make
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+MODELS = (
+    *(Judgement, Study, Batch, Task, Example, ItemSet, Item, GoldVersion, Gold, Assignment),
+    PaymentLine,
+)
+# A column of each that a started study holds.
+CHANGES = {
+    Judgement: "answer = '[\"good\"]'",
+    Study: "is_rehearsal = TRUE",
+    Batch: "description = 'Something else.'",
+    Task: "reference_policy = 'set'",
+    Example: "question = 'Another one?'",
+    ItemSet: "choices = '[\"yes\"]'",
+    Item: "source_id = 'other'",
+    GoldVersion: "reason = 'another'",
+    Gold: "alternatives = '[]'",
+    Assignment: "order_seed = 'other'",
+    PaymentLine: "amount = 99",
+}
+
+
+def _columns(model: type[models.Model]) -> list[str]:
+    return [field.column for field in model._meta.concrete_fields]
+
+
+def _copy(model: type[models.Model], **other: str) -> str:
+    """SELECT the rows of a table, with other values in some columns."""
+    table = model._meta.db_table
+    return f"SELECT {', '.join(other.get(c, c) for c in _columns(model))} FROM {table}"
+
+
+def _attacks(model: type[models.Model]) -> Iterator[str]:
+    table, columns = model._meta.db_table, ", ".join(_columns(model))
+    change = CHANGES[model]
+    yield f"UPDATE {table} SET {change}"
+    yield f"UPDATE {table} SET id = id + 1000"
+    yield f"DELETE FROM {table}"
+    yield (
+        f"INSERT INTO {table} ({columns}) {_copy(model)} WHERE true "
+        f"ON CONFLICT (id) DO UPDATE SET {change}"
+    )
+    if connection.vendor == "postgresql":
+        yield f"TRUNCATE {table} CASCADE"
+        return
+    yield f"UPDATE OR REPLACE {table} SET {change}"
+    yield f"UPDATE {table} SET rowid = rowid + 1000"
+    yield f"INSERT OR REPLACE INTO {table} ({columns}) {_copy(model)}"
+    # The id is another, so that each unique key alone pushes the row out.
+    yield f"REPLACE INTO {table} ({columns}) {_copy(model, id='id + 1000')}"
+
+
+@contextmanager
+def _plain_connection() -> Iterator[Any]:
+    """As any program opens the database: on SQLite without the application's pragmas."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            yield cursor
+        return
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as plain:
+        plain.execute("PRAGMA foreign_keys = OFF")
+        yield plain
+
+
+def _went_through(statements: list[str]) -> list[str]:
+    """Those that were not refused."""
+    passed = []
+    with _plain_connection() as plain:
+        for statement in statements:
+            plain.execute("BEGIN")
+            try:
+                plain.execute(statement)
+                passed.append(statement)
+            except (IntegrityError, sqlite3.IntegrityError):
+                pass
+            plain.execute("ROLLBACK")
+    return passed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_refuses_every_way_to_change_what_a_started_study_holds() -> None:
+    assignment = make.at_work(make.running_batch())
+    make.answer(assignment)
+    PaymentLine.objects.create(assignment=assignment, purpose="due", amount=1, made_at=make.NOON)
+    assert _went_through([attack for model in MODELS for attack in _attacks(model)]) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_refuses_to_push_a_held_row_out_by_moving_another_onto_its_key() -> None:
+    held = make.running_batch()
+    make.answer(make.at_work(held))
+    free = make.batch(make.study(held.study.benchmark), make.task(held.study.benchmark))
+    move = "UPDATE OR REPLACE" if connection.vendor == "sqlite" else "UPDATE"
+    # The free rows, moved to where the held ones are.
+    item = Item.objects.filter(item_set=held.test_set).first()
+    other = Item.objects.filter(item_set=free.test_set).first()
+    assert item
+    assert other
+    moves = [
+        f"{move} annotation_task SET slug = '{held.task.slug}' WHERE id = {free.task_id}",
+        f"{move} annotation_batch SET join_token = '{held.join_token}' WHERE id = {free.pk}",
+        f"{move} annotation_item SET id = {item.pk} WHERE id = {other.pk}",
+        f"{move} annotation_example SET task_id = {held.task_id}, "
+        f"identity = '{item.example.identity}' WHERE id = {other.example_id}",
+        f"{move} annotation_itemset SET task_id = {held.task_id} WHERE id = {free.test_set_id}",
+    ]
+    assert _went_through(moves) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_refuses_additions_to_what_was_shown() -> None:
+    batch = make.running_batch()
+    example = batch.test_set.examples.first()
+    newcomer = make.example(make.task(), "newcomer")
+    assert example
+    additions = [
+        "INSERT INTO annotation_item (item_set_id, example_id, position, source_id) "
+        f"VALUES ({batch.test_set_id}, {newcomer.pk}, 99, 'new')",
+        "INSERT INTO annotation_gold (example_id, version_id, alternatives, explanation) "
+        f"VALUES ({newcomer.pk}, {batch.gold_version_id}, '[]', '')",
+        "INSERT INTO annotation_goldversion (task_id, number, reason, created_at) "
+        f"VALUES ({batch.task_id}, 0, 'earlier', '2026-01-01')",
+        "INSERT INTO annotation_batch (study_id, task_id, test_set_id, wanted, join_token, "
+        f"description) VALUES ({batch.study_id}, {batch.task_id}, {batch.test_set_id}, 1, 'x', '')",
+    ]
+    assert _went_through(additions) == []
+
+
+@pytest.mark.parametrize("table", KEYS)
+def test_knows_every_key_by_which_a_row_could_be_pushed_out(table: str) -> None:
+    model = next(model for model in MODELS if model._meta.db_table == table)
+    columns = {field.name: field.column for field in model._meta.concrete_fields}
+    keys = [
+        [columns[name] for name in constraint.fields]
+        for constraint in model._meta.constraints
+        if isinstance(constraint, models.UniqueConstraint)
+    ]
+    keys += [[f.column] for f in model._meta.concrete_fields if f.unique and not f.primary_key]
+    known = [*KEYS[table], *(key for key, _ in PARTIAL_KEYS.get(table, ()))]
+    assert sorted(map(sorted, known)) == sorted(map(sorted, keys))
+
+
+def test_leaves_drafts_and_corrections_alone() -> None:
+    batch = make.running_batch()
+    example = batch.test_set.examples.first()
+    assert example
+    other = [label for label in make.LABELS if [label] != make.gold_texts("choice", "test 0")]
+    correct_gold(batch.task, {example.pk: [other]}, author=None, reason="A slip.")
+    with transaction.atomic():
+        added = make.item_set(batch.task, [example], name="another", role=Role.TEST)
+        Item.objects.filter(item_set=added).delete()
+        added.delete()
+    batch.wanted = 5
+    batch.save()
+    draft = make.batch(make.study(batch.study.benchmark), batch.task)
+    draft.study.delete()
+    assert not Study.objects.filter(pk=draft.study_id).exists()
+
+
+def test_assignments_without_judgements_can_go() -> None:
+    batch = make.running_batch()
+    assignment = make.joined(batch)
+    assignment.batch.places.update(holder=None, lease_until=None)
+    assignment.delete()
+    assert not Assignment.objects.exists()
+
+
+def test_notices_and_restores_locks_that_a_migration_dropped() -> None:
+    drop_locks(connection)
+    names = {error.id for error in judgements_are_final(databases=["default"])}
+    assert names == {"annotation.W002"}
+    call_command("migrate", verbosity=0)
+    assert missing_locks(connection) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_lets_migrations_remake_the_tables() -> None:
+    """SQLite refuses to remake a table that a trigger elsewhere names."""
+    call_command("migrate", "annotation", "0006", verbosity=0)
+    call_command("migrate", verbosity=0)
+    assert missing_locks(connection) == []
+    assert set(LOCKED_TABLES) <= {model._meta.db_table for model in MODELS}
