@@ -1,36 +1,46 @@
-"""People against a system on the same items, several tests at once, and figures over tasks."""
+"""People against a system on the same items: the difference of their means, and its interval."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from scoring.core.bootstrap import generator
-from scoring.core.intervals import EXPLORATORY_BELOW, check_level, cluster_scores
+from scoring.core.gaps import gap_squares, item_means, mostly_single
+from scoring.core.intervals import EXPLORATORY_BELOW, check_level
+from scoring.core.pairing import Pair, pair_up
+from scoring.core.sign_flips import sign_flip_p
 from scoring.core.variance import (
-    NOTHING,
     Floats,
+    Groups,
     MeanSquares,
     mean_squares,
+    pooled_within,
     satterthwaite,
-    score_matrix,
     within,
 )
+from scoring.core.wilson import t_quantile
 
-EXACT_CLUSTERS = 18
-"""Up to here the sign-flip test goes through every way to flip; beyond, it samples some."""
+PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA = (1.0, 0.5), (0.5, 1.0)
+"""What either side scores on the two more items. Without these, two sides that are both all right
+would differ by 0 ± 0."""
+EXTRA_DIFFERENCES = np.subtract(PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA)
 
 
 @dataclass(frozen=True)
 class PairedDifference:
     """People's mean less the system's, over new people, new runs and new items.
 
-    p is two-sided; low and high are the limits of the difference. sign_flip_p is about these people
-    and these runs only. left_out counts the items that one side did not answer in full. Whatever
-    cannot be computed is NaN: all but the difference and sign_flip_p for one annotator or where
-    nothing varies, those too without two common items.
+    people_mean and system_mean are those over the compared items, so that they subtract. n, r and m
+    count the compared annotators, runs and item clusters; left_out the items that were not
+    compared, people_left_out and runs_left_out those whose split the other side does not have.
+    above: how many annotators score higher than the system on what they saw. splits: how many the
+    two sides are paired by; 0 where they are not.
+
+    p is two-sided; low and high hold the difference and lie within [−1, 1]. se, df, t and p are
+    those with the two more items. sign_flip_p is about these people and these runs only. Whatever
+    cannot be computed is NaN, and a note says why.
     """
 
     difference: float
@@ -48,11 +58,40 @@ class PairedDifference:
     level: float
     notes: tuple[str, ...]
     both_people: bool = False
+    both_systems: bool = False
+    people_mean: float = np.nan
+    system_mean: float = np.nan
+    above: int = 0
+    splits: int = 0
+    people_left_out: int = 0
+    runs_left_out: int = 0
 
     @property
     def exploratory(self) -> bool:
-        """Below this many annotators nobody is called better."""
-        return _fewest(self.n, self.r, self.both_people) < EXPLORATORY_BELOW
+        """Below this many annotators nobody is called better; runs are not annotators."""
+        fewest = min(self.n, self.r) if self.both_people else self.n
+        return fewest < EXPLORATORY_BELOW and not self.both_systems
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one side adds to the variance of a difference, each with its degrees of freedom:
+    between annotators (or runs), and the residual noise that this holds once too often. A single
+    run adds nothing."""
+
+    between: float = 0.0
+    between_df: int = 0
+    noise: float = 0.0
+    noise_df: int = 0
+
+    @classmethod
+    def of_squares(cls, squares: MeanSquares) -> "Side":
+        """From complete scores; of a single run nothing."""
+        n, m = squares.n, squares.m
+        if n < 2:
+            return cls()
+        between, noise = float(squares.annotator) / (n * m), float(squares.residual) / (n * m)
+        return cls(between, squares.annotator_df, noise, (n - 1) * (m - 1))
 
 
 def paired_difference(
@@ -60,194 +99,156 @@ def paired_difference(
     system: ArrayLike,
     *,
     clusters: ArrayLike | None = None,
+    splits: ArrayLike | None = None,
+    system_splits: ArrayLike | None = None,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
     both_people: bool = False,
+    both_systems: bool = False,
+    sign_flips: bool = True,
 ) -> PairedDifference:
     """Test n × m scores of people against r × m scores of a system's runs, column by column.
 
-    An item with a NaN on either side is left out here, before `clusters` (one label per column) are
-    put together by `cluster_scores`; without labels every column is its own cluster. With one run
-    (r = 1) there is no run term; where the second side are people too (`both_people`), a single
-    one of them makes no more of a test than a single one of the first.
+    Compared are the items that every run and at least one annotator answered (NaN: not answered);
+    an item's mean is over those who saw it. They are then put together by `clusters` (one label
+    per column) as in `cluster_scores`; without labels every column is its own cluster. With
+    `splits` (one label per annotator) and `system_splits` (one per run), of which they share two or
+    more, only these splits are compared, and the annotators' variance is pooled within them.
+
     V = MSA_h/(nm) + MSR/(rm) + S²d/m − MSE_h/(nm) − MSE_m/(rm), at least the first two together
-    and at least the third; Satterthwaite's degrees of freedom over all five within
-    [min(n, r) − 1, m − 1]. `rng` serves the sign-flip test, which is exact up to 18 clusters.
-    Raises ValueError on other shapes, infinite values or a level outside (0, 1).
+    and at least the third; Satterthwaite's degrees of freedom over all five, within
+    [min(n, r) − 1, m − 1], with pooled splits n less their number. All of this from the matrices
+    with two more items, on which people score 1 and ½ and the system ½ and 1, so m counts two more
+    there. Where annotators met different parts, their terms come from the additive fit of
+    `gap_squares`. A single run has no term and no part in the bounds.
+
+    Where the second side are people too (`both_people`), each side may have gaps, each is pooled
+    within its own splits, and a single one of them makes no test; `both_systems` compares two
+    systems, where a single run is allowed on either side. `rng` serves the sign-flip test, which is
+    exact up to 18 clusters. Raises ValueError on other shapes, infinite values or a level outside
+    (0, 1).
     """
     check_level(level)
-    h, s, left_out = _common(people, system, clusters)
-    n, r, m = len(h), len(s), h.shape[1]
-    d = h.mean(axis=0) - s.mean(axis=0) if m else np.empty(0)
-    difference = float(d.mean()) if m else np.nan
-    se, df = np.nan, np.nan
-    if _fewest(n, r, both_people) > 1 and m > 1:
-        se, df = paired_spread(mean_squares(h), mean_squares(s), float(d.var(ddof=1)))
-    known = bool(se > NOTHING)
-    t = difference / se if known else np.nan
-    half = float(stats.t.ppf((1 + level) / 2, df)) * se if known else np.nan
+    pair = pair_up(people, system, clusters, splits, system_splits, both_people=both_people)
+    h, s, d = pair.people, pair.system, pair.differences
+    n, r, m = len(h), len(s), len(d)
+    # Put into its range against rounding, so that its limits hold it exactly.
+    difference = float(np.clip(d.mean(), -1, 1)) if m else np.nan
+    why = _why_no_test(pair, both_people=both_people, both_systems=both_systems)
+    se, df = (np.nan, np.nan) if why else _spread(pair)
+    t, p, low, high = t_test(difference, se, df, level)
     return PairedDifference(
         difference=difference,
         se=se,
         df=df,
         t=t,
-        p=float(2 * stats.t.sf(abs(t), df)),
-        low=difference - half,
-        high=difference + half,
+        p=p,
+        low=low,
+        high=high,
         n=n,
         r=r,
         m=m,
-        left_out=left_out,
-        sign_flip_p=sign_flip_p(d, rng=rng),
+        left_out=pair.left_out,
+        sign_flip_p=sign_flip_p(d, rng=rng) if sign_flips else np.nan,
         level=level,
-        notes=_notes(n, r, m, left_out, known, both_people),
+        notes=(*why, *_notes(pair, both_people=both_people, both_systems=both_systems)),
         both_people=both_people,
+        both_systems=both_systems,
+        people_mean=float(item_means(h).mean()) if m else np.nan,
+        system_mean=float(item_means(s).mean()) if m else np.nan,
+        above=pair.above,
+        splits=pair.splits,
+        people_left_out=pair.people_left_out,
+        runs_left_out=pair.runs_left_out,
     )
 
 
 def paired_spread(
-    people: MeanSquares, runs: MeanSquares, item_differences: float
+    people: Side, system: Side, item_differences: float, m: int
 ) -> tuple[float, float]:
-    """SE and degrees of freedom of a paired difference, from both sides' mean squares and the
-    variance of the items' differences; formula in `paired_difference`."""
-    n, r, m = people.n, runs.n, people.m
-    terms = [
-        (float(people.annotator) / (n * m), n - 1),
-        (float(runs.annotator) / (r * m) if r > 1 else 0.0, r - 1),
-        (item_differences / m, m - 1),
-        (float(people.residual) / (n * m), (n - 1) * (m - 1)),
-        (float(runs.residual) / (r * m) if r > 1 else 0.0, (r - 1) * (m - 1)),
-    ]
-    between, run, items, noise, run_noise = (term for term, _ in terms)
-    variance = max(between + run + items - noise - run_noise, between + run, items)
-    df = within(satterthwaite(variance, *terms), min(n, r) - 1, m - 1)
-    return float(np.sqrt(variance)), float(df)
+    """SE and degrees of freedom of a paired difference, from both sides' terms and the variance of
+    the m items' differences; formula in `paired_difference`."""
+    items = item_differences / m
+    between = people.between + system.between
+    raw = between + items - people.noise - system.noise
+    variance = max(raw, between, items)
+    df = satterthwaite(
+        variance,
+        (people.between, people.between_df),
+        (system.between, system.between_df),
+        (items, m - 1),
+        (people.noise, people.noise_df),
+        (system.noise, system.noise_df),
+    )
+    several = [side.between_df for side in (people, system) if side.between_df]
+    return float(np.sqrt(variance)), float(within(df, min(several, default=1), m - 1))
 
 
-def common_items(people: ArrayLike, system: ArrayLike) -> NDArray[np.bool_]:
-    """For each column, whether everybody on both sides answered it."""
-    h, s = np.asarray(people, float), np.asarray(system, float)
-    if h.ndim != 2 or s.ndim != 2 or h.shape[1] != s.shape[1] or not len(h) or not len(s):
-        raise ValueError(
-            f"People's scores have shape {h.shape} and the system's {s.shape}; "
-            "give two matrices with the same items as columns."
+def t_test(
+    difference: float, se: float, df: float, level: float
+) -> tuple[float, float, float, float]:
+    """t, two-sided p, and the limits of a difference of scores, within [−1, 1]; NaN where se is."""
+    t = difference / se
+    half = float(t_quantile(df, level)) * se
+    low, high = max(-1.0, difference - half), min(1.0, difference + half)
+    if np.isnan(half):
+        low = high = np.nan
+    return t, float(2 * stats.t.sf(abs(t), df)), low, high
+
+
+def _spread(pair: Pair) -> tuple[float, float]:
+    """SE and degrees of freedom, with the two more items."""
+    people = _side(_with_two_more(pair.people, PEOPLE_ON_EXTRA), pair.people_groups)
+    system = _side(_with_two_more(pair.system, SYSTEM_ON_EXTRA), pair.system_groups)
+    d = np.append(pair.differences, EXTRA_DIFFERENCES)
+    return paired_spread(people, system, float(d.var(ddof=1)), len(d))
+
+
+def _with_two_more(scores: Floats, extra: tuple[float, float]) -> Floats:
+    return np.column_stack([scores, np.tile(extra, (len(scores), 1))])
+
+
+def _side(scores: Floats, groups: Groups | None) -> Side:
+    """One side's terms, of scores with the two more items."""
+    n = len(scores)
+    if np.isnan(scores).any():
+        found = gap_squares(scores)
+        weight = found.c_annotator
+        return Side(
+            weight * found.annotator, n - 1, weight * found.residual, max(0, found.residual_df)
         )
-    return np.asarray(~np.isnan(h).any(axis=0) & ~np.isnan(s).any(axis=0))
+    squares = mean_squares(scores)
+    if groups is not None:
+        squares = pooled_within(squares, scores, groups)
+    return Side.of_squares(squares)
 
 
-def sign_flip_p(differences: ArrayLike, *, rng: np.random.Generator | None = None) -> float:
-    """Two-sided p that the mean of these differences is 0, by flipping their signs.
-
-    Exact for up to 18 non-zero differences; beyond that 20,000 draws from `rng` (a fixed seed
-    without one), counted with the observed one. NaN for fewer than two differences.
-    """
-    d = np.asarray(differences, float)
-    if len(d) < 2:
-        return np.nan
-    moving = d[np.abs(d) > NOTHING]
-    observed = abs(moving.sum()) - NOTHING
-    if len(moving) <= EXACT_CLUSTERS:
-        return float(np.mean(np.abs(_all_flips(moving)) >= observed))
-    sums = _some_flips(moving, 20_000, generator(rng))
-    return float((1 + np.sum(np.abs(sums) >= observed)) / (1 + len(sums)))
+def _why_no_test(pair: Pair, *, both_people: bool, both_systems: bool) -> tuple[str, ...]:
+    """Why nothing can be tested, if so."""
+    n, r, m = len(pair.people), len(pair.system), len(pair.differences)
+    if m < 2:
+        return ("Fewer than two items that both sides answered: there is no test.",)
+    if (min(n, r) if both_people else n) < 2 and not both_systems:
+        return ("A single annotator: there is no test over people.",)
+    if any(np.isnan(side).any() and mostly_single(side) for side in (pair.people, pair.system)):
+        return ("Most items were seen by one annotator only: there is no test.",)
+    return ()
 
 
-def holm(p_values: ArrayLike) -> Floats:
-    """Holm's adjusted p, in the order given. A NaN stays NaN and does not belong to the family."""
-    return _adjust(p_values, lambda p: np.maximum.accumulate(p * np.arange(len(p), 0, -1)))
-
-
-def benjamini_hochberg(p_values: ArrayLike) -> Floats:
-    """Benjamini and Hochberg's adjusted p, in the order given; NaN as in `holm`."""
-
-    def step_up(p: Floats) -> Floats:
-        scaled = p * len(p) / np.arange(1, len(p) + 1)
-        return np.asarray(np.minimum.accumulate(scaled[::-1])[::-1])
-
-    return _adjust(p_values, step_up)
-
-
-@dataclass(frozen=True)
-class TaskAggregate:
-    """Over T tasks: the mean of their means, and the SD of that mean, √(Σ sd²)/T.
-
-    root_sum_sd is √(Σ sd²), which the CLUES leaderboard prints in its place.
-    """
-
-    mean: float
-    sd: float
-    root_sum_sd: float
-    tasks: int
-
-
-def over_tasks(means: ArrayLike, sds: ArrayLike) -> TaskAggregate:
-    """Combine one mean and one SD for each task; NaN wherever one of them is NaN."""
-    mean, sd = np.asarray(means, float), np.asarray(sds, float)
-    if mean.ndim != 1 or mean.shape != sd.shape or not mean.size:
-        raise ValueError(f"There are {mean.size} means and {sd.size} SDs; give one pair per task.")
-    root_sum = float(np.sqrt((sd**2).sum()))
-    return TaskAggregate(float(mean.mean()), root_sum / len(sd), root_sum, len(sd))
-
-
-def _common(
-    people: ArrayLike, system: ArrayLike, clusters: ArrayLike | None
-) -> tuple[Floats, Floats, int]:
-    keep = common_items(people, system)
-    h = np.asarray(people, float)[:, keep]
-    s = np.asarray(system, float)[:, keep]
-    left_out = int((~keep).sum())
-    if not keep.any():
-        return h, s, left_out
-    h, s = score_matrix(h, name="people's scores"), score_matrix(s, name="system's scores")
-    if clusters is None:
-        return h, s, left_out
-    labels = np.asarray(clusters)
-    if labels.shape != keep.shape:
-        raise ValueError(f"There are {len(keep)} items but cluster labels of {labels.shape}.")
-    return cluster_scores(h, labels[keep]), cluster_scores(s, labels[keep]), left_out
-
-
-def _fewest(n: int, r: int, both_people: bool) -> int:
-    """Annotators on the smaller side: runs are not annotators."""
-    return min(n, r) if both_people else n
-
-
-def _notes(
-    n: int, r: int, m: int, left_out: int, known: bool, both_people: bool
-) -> tuple[str, ...]:
-    fewest = _fewest(n, r, both_people)
+def _notes(pair: Pair, *, both_people: bool, both_systems: bool) -> Iterator[str]:
+    n, r = len(pair.people), len(pair.system)
+    fewest = min(n, r) if both_people else n
+    single = (r == 1 and not both_people) or (n == 1 and both_systems)
     notes = {
-        "A single run: how much runs differ is not known and not counted.": r == 1
-        and not both_people,
-        "A single annotator: there is no test over people.": fewest == 1,
-        f"Fewer than {EXPLORATORY_BELOW} annotators: exploratory.": 1 < fewest < EXPLORATORY_BELOW,
-        "Fewer than two items that both sides answered: there is no test.": m < 2,
-        "Nothing varies: there is no test.": fewest > 1 and m > 1 and not known,
-        f"{left_out} items left out that one side did not answer.": left_out > 0,
+        "A single run: how much runs differ is not known and not counted.": single,
+        f"Fewer than {EXPLORATORY_BELOW} annotators: exploratory.": 1 < fewest < EXPLORATORY_BELOW
+        and not both_systems,
+        "Annotators met different parts of the test set.": pair.has_gaps,
+        f"{pair.left_out} items left out that one side did not answer.": pair.left_out > 0,
+        f"Paired by {pair.splits} splits: {pair.people_left_out} annotators and "
+        f"{pair.runs_left_out} runs of other splits left out.": pair.splits > 0
+        and pair.people_left_out + pair.runs_left_out > 0,
+        "The system shares fewer than two of the people's splits: everybody is compared, and how "
+        "people differ is not pooled within splits.": pair.unpaired,
     }
-    return tuple(note for note, applies in notes.items() if applies)
-
-
-def _all_flips(moving: Floats) -> Floats:
-    """The sums of every way to flip, up to the sign of the whole."""
-    sums = moving[:1].sum(keepdims=True)
-    for value in moving[1:]:
-        sums = np.concatenate([sums + value, sums - value])
-    return np.asarray(sums)
-
-
-def _some_flips(moving: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """Drawn in blocks of a thousand, so that many clusters do not fill the memory."""
-    signs = (rng.integers(0, 2, (1000, len(moving)), np.int8) for _ in range(draws // 1000))
-    return np.asarray(np.concatenate([(2.0 * block - 1) @ moving for block in signs]))
-
-
-def _adjust(p_values: ArrayLike, rule: Callable[[Floats], Floats]) -> Floats:
-    """Apply a rule on ascending p to the known ones, and put them back in place."""
-    p = np.asarray(p_values, float)
-    if p.ndim != 1 or ((p < 0) | (p > 1)).any():
-        raise ValueError("The p values must be one row of numbers between 0 and 1.")
-    adjusted = np.full(len(p), np.nan)
-    order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]
-    adjusted[order] = np.minimum(rule(p[order]), 1)
-    return adjusted
+    yield from (note for note, applies in notes.items() if applies)

@@ -1,38 +1,45 @@
 """The interval of one cell: n annotators (or runs) × m items, and what stands beside it.
 
 Two things may be estimated. `these_items`: how other people would do on exactly this test set;
-`new_items`: how other people would do on other items like these. Formulas: Satterthwaite 1946 for
-the degrees of freedom, Wilson 1927 where nothing varies, Owen 2007 for the two-way bootstrap.
+`new_items`: how other people would do on other items like these. The latter is Wilson's interval
+(1927) with an effective number of answers, from the matrix with one more item (`one_more_item`),
+and Satterthwaite's degrees of freedom (1946).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
 
-from scoring.core.bootstrap import two_way_spread
+from scoring.core.gaps import gap_spread, item_means, mostly_single
+from scoring.core.one_more_item import Spread, complete_spread, mean_with_one_more
 from scoring.core.variance import (
     NOTHING,
     Floats,
-    MeanSquares,
-    crossed_spread,
     mean_squares,
+    nested_groups,
+    pooled_within,
     score_matrix,
 )
+from scoring.core.wilson import around, t_quantile, wilson_limits
 
 ESTIMANDS = ("new_items", "these_items")
 EXPLORATORY_BELOW = 5
 """With fewer annotators an interval is exploratory, and nobody is called better."""
+
+WILSON, WILSON_WITH_GAPS, GUARD, STUDENT = "wilson", "wilson-gaps", "guard", "t"
+NO_INTERVAL = "none"
+"""How an interval was computed."""
 
 
 @dataclass(frozen=True)
 class CellInterval:
     """A cell's figures on the scale of the scores.
 
-    sd is over the annotators' means (ddof 1). low and high lie within [0, 1]. Whatever cannot be
-    computed is NaN, and method is `none`: one annotator has no SD and no interval; one item has no
-    interval for new items. se and df are NaN for a Wilson interval too, which uses neither.
+    mean: of the items' means. sd: over the annotators' means (ddof 1). low and high hold the mean
+    and lie within [0, 1]. Of an interval for new items se and df are those with the one more item.
+    Whatever cannot be computed is NaN, and the method is `none`; a note says why where it is not
+    plain from n and m. groups: the splits that the annotators are nested in, where that counts.
     """
 
     mean: float
@@ -46,10 +53,26 @@ class CellInterval:
     method: str
     estimand: str
     level: float
+    groups: int = 1
+    notes: tuple[str, ...] = ()
 
     @property
     def exploratory(self) -> bool:
         return self.n < EXPLORATORY_BELOW
+
+    @property
+    def mean_with_one_more(self) -> float:
+        """p′, the mean of the matrix with one more item."""
+        return float(mean_with_one_more(self.mean, self.m))
+
+    @property
+    def effective(self) -> float:
+        """How many independent right-or-wrong answers tell as much about new items; NaN for
+        these items."""
+        if self.estimand != "new_items":
+            return np.nan
+        p = self.mean_with_one_more
+        return p * (1 - p) / self.se**2
 
 
 def cell_interval(
@@ -58,51 +81,43 @@ def cell_interval(
     estimand: str = "new_items",
     level: float = 0.95,
     rng: np.random.Generator | None = None,
+    groups: ArrayLike | None = None,
 ) -> CellInterval:
     """Mean, SD and interval of n × m scores, one row per annotator, one column per item or cluster.
 
     Values outside [0, 1] are allowed (cluster scores have them) as long as the mean lies within.
-    NaN is an item that the annotator did not see: the mean is then over the annotators' own means,
-    and the interval for new items comes from a two-way bootstrap drawn from `rng` (a fixed seed
-    without one). Where all annotators have one mean while items differ, the interval for these
-    items has no width; where nothing differs, either is a Wilson interval over the items.
+    NaN is an item that the annotator did not see. `groups` has the split of each annotator where
+    they are nested in several and these are fixed: the annotators' variance is pooled within them.
+    `rng` is of no use to any of these intervals; nothing is drawn.
 
-    Raises ValueError on another shape, an infinite value, an empty row, an unknown estimand or a
-    level outside (0, 1).
+    Raises ValueError on another shape, an infinite value, an empty row, a mean outside [0, 1], an
+    unknown estimand or a level outside (0, 1).
     """
-    y = score_matrix(scores)
-    _check(y, estimand, level)
-    if estimand == "these_items":
-        return _these_items(y, level)
-    if min(y.shape) < 2:
-        return _interval(y, "new_items", level)
-    if np.isnan(y).any():
-        return _new_items_with_gaps(y, level, rng)
-    return _new_items(y, level)
+    return _interval(_Cell(scores, groups, estimand, level))
 
 
 def guard_band(
-    scores: ArrayLike, *, level: float = 0.95, rng: np.random.Generator | None = None
+    scores: ArrayLike,
+    *,
+    level: float = 0.95,
+    rng: np.random.Generator | None = None,
+    groups: ArrayLike | None = None,
 ) -> CellInterval:
-    """The new-items variance with n−1 degrees of freedom, on the scale of the scores.
+    """The interval for new items with the fewest degrees of freedom, min(n − groups, m).
 
-    Stands beside the interval for n < 5, where one weak annotator can spoil any interval.
+    It holds that interval, and stands beside it for n < 5, where one weak annotator can spoil any
+    interval. Arguments and errors as for `cell_interval`.
     """
-    inner = cell_interval(scores, level=level, rng=rng)
-    if not inner.se > 0:
-        return inner
-    y = score_matrix(scores)
-    half = _t(inner.n - 1, level) * inner.se
-    limits = (inner.mean - half, inner.mean + half)
-    return _interval(y, "new_items", level, limits, inner.se, inner.n - 1, "guard")
+    return _interval(_Cell(scores, groups, "new_items", level), guard=True)
 
 
 def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
     """n × items scores as n × clusters, one column for each label in order of first appearance.
 
-    z_ij = ȳ + (size_j / mean size) · (mean of annotator i on cluster j − ȳ), so every annotator's
-    mean over the columns is their mean over the items. Sizes count the items that the annotator
-    saw; a cluster that they did not see at all is NaN.
+    z_ij = ȳ + (size_j / mean size) · (mean of annotator i on cluster j − ȳ), with ȳ the mean of the
+    items' means: so the mean over the columns is that over the items, for the cell and for every
+    annotator who saw all of them. A cluster that an annotator did not see at all is NaN. Raises
+    ValueError unless there is one label for each column.
     """
     y = np.asarray(scores, float)
     labels = list(np.asarray(clusters).tolist())
@@ -115,129 +130,129 @@ def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
     order = np.argsort(columns, kind="stable")
     starts = np.searchsorted(columns[order], np.arange(len(number)))
     seen = ~np.isnan(y[:, order])
-    sizes = np.add.reduceat(seen, starts, axis=1, dtype=float)
-    centre = np.nanmean(np.nanmean(y, axis=1))
+    sizes = np.add.reduceat(seen.any(axis=0), starts, dtype=float)
+    viewed = np.add.reduceat(seen, starts, axis=1, dtype=float)
+    centre = np.nanmean(item_means(y[:, ~np.isnan(y).all(axis=0)]))
     deviations = np.add.reduceat(np.where(seen, y[:, order] - centre, 0), starts, axis=1)
-    mean_sizes = sizes.sum(axis=1, keepdims=True) / (sizes > 0).sum(axis=1, keepdims=True)
-    return np.where(sizes > 0, centre + deviations / mean_sizes, np.nan)
+    scale = sizes / sizes[sizes > 0].mean()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(viewed > 0, centre + scale * deviations / viewed, np.nan)
 
 
-def wilson_limits(mean: ArrayLike, trials: int, level: float) -> tuple[Floats, Floats]:
-    """The Wilson interval of a proportion of that many trials."""
-    p = np.asarray(mean, float)
-    z2 = float(stats.norm.ppf((1 + level) / 2)) ** 2
-    centre = (p + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = np.sqrt(z2 * (p * (1 - p) / trials + z2 / (4 * trials**2))) / (1 + z2 / trials)
-    return np.asarray(centre - half), np.asarray(centre + half)
+def new_items_limits(
+    scores: Floats, level: float, groups: ArrayLike | None = None
+) -> tuple[Floats, Floats]:
+    """Limits for new items of complete scores (…, n, m): of one cell, or of many at once."""
+    mean = np.clip(scores.mean(axis=(-2, -1), dtype=float), 0, 1)
+    spread = complete_spread(scores, groups)
+    return wilson_limits(mean, spread.effective, t_quantile(spread.df, level))
 
 
-def new_items_limits(mean: ArrayLike, squares: MeanSquares, level: float) -> tuple[Floats, Floats]:
-    """Limits for new items, of one cell or of many at once: Wilson where nothing varies."""
-    se, df = crossed_spread(squares)
-    low, high = _logit_limits(mean, se, df, level)
-    wilson_low, wilson_high = wilson_limits(np.clip(mean, 0, 1), squares.m, level)
-    return np.where(squares.flat, wilson_low, low), np.where(squares.flat, wilson_high, high)
+def these_items_limits(
+    scores: Floats, level: float, groups: ArrayLike | None = None
+) -> tuple[Floats, Floats]:
+    """Limits for these items of complete scores (…, n, m): of one cell, or of many at once."""
+    mean = np.clip(scores.mean(axis=(-2, -1), dtype=float), 0, 1)
+    se, df = _these_items_spread(scores, groups)
+    half = t_quantile(df, level) * se
+    return around(mean, mean - half, mean + half)
 
 
-def these_items_limits(means: Floats, level: float) -> tuple[Floats, Floats]:
-    """Limits for these items from the annotators' means (…, n), of one cell or of many."""
-    n = means.shape[-1]
-    half = _t(n - 1, level) * means.std(axis=-1, ddof=1) / np.sqrt(n)
-    return means.mean(axis=-1) - half, means.mean(axis=-1) + half
+class _Cell:
+    """Checked scores, and what every interval of them needs."""
+
+    def __init__(
+        self, scores: ArrayLike, groups: ArrayLike | None, estimand: str, level: float
+    ) -> None:
+        check_estimand(estimand)
+        check_level(level)
+        self.y = score_matrix(scores)
+        self.groups = None if groups is None else nested_groups(groups, len(self.y))
+        self.estimand, self.level = estimand, level
+        self.has_gaps = bool(np.isnan(self.y).any())
+        mean = float(item_means(self.y).mean() if self.has_gaps else self.y.mean())
+        if not -NOTHING <= mean <= 1 + NOTHING:
+            raise ValueError(f"The mean score is {mean:g}; give scores in [0, 1], not in percent.")
+        self.mean = min(max(mean, 0.0), 1.0)
 
 
-def _new_items(y: Floats, level: float) -> CellInterval:
-    squares = mean_squares(y)
-    if squares.flat:
-        return _wilson(y, "new_items", level)
-    se, df = crossed_spread(squares)
-    limits = new_items_limits(y.mean(), squares, level)
-    return _interval(y, "new_items", level, limits, se, df, "satterthwaite-logit")
-
-
-def _new_items_with_gaps(y: Floats, level: float, rng: np.random.Generator | None) -> CellInterval:
-    if _is_flat(y):
-        return _wilson(y, "new_items", level)
-    se, df = two_way_spread(y, rng=rng)
-    limits = _logit_limits(_annotator_means(y).mean(), se, df, level)
-    return _interval(y, "new_items", level, limits, se, df, "two-way-bootstrap")
-
-
-def _these_items(y: Floats, level: float) -> CellInterval:
-    means = _annotator_means(y)
-    n = len(means)
-    if n < 2:
-        return _interval(y, "these_items", level)
-    if _is_flat(y):
-        return _wilson(y, "these_items", level)
-    se = means.std(ddof=1) / np.sqrt(n)
-    limits = these_items_limits(means, level)
-    return _interval(y, "these_items", level, limits, se, n - 1, "t")
-
-
-def _wilson(y: Floats, estimand: str, level: float) -> CellInterval:
-    limits = wilson_limits(_annotator_means(y).mean(), y.shape[1], level)
-    return _interval(y, estimand, level, limits, method="wilson")
-
-
-def _interval(
-    y: Floats,
-    estimand: str,
-    level: float,
-    limits: tuple[ArrayLike, ArrayLike] = (np.nan, np.nan),
-    se: Floats | float = np.nan,
-    df: Floats | float = np.nan,
-    method: str = "none",
-) -> CellInterval:
-    means = _annotator_means(y)
-    low, high = np.clip(np.asarray(limits, float), 0, 1)
+def _interval(cell: _Cell, *, guard: bool = False) -> CellInterval:
+    n, m = cell.y.shape
+    missing = _why_none(cell)
+    low = high = se = df = np.nan
+    method = NO_INTERVAL
+    if missing is None and cell.estimand == "new_items":
+        spread = gap_spread(cell.y) if cell.has_gaps else complete_spread(cell.y, cell.groups)
+        low, high, se, df = _new_items(cell, spread, guard=guard)
+        method = GUARD if guard else WILSON_WITH_GAPS if cell.has_gaps else WILSON
+    elif missing is None:
+        low, high, se, df = _these_items(cell)
+        method = STUDENT
+    means = np.nanmean(cell.y, axis=1)
     return CellInterval(
-        mean=float(means.mean()),
-        sd=float(means.std(ddof=1)) if len(means) > 1 else np.nan,
-        n=y.shape[0],
-        m=y.shape[1],
-        low=float(low),
-        high=float(high),
-        df=float(df),
-        se=float(se),
+        mean=cell.mean,
+        sd=float(means.std(ddof=1)) if n > 1 else np.nan,
+        n=n,
+        m=m,
+        low=low,
+        high=high,
+        df=df,
+        se=se,
         method=method,
-        estimand=estimand,
-        level=level,
+        estimand=cell.estimand,
+        level=cell.level,
+        groups=1 if cell.groups is None or cell.has_gaps else len(set(cell.groups.tolist())),
+        notes=_notes(cell, missing),
     )
 
 
-def _logit_limits(
-    mean: ArrayLike, se: ArrayLike, df: ArrayLike, level: float
-) -> tuple[Floats, Floats]:
-    """mean ± t·se on the logit scale, transformed back; on the plain scale at 0 and 1."""
-    p, half = np.asarray(mean, float), _t(df, level) * np.asarray(se)
-    slope = p * (1 - p)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        inner = slope > 0
-        low = np.where(inner, special.expit(special.logit(p) - half / slope), p - half)
-        high = np.where(inner, special.expit(special.logit(p) + half / slope), p + half)
-    return low, high
+def _why_none(cell: _Cell) -> str | None:
+    """Why there is no interval, if there is none."""
+    n, m = cell.y.shape
+    if n < 2:
+        return "A single annotator: there is no interval."
+    if cell.estimand == "these_items" and m < 2:
+        return "A single item: there is no interval for these items."
+    if cell.has_gaps and cell.estimand == "these_items":
+        return "Annotators did not all see the same items: there is no interval for these items."
+    if cell.has_gaps and mostly_single(cell.y):
+        return "Most items were seen by one annotator only: there is no interval for new items."
+    return None
 
 
-def _t(df: ArrayLike, level: float) -> Floats:
-    return np.asarray(stats.t.ppf((1 + level) / 2, np.asarray(df, float)))
+def _notes(cell: _Cell, missing: str | None) -> tuple[str, ...]:
+    if missing is not None:
+        return (missing,)
+    if cell.has_gaps and cell.groups is not None:
+        return (
+            "Annotators did not all see the same items: how they differ is not pooled within "
+            "splits.",
+        )
+    return ()
 
 
-def _annotator_means(y: Floats) -> Floats:
-    return np.asarray(np.nanmean(y, axis=1))
+def _new_items(cell: _Cell, spread: Spread, *, guard: bool) -> tuple[float, float, float, float]:
+    df = np.asarray(spread.guard_df, float) if guard else spread.df
+    low, high = wilson_limits(cell.mean, spread.effective, t_quantile(df, cell.level))
+    return float(low), float(high), float(spread.se), float(df)
 
 
-def _is_flat(y: Floats) -> bool:
-    spread = max(np.ptp(_annotator_means(y)), np.ptp(np.nanmean(y, axis=0)))
-    return bool(spread <= NOTHING)
+def _these_items(cell: _Cell) -> tuple[float, float, float, float]:
+    se, df = _these_items_spread(cell.y, cell.groups)
+    half = t_quantile(df, cell.level) * se
+    low, high = around(cell.mean, cell.mean - half, cell.mean + half)
+    return float(low), float(high), float(se), float(df)
 
 
-def _check(y: Floats, estimand: str, level: float) -> None:
-    check_estimand(estimand)
-    check_level(level)
-    mean = _annotator_means(y).mean()
-    if not -NOTHING <= mean <= 1 + NOTHING:
-        raise ValueError(f"The mean score is {mean:g}; give scores in [0, 1], not in percent.")
+def _these_items_spread(scores: Floats, groups: ArrayLike | None) -> tuple[Floats, int]:
+    """√(max(MSA, MSE + 1/(nm)) / (nm)), so that equal means do not make it 0, and its degrees of
+    freedom."""
+    squares = mean_squares(scores)
+    if groups is not None:
+        squares = pooled_within(squares, scores, groups)
+    size = squares.n * squares.m
+    variance = np.maximum(squares.annotator, squares.residual + 1 / size) / size
+    return np.sqrt(variance), squares.annotator_df
 
 
 def check_level(level: float) -> None:

@@ -6,38 +6,35 @@ formulas of the interval that the cells will get.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from scoring.core.episode_intervals import Configuration, Simulation, simulate_all
-from scoring.core.intervals import (
-    check_estimand,
-    check_level,
-    new_items_limits,
-    these_items_limits,
+from scoring.core.intervals import check_estimand, check_level
+from scoring.core.people_designs import (
+    Aim,
+    Costs,
+    PeopleDesign,
+    expected_width,
+    formula_design,
+    simulated_design,
 )
 from scoring.core.simulation import ScoreModel
-from scoring.core.variance import (
-    Components,
-    Floats,
-    MeanSquares,
-    crossed_spread,
-    mean_squares,
-)
+from scoring.core.variance import Components, Floats
 
 EPISODE_SD = 0.05
 """FLEX's assumption: how much a system's true accuracy varies over episodes."""
 
 SIMULATED = 5
-"""How many of the narrowest designs are simulated when a coverage is asked for."""
+"""How many of the narrowest designs, and of the cheapest beside them, are simulated when a coverage
+is asked for."""
 
-REPLICATES = 4000
-"""Simulated cells of each of them: a standard error of a third of a point."""
+NEARLY = 1.1
+"""A design that is a tenth wider than the narrowest does as well."""
 
 PUBLISHED_HOURS = (24, 36, 48, 60, 72, 84)
 PUBLISHED_EPISODES = (5, *range(15, 151, 15))
@@ -132,26 +129,6 @@ def _check_simulation(
         raise ValueError(f"The target is {target!r}; it must be 'nominal' or 'clipped'.")
 
 
-@dataclass(frozen=True)
-class PeopleDesign:
-    """n annotators on m items each: what it costs, and the interval that it should give.
-
-    cost is in the currency of the rate, width and se on the scale of the scores. coverage is that
-    of a simulation, NaN where none was asked for. people counts everybody whom the design needs,
-    over all batches: one person may work on one of them only.
-    """
-
-    annotators: int
-    items: int
-    people: int
-    cost: float
-    width: float
-    se: float
-    df: float
-    coverage: float = float("nan")
-    coverage_se: float = float("nan")
-
-
 def plan_people(
     *,
     budget: float,
@@ -180,51 +157,32 @@ def plan_people(
     assumed. max_items is the size of the test set. With several batches (splits, episodes) every
     one gets its own annotators out of the one budget. Designs of fewer than min_items are left out.
 
-    With min_coverage the narrowest designs are simulated (right-or-wrong scores with these
-    components), at least five of them and on until one reaches it; only those that do are returned.
-    Empty when the budget buys nothing. Raises ValueError on values outside their range.
+    Without min_coverage width, se and df are the formula's, on the plain scale. With it the designs
+    are ranked by the width of the interval that the cell will have, over all its batches; the
+    narrowest and the cheapest that are nearly as narrow are simulated (right-or-wrong scores with
+    these components), and further ones until a coverage reaches it; only those that do are
+    returned, each with the width of its simulated intervals. Empty when the budget buys nothing.
+    Raises ValueError on values outside their range.
     """
     costs = Costs(rate, onboarding_s, shots, train_s, item_s, fee, batches)
     parts = Components(annotator_var, item_var, residual_var)
     aim = Aim(estimand, max_items, level)
     _check_plan(budget, costs, parts, aim)
     sizes = _affordable(budget, costs, max_items, min_annotators, min(min_items, max_items))
-    designs = [_design(n, m, costs, parts, aim) for n, m in sizes]
-    designs.sort(key=lambda design: design.width)
-    if min_coverage is None:
-        return tuple(designs)
-    return tuple(_reaching(min_coverage, designs, parts, aim, seed))
+    designs = [formula_design(n, m, costs, parts, aim) for n, m in sizes]
+    if min_coverage is not None:
+        designs = list(_reaching(min_coverage, designs, parts, aim, seed))
+    return tuple(sorted(designs, key=lambda design: design.width))
 
 
-@dataclass(frozen=True)
-class Costs:
-    """What one person costs; the fields are those of `plan_people`."""
-
-    rate: float
-    onboarding_s: float
-    shots: int
-    train_s: float
-    item_s: float
-    fee: float
-    batches: int
-
-    def of(self, n: int, m: int) -> float:
-        seconds = self.onboarding_s + self.shots * self.train_s + m * self.item_s
-        return self.batches * n * seconds * self.rate / 3600 * (1 + self.fee)
-
-    def most_items(self, n: int, budget: float) -> int:
-        per_item = self.of(n, 1) - self.of(n, 0)
-        # A budget that fits to the cent must not lose an item to rounding.
-        return math.floor((budget - self.of(n, 0)) / per_item + 1e-9)
-
-
-@dataclass(frozen=True)
-class Aim:
-    """What the interval is about: which items, out of how many, at which level."""
-
-    estimand: str
-    max_items: int
-    level: float
+def recommended(designs: Sequence[PeopleDesign]) -> PeopleDesign | None:
+    """The cheapest whose width is within a tenth of the narrowest; of equally cheap ones the
+    narrowest."""
+    if not designs:
+        return None
+    narrowest = min(design.width for design in designs)
+    nearly = [design for design in designs if design.width <= NEARLY * narrowest]
+    return min(nearly, key=lambda design: (design.cost, design.width))
 
 
 def _affordable(
@@ -237,61 +195,38 @@ def _affordable(
         yield n, m
 
 
-def _design(n: int, m: int, costs: Costs, parts: Components, aim: Aim) -> PeopleDesign:
-    """The width by the interval's own formulas with expected mean squares."""
-    a, i, r = parts.annotator, parts.item, parts.residual
-    if aim.estimand == "new_items":
-        expected = MeanSquares(
-            annotator=np.float64(m * a + r),
-            item=np.float64(n * i + r),
-            residual=np.float64(r),
-            n=n,
-            m=m,
-        )
-        se, df = map(float, crossed_spread(expected))
-    else:
-        # Part of a test set says less about all of it: a finite population's correction.
-        unseen = i / m * (1 - m / aim.max_items)
-        se, df = math.sqrt(a / n + r / (n * m) + unseen), n - 1
-    width = 2 * float(stats.t.ppf((1 + aim.level) / 2, df)) * se
-    return PeopleDesign(n, m, n * costs.batches, costs.of(n, m), width, se, df)
-
-
 def _reaching(
     least: float, designs: list[PeopleDesign], parts: Components, aim: Aim, seed: int
 ) -> Iterator[PeopleDesign]:
-    """Of the narrowest designs, those whose simulated coverage is at least this."""
+    """Of the most promising designs, those whose simulated coverage is at least this."""
     model = ScoreModel.from_components(
         annotator_var=parts.annotator, item_var=parts.item, residual_var=parts.residual
     )
+    narrowest_first = sorted(
+        designs, key=lambda design: expected_width(design, parts, aim, model.mean)
+    )
+    promising = _promising(narrowest_first, parts, aim, model.mean)
     found = 0
-    for place, design in enumerate(designs):
-        if place >= SIMULATED and found:
+    for place, design in enumerate(dict.fromkeys([*promising, *narrowest_first])):
+        if place >= len(promising) and found:
             return
-        held = _coverage(design, model, aim, seed)
-        if held >= least:
+        checked = simulated_design(design, model, aim, seed)
+        if checked.coverage >= least:
             found += 1
-            spread = math.sqrt(held * (1 - held) / REPLICATES)
-            yield replace(design, coverage=held, coverage_se=spread)
+            yield checked
 
 
-def _coverage(design: PeopleDesign, model: ScoreModel, aim: Aim, seed: int) -> float:
-    """How often the interval of a cell of this size holds the truth."""
-    rng = np.random.default_rng([seed, design.annotators, design.items])
-    held = 0
-    for _ in range(REPLICATES // 250):
-        people = rng.standard_normal((250, design.annotators, 1), np.float32)
-        items = rng.standard_normal((250, 1, aim.max_items), np.float32)
-        y = model.draw_for(people, items[:, :, : design.items], rng=rng)
-        squares, means = mean_squares(y), y.mean(axis=2, dtype=float)
-        low, high = new_items_limits(means.mean(axis=1), squares, aim.level)
-        truth: Floats | float = model.mean
-        if aim.estimand == "these_items":
-            t_low, t_high = these_items_limits(means, aim.level)
-            low, high = np.where(squares.flat, low, t_low), np.where(squares.flat, high, t_high)
-            truth = model.item_means(items[:, 0].astype(float)).mean(axis=1)
-        held += int(((low <= truth) & (truth <= high)).sum())
-    return held / REPLICATES
+def _promising(
+    designs: list[PeopleDesign], parts: Components, aim: Aim, mean: float
+) -> list[PeopleDesign]:
+    """Of designs, narrowest first, the first few, and the few cheapest that are nearly as
+    narrow."""
+    if not designs:
+        return []
+    most = NEARLY * expected_width(designs[0], parts, aim, mean)
+    nearly = [d for d in designs if expected_width(d, parts, aim, mean) <= most]
+    nearly.sort(key=lambda design: design.cost)
+    return list(dict.fromkeys([*designs[:SIMULATED], *nearly[:SIMULATED]]))
 
 
 def _check_plan(budget: float, costs: Costs, parts: Components, aim: Aim) -> None:

@@ -1,7 +1,8 @@
 """A cell over several splits: annotators are nested in splits, and every split has the same items.
 
-Five splits of three people are not fifteen people: those who learned from the same examples make
-similar errors, so the split is the unit of the interval.
+The interval is for these shot sets (the splits are fixed), or for new shot sets as well: five
+splits of three people are then not fifteen people, as those who learned from the same examples make
+similar errors, and the split is the unit.
 """
 
 from dataclasses import dataclass
@@ -10,23 +11,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoring.core.intervals import CellInterval, cell_interval, cluster_scores
-from scoring.core.variance import Floats, score_matrix
+from scoring.core.variance import Floats, group_numbers, score_matrix
+
+SHOT_SETS = ("these", "new")
+FEWEST_SPLITS = 3
+"""From so few splits on, something can be said about new shot sets."""
 
 
 @dataclass(frozen=True)
 class SplitInterval:
-    """A cell whose unit is the split, with both variance components.
+    """A cell over its splits, with both variance components.
 
-    cell: mean, SD and interval over the splits (cell.n of them). annotators and annotator_sd: over
-    all people. split_var, annotator_var: the components between splits and between annotators of
-    one split, none below 0. With one annotator per split the two cannot be told apart: split_var
-    holds both and annotator_var is NaN. With a single split split_var is NaN and the unit is the
-    annotator. With missing scores both are NaN.
+    cell: mean, SD and interval over annotators, or over splits where the shot sets are `new`.
+    annotators and annotator_sd: over all people. split_var, annotator_var: the components between
+    splits and between annotators of one split, none below 0. With one annotator per split the two
+    cannot be told apart: split_var holds both and annotator_var is NaN. With a single split
+    split_var is NaN. With missing scores both are NaN.
     """
 
     cell: CellInterval
+    shot_sets: str
     annotators: int
     annotator_sd: float
+    splits: int
     split_var: float
     annotator_var: float
 
@@ -36,28 +43,44 @@ def split_interval(
     splits: ArrayLike,
     *,
     estimand: str = "new_items",
+    shot_sets: str = "these",
     level: float = 0.95,
-    rng: np.random.Generator | None = None,
 ) -> SplitInterval:
     """Interval of annotators × items scores, with the split of each annotator.
 
-    A split counts by its number of annotators, so the mean stays the mean over annotators. Raises
-    ValueError as `cell_interval` does, and unless there is one split for each row.
+    For `these` shot sets the annotators' variance is pooled within splits; with one annotator per
+    split they are the units, as in one split. For `new` ones a split is a unit that counts by its
+    number of annotators, so that the mean stays the same. Raises ValueError as `cell_interval`
+    does, for fewer than three splits of new shot sets, and unless there is one split for each row.
     """
     y = score_matrix(scores)
-    labels = np.unique(np.asarray(splits), return_inverse=True)[1]
-    if labels.shape != (len(y),):
-        raise ValueError(f"There are {len(y)} annotators but splits of shape {labels.shape}.")
-    several = labels.max() > 0
-    unit = cluster_scores(y.T, labels).T if several else y
+    labels = group_numbers(splits, len(y))
+    number = int(labels.max()) + 1
+    _check(shot_sets, number)
+    if shot_sets == "new":
+        units = cluster_scores(y.T, labels).T
+        cell = cell_interval(units, estimand=estimand, level=level)
+    else:
+        cell = cell_interval(y, estimand=estimand, level=level, groups=labels)
     split_var, annotator_var = _components(y, labels)
     return SplitInterval(
-        cell=cell_interval(unit, estimand=estimand, level=level, rng=rng),
+        cell=cell,
+        shot_sets=shot_sets,
         annotators=len(y),
         annotator_sd=float(np.nanmean(y, axis=1).std(ddof=1)) if len(y) > 1 else np.nan,
+        splits=number,
         split_var=split_var,
         annotator_var=annotator_var,
     )
+
+
+def _check(shot_sets: str, splits: int) -> None:
+    if shot_sets not in SHOT_SETS:
+        raise ValueError(f"The shot sets are {shot_sets!r}; they must be one of {SHOT_SETS}.")
+    if shot_sets == "new" and splits < FEWEST_SPLITS:
+        raise ValueError(
+            f"An interval for new shot sets needs {FEWEST_SPLITS} splits; this cell has {splits}."
+        )
 
 
 def _components(y: Floats, labels: np.ndarray) -> tuple[float, float]:

@@ -4,31 +4,36 @@ Shapes: scores are n × m (annotators in rows, items or item clusters in columns
 axes before these two where a function says so. A missing score is NaN.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Groups = NDArray[np.intp]
 
 NOTHING = 1e-12
-"""Mean squares up to here are rounding, not variation."""
+"""What lies closer together than this differs by rounding only."""
 
 
 @dataclass(frozen=True)
 class MeanSquares:
-    """Mean squares of n × m scores: one figure each, or an array over the axes before."""
+    """Mean squares of n × m scores: one figure each, or an array over the axes before.
+
+    groups: that many means of their own were taken out of the annotators' mean square; above 1 it
+    is pooled within splits.
+    """
 
     annotator: Floats | np.float64
     item: Floats | np.float64
     residual: Floats | np.float64
     n: int
     m: int
+    groups: int = 1
 
     @property
-    def flat(self) -> NDArray[np.bool_]:
-        """Neither annotators nor items differ."""
-        return np.asarray(self.annotator + self.item <= NOTHING)
+    def annotator_df(self) -> int:
+        return self.n - self.groups
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,34 @@ def mean_squares(scores: ArrayLike) -> MeanSquares:
     )
 
 
-def satterthwaite(total: ArrayLike, *terms: tuple[ArrayLike, int]) -> Floats:
+def pooled_within(squares: MeanSquares, scores: ArrayLike, groups: ArrayLike) -> MeanSquares:
+    """These mean squares of complete scores (…, n, m), with MSA from the pooled variance of the
+    annotators' means within groups: one label a row, and fewer groups than rows."""
+    labels = group_numbers(groups, squares.n)
+    means = np.asarray(scores, float).mean(axis=-1)
+    number = int(labels.max()) + 1
+    own = np.stack([means[..., labels == k].mean(axis=-1) for k in range(number)], axis=-1)
+    spread = ((means - own[..., labels]) ** 2).sum(axis=-1)
+    pooled = _per_df(spread * squares.m, squares.n - number)
+    return replace(squares, annotator=pooled, groups=number)
+
+
+def group_numbers(groups: ArrayLike, n: int) -> Groups:
+    """Labels as numbers from 0. Raises ValueError unless there is one for each of n rows."""
+    labels = np.unique(np.asarray(groups), return_inverse=True)[1]
+    if labels.shape != (n,):
+        raise ValueError(f"There are {n} annotators but splits of shape {labels.shape}.")
+    return np.asarray(labels)
+
+
+def nested_groups(groups: ArrayLike, n: int) -> Groups | None:
+    """The groups as numbers where some of n rows share one of several; None where all share one,
+    or each has its own: rows are then the units themselves."""
+    labels = group_numbers(groups, n)
+    return labels if n and 1 < labels.max() + 1 < n else None
+
+
+def satterthwaite(total: ArrayLike, *terms: tuple[ArrayLike, float]) -> Floats:
     """Degrees of freedom of a sum of mean squares; each term comes with its own (Satterthwaite
     1946). Terms without degrees of freedom are left out; NaN when nothing varies."""
     spread = sum(np.square(term) / df for term, df in terms if df > 0)
@@ -80,14 +112,15 @@ def crossed_spread(squares: MeanSquares) -> tuple[Floats, Floats]:
     """SE and degrees of freedom of the mean over new annotators and new items.
 
     The variance is the sum MSA + MSI − MSE over nm, never below either of the first two alone; the
-    degrees of freedom are those of the raw sum, kept within [n−1, m−1].
+    degrees of freedom are those of the raw sum (Satterthwaite 1946), kept within [n−1, m−1], the
+    lower end less the groups beyond one.
     """
     a, i, e = squares.annotator, squares.item, squares.residual
     n, m = squares.n, squares.m
     raw = a + i - e
     variance = np.maximum(raw, np.maximum(a, i)) / (n * m)
-    df = satterthwaite(raw, (a, n - 1), (i, m - 1), (e, (n - 1) * (m - 1)))
-    return np.sqrt(variance), within(df, n - 1, m - 1)
+    df = satterthwaite(raw, (a, squares.annotator_df), (i, m - 1), (e, (n - 1) * (m - 1)))
+    return np.sqrt(variance), within(df, squares.annotator_df, m - 1)
 
 
 def within(df: Floats, least: int, most: int) -> Floats:

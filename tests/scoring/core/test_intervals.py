@@ -1,29 +1,31 @@
-import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from scipy import optimize, special, stats
+from scipy import stats
 
 from scoring.core.intervals import (
+    CellInterval,
     cell_interval,
     cluster_scores,
     guard_band,
     new_items_limits,
-    wilson_limits,
+    these_items_limits,
 )
-from scoring.core.simulation import ScoreModel
-from scoring.core.variance import mean_squares, variance_components
 
-CELLS = [("H", "human_cell"), ("M", "model_cell")]
+ESTIMANDS = ("new_items", "these_items")
+scores = st.sampled_from([0.0, 0.5, 2 / 3, 1.0])
 matrices = arrays(
-    float,
-    array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=7),
-    elements=st.sampled_from([0.0, 0.5, 2 / 3, 1.0]),
+    float, array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=7), elements=scores
 )
+extremes = st.tuples(st.integers(2, 6), st.integers(1, 300), st.sampled_from([0.0, 0.5, 1.0])).map(
+    lambda cell: np.full(cell[:2], cell[2])
+)
+cells = st.one_of(matrices, extremes)
 
 
 def exactly(value: object) -> object:
@@ -31,119 +33,133 @@ def exactly(value: object) -> object:
 
 
 @pytest.fixture
-def values(reference: Callable) -> dict:
-    return reference("intervals_and_tests")
+def people(reference: Callable) -> np.ndarray:
+    return np.array(reference("intervals_and_tests")["H"])
 
 
-@pytest.fixture
-def people(values: dict) -> np.ndarray:
-    return np.array(values["H"])
+def scores_of(row: dict[str, Any]) -> np.ndarray:
+    """Of a row of known values: written out, or by its pattern."""
+    if "scores" in row:
+        y = np.array(row["scores"], float)
+        return cluster_scores(y, row["clusters"]) if "clusters" in row else y
+    n, m, pattern = row["n"], row["m"], row["pattern"].split()
+    if pattern[1] != "right":
+        return np.full((n, m), float(pattern[1]))
+    y = np.ones((n, m))
+    for j in range(int(pattern[3])):
+        y[j % n, j] = 0
+    return y
 
 
-@pytest.mark.parametrize(("scores", "cell"), CELLS)
-def test_meets_the_interval_for_new_items(values: dict, scores: str, cell: str) -> None:
-    found, known = cell_interval(values[scores]), values[cell]
-    expected = known["E2_satterthwaite"]
-    assert (found.n, found.m) == (known["n"], known["m"])
-    assert found.mean == exactly(known["mean"])
-    assert found.sd == exactly(known["sd_ddof1"])
-    assert found.se == exactly(expected["se"])
-    assert found.df == exactly(expected["df"])
-    assert (found.low, found.high) == exactly((expected["logit_lo"], expected["logit_hi"]))
-    assert (found.method, found.estimand) == ("satterthwaite-logit", "new_items")
+def assert_meets(found: CellInterval, known: dict[str, float]) -> None:
+    for name, value in known.items():
+        if not name.startswith("guard"):
+            assert getattr(found, name) == exactly(value), name
 
 
-@pytest.mark.parametrize(("scores", "cell"), CELLS)
-def test_meets_the_interval_for_these_items(values: dict, scores: str, cell: str) -> None:
-    found, expected = cell_interval(values[scores], estimand="these_items"), values[cell]["E1_t"]
-    assert found.df == expected["df"]
-    assert (found.low, found.high) == exactly((expected["lo_clipped"], expected["hi_clipped"]))
-    assert found.se == exactly(found.sd / np.sqrt(found.n))
+@pytest.mark.parametrize("kind", ["patterns", "random", "splits", "clusters", "gaps"])
+def test_meets_the_known_intervals(reference: Callable, kind: str) -> None:
+    for row in reference("cell_intervals")[kind]:
+        y, groups = scores_of(row), row.get("splits")
+        known = row["new_items"]
+        assert_meets(cell_interval(y, groups=groups), known)
+        guard = guard_band(y, groups=groups)
+        if "guard_low" in known:
+            assert (guard.low, guard.high) == exactly((known["guard_low"], known["guard_high"]))
+        if "these_items" in row:
+            these = cell_interval(y, estimand="these_items", groups=groups)
+            assert_meets(these, row["these_items"])
 
 
-@pytest.mark.parametrize(("scores", "cell"), CELLS)
-def test_meets_the_guard_band(values: dict, scores: str, cell: str) -> None:
-    found, expected = guard_band(values[scores]), values[cell]["E2_guard_t_n-1"]
-    assert (found.low, found.high) == exactly((expected["lo_clipped"], expected["hi_clipped"]))
-    assert found.df == found.n - 1
-
-
-@pytest.mark.parametrize(("scores", "cell"), CELLS)
-def test_meets_the_mean_squares_and_components(values: dict, scores: str, cell: str) -> None:
-    squares, known = mean_squares(values[scores]), values[cell]
-    found = (squares.annotator, squares.item, squares.residual)
-    assert found == exactly((known["MSA"], known["MSI"], known["MSE"]))
-    assert dataclasses.asdict(variance_components(values[scores])) == exactly(
-        known["variance_components"]
-    )
-
-
-def test_meets_the_wilson_interval(values: dict) -> None:
-    expected = values["wilson_200_of_200"]
-    assert wilson_limits(1.0, 200, 0.95) == exactly(tuple(expected))
-    cell = cell_interval(np.ones((3, 200)))
-    assert (cell.low, cell.high) == exactly(tuple(expected))
-    assert cell.method == "wilson"
+def test_meets_the_figures_that_need_no_interval(reference: Callable) -> None:
+    values = reference("intervals_and_tests")
+    for name, key in (("H", "human_cell"), ("M", "model_cell")):
+        found, known = cell_interval(values[name]), values[key]
+        assert (found.n, found.m) == (known["n"], known["m"])
+        assert (found.mean, found.sd) == exactly((known["mean"], known["sd_ddof1"]))
 
 
 @given(matrices)
-def test_agrees_with_sums_written_out(y: np.ndarray) -> None:
+def test_agrees_with_the_formulas_written_out(y: np.ndarray) -> None:
     n, m = y.shape
-    grand = sum(map(sum, y.tolist())) / (n * m)
-    rows = [sum(row) / m for row in y.tolist()]
-    columns = [sum(column) / n for column in y.T.tolist()]
-    squares = mean_squares(y)
-    a = m * sum((r - grand) ** 2 for r in rows) / (n - 1)
-    i = n * sum((c - grand) ** 2 for c in columns) / (m - 1)
-    rest = sum((y[p, q] - rows[p] - columns[q] + grand) ** 2 for p in range(n) for q in range(m))
-    e = rest / ((n - 1) * (m - 1))
-    assert (squares.annotator, squares.item, squares.residual) == exactly((a, i, e))
-    cell = cell_interval(y)
-    if a + i > 1e-9:
-        assert cell.se**2 == exactly(max(a + i - e, a, i) / (n * m))
-        assert min(n - 1, m - 1) <= cell.df <= m - 1
+    extra = 1.0 if y.mean() < 0.5 - 1e-9 else 0.0
+    longer = [[*row, extra] for row in y.tolist()]
+    size = m + 1
+    grand = sum(map(sum, longer)) / (n * size)
+    rows = [sum(row) / size for row in longer]
+    columns = [sum(row[q] for row in longer) / n for q in range(size)]
+    a = size * sum((r - grand) ** 2 for r in rows) / (n - 1)
+    i = n * sum((c - grand) ** 2 for c in columns) / m
+    rest = sum(
+        (longer[p][q] - rows[p] - columns[q] + grand) ** 2 for p in range(n) for q in range(size)
+    )
+    e = rest / ((n - 1) * m)
+    variance = max(a + i - e, a, i) / (n * size)
+    spread = a**2 / (n - 1) + i**2 / m + e**2 / ((n - 1) * m)
+    df = min(max((a + i - e) ** 2 / spread, n - 1), m)
+    found = cell_interval(y)
+    assert found.se**2 == exactly(variance)
+    assert found.df == exactly(df)
+    assert found.effective == pytest.approx(grand * (1 - grand) / variance)
 
 
 @given(matrices)
-def test_solves_the_logit_limits_for_their_distance(y: np.ndarray) -> None:
+def test_solves_the_limits_for_their_distance_from_the_mean(y: np.ndarray) -> None:
+    """A limit is a mean from which the observed one is t standard errors away."""
     cell = cell_interval(y)
-    if cell.method == "wilson":
-        return
-    half = stats.t.ppf(0.975, cell.df) * cell.se / (cell.mean * (1 - cell.mean))
+    t = stats.t.ppf(0.975, cell.df)
+    for limit in (cell.low, cell.high):
+        apart = t * np.sqrt(limit * (1 - limit) / cell.effective)
+        assert abs(cell.mean - limit) == exactly(apart)
 
-    def distance(limit: float) -> float:
-        return abs(special.logit(limit) - special.logit(cell.mean)) - half
 
-    low, high = optimize.brentq(distance, 1e-300, cell.mean), cell.high
-    assert cell.low == pytest.approx(low, abs=1e-9)
-    # Close to 1 a limit has few digits left to tell its distance by.
-    assert high == 1 or distance(high) == pytest.approx(
-        0, abs=1e-6 + 4 * np.finfo(float).eps / (1 - high)
-    )
+@given(cells, st.sampled_from(ESTIMANDS), st.booleans())
+def test_holds_the_mean_exactly_and_always_has_a_width(
+    y: np.ndarray, estimand: str, two_splits: bool
+) -> None:
+    groups = np.arange(len(y)) % 2 if two_splits else None
+    for cell in (cell_interval(y, estimand=estimand, groups=groups), guard_band(y, groups=groups)):
+        if cell.method != "none":
+            assert 0 <= cell.low <= cell.mean <= cell.high <= 1
+            assert cell.low < cell.high
+
+
+@given(cells)
+def test_mirrors_when_scores_become_errors(y: np.ndarray) -> None:
+    for act in (cell_interval, guard_band, lambda x: cell_interval(x, estimand="these_items")):
+        found, mirrored = act(y), act(1 - y)
+        limits = (1 - mirrored.high, 1 - mirrored.low)
+        assert (found.low, found.high) == pytest.approx(limits, abs=1e-9, nan_ok=True)
 
 
 @given(matrices, st.integers(0, 99))
 def test_does_not_depend_on_the_order_of_people_or_items(y: np.ndarray, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    shuffled = y[rng.permutation(len(y))][:, rng.permutation(y.shape[1])]
-    for estimand in ("new_items", "these_items"):
-        found, other = (cell_interval(x, estimand=estimand) for x in (y, shuffled))
-        assert found.method == other.method
-        assert (found.low, found.high) == pytest.approx((other.low, other.high), abs=1e-7)
+    people = rng.permutation(len(y))
+    shuffled = y[people][:, rng.permutation(y.shape[1])]
+    groups = np.arange(len(y)) % 2
+    for estimand in ESTIMANDS:
+        found = cell_interval(y, estimand=estimand, groups=groups)
+        other = cell_interval(shuffled, estimand=estimand, groups=groups[people])
+        assert (found.low, found.high) == exactly((other.low, other.high))
 
 
 @given(matrices)
-def test_mirrors_when_scores_become_errors(y: np.ndarray) -> None:
-    found, mirrored = cell_interval(y), cell_interval(1 - y)
-    limits = (1 - mirrored.high, 1 - mirrored.low)
-    assert (found.low, found.high) == pytest.approx(limits, abs=1e-7)
+def test_lies_within_its_guard_band(y: np.ndarray) -> None:
+    inner, guard = cell_interval(y), guard_band(y)
+    assert guard.low <= inner.low <= inner.high <= guard.high
+    assert guard.df == min(y.shape[0] - 1, y.shape[1])
+    assert guard.se == inner.se
 
 
-@given(matrices, st.sampled_from(["new_items", "these_items"]))
-def test_keeps_its_limits_within_0_and_1_around_the_mean(y: np.ndarray, estimand: str) -> None:
-    for cell in (cell_interval(y, estimand=estimand), guard_band(y)):
-        assert 0 <= cell.low <= cell.mean + 1e-9
-        assert cell.mean - 1e-9 <= cell.high <= 1
+@given(arrays(float, (3, 4, 6), elements=scores))
+def test_gives_many_cells_the_limits_of_each(y: np.ndarray) -> None:
+    groups = [0, 0, 1, 1]
+    for act, estimand in ((new_items_limits, "new_items"), (these_items_limits, "these_items")):
+        low, high = act(y, 0.95, groups)
+        for k, scores_of_one in enumerate(y):
+            one = cell_interval(scores_of_one, estimand=estimand, groups=groups)
+            assert (low[k], high[k]) == exactly((one.low, one.high))
 
 
 def test_widens_with_the_level(people: np.ndarray) -> None:
@@ -152,29 +168,39 @@ def test_widens_with_the_level(people: np.ndarray) -> None:
 
 
 def test_gives_one_annotator_neither_sd_nor_interval(people: np.ndarray) -> None:
-    for estimand in ("new_items", "these_items"):
+    for estimand in ESTIMANDS:
         cell = cell_interval(people[:1], estimand=estimand)
         assert cell.mean == people[0].mean()
         assert np.isnan([cell.sd, cell.low, cell.high, cell.se, cell.df]).all()
-        assert cell.method == "none"
+        assert (cell.method, cell.notes) == ("none", ("A single annotator: there is no interval.",))
     assert guard_band(people[:1]).method == "none"
 
 
-def test_gives_one_item_an_interval_for_that_item_alone() -> None:
+def test_gives_one_item_an_interval_for_new_items_alone() -> None:
     y = [[1.0], [0.5], [1.0]]
-    assert np.isnan(cell_interval(y).low)
+    assert (cell_interval(y).method, cell_interval(y).df) == ("wilson", 1)
     these = cell_interval(y, estimand="these_items")
-    assert these.low == exactly(max(0, 2.5 / 3 - stats.t.ppf(0.975, 2) * these.sd / np.sqrt(3)))
+    assert np.isnan(these.low)
+    assert these.notes == ("A single item: there is no interval for these items.",)
 
 
-def test_marks_fewer_than_five_annotators_as_exploratory(values: dict) -> None:
-    assert cell_interval(values["H"]).exploratory
-    assert not cell_interval(values["M"]).exploratory
+def test_marks_fewer_than_five_annotators_as_exploratory(people: np.ndarray) -> None:
+    assert cell_interval(people).exploratory
+    assert not cell_interval(np.vstack([people, people])).exploratory
 
 
 def test_leaves_out_items_that_nobody_saw(people: np.ndarray) -> None:
     padded = np.column_stack([people, np.full(3, np.nan)])
     assert cell_interval(padded) == cell_interval(people)
+
+
+def test_takes_people_of_one_split_each_as_the_units(people: np.ndarray) -> None:
+    for groups in (range(len(people)), [1] * len(people)):
+        assert cell_interval(people, groups=groups) == cell_interval(people)
+
+
+def test_has_no_effective_number_of_answers_for_these_items(people: np.ndarray) -> None:
+    assert np.isnan(cell_interval(people, estimand="these_items").effective)
 
 
 def test_keeps_every_mean_when_items_are_clustered(people: np.ndarray) -> None:
@@ -195,104 +221,19 @@ def test_averages_clusters_of_one_size(people: np.ndarray) -> None:
     assert pairs == exactly(people.reshape(3, 4, 2).mean(axis=2))
 
 
-def test_clusters_only_what_each_annotator_saw(people: np.ndarray) -> None:
+def test_keeps_the_mean_of_the_items_where_some_saw_only_a_part(people: np.ndarray) -> None:
     part = people.copy()
-    part[0, :2] = part[1, 2] = np.nan
+    part[0, :2] = np.nan
     z = cluster_scores(part, list("aabbbccc"))
     assert np.isnan(z[0, 0])
-    assert np.nanmean(z, axis=1) == exactly(np.nanmean(part, axis=1))
+    assert np.nanmean(z, axis=0).mean() == exactly(np.nanmean(part, axis=0).mean())
+    # Whoever saw everything keeps a mean of their own.
+    assert z[1].mean() == exactly(people[1].mean())
 
 
 def test_rejects_clusters_that_do_not_match_the_items(people: np.ndarray) -> None:
     with pytest.raises(ValueError, match="one cluster label for each column"):
         cluster_scores(people, [1, 2])
-
-
-def test_estimates_components_without_bias_when_scores_are_missing() -> None:
-    rng = np.random.default_rng(3)
-    n, m = 12, 60
-    found = []
-    for _ in range(200):
-        y = rng.normal(0, 0.1, (n, 1)) + rng.normal(0, 0.2, m) + rng.normal(0, 0.3, (n, m))
-        # Some annotators saw most items, some only a few.
-        missing = rng.random((n, m)) < np.linspace(0.1, 0.7, n)[:, None]
-        found.append(dataclasses.astuple(variance_components(np.where(missing, np.nan, y))))
-    assert np.mean(found, axis=0) == pytest.approx([0.01, 0.04, 0.09], rel=0.07)
-
-
-def test_changes_its_estimates_little_when_one_score_is_missing() -> None:
-    y = one_cell(n=8, m=80)
-    whole = dataclasses.astuple(variance_components(y))
-    y[3, 5] = np.nan
-    assert dataclasses.astuple(variance_components(y)) == pytest.approx(whole, abs=1e-3)
-
-
-def test_has_no_components_for_one_annotator(people: np.ndarray) -> None:
-    assert np.isnan(dataclasses.astuple(variance_components(people[:1]))).all()
-
-
-def test_bootstraps_annotators_who_saw_different_items() -> None:
-    y = one_cell(n=8, m=80)
-    whole = cell_interval(y)
-    part = np.where(np.random.default_rng(1).random(y.shape) < 0.25, np.nan, y)
-    found = cell_interval(part, rng=np.random.default_rng(2))
-    assert found.method == "two-way-bootstrap"
-    assert found.mean == exactly(np.nanmean(part, axis=1).mean())
-    assert 0.8 < found.se / whole.se < 1.8
-    assert found.n - 1 <= found.df <= found.m - 1
-
-
-def test_repeats_a_bootstrap_from_its_generator() -> None:
-    y = one_cell(n=4, m=30)
-    y[0, 0] = np.nan
-    assert cell_interval(y) == cell_interval(y)
-    seeds = [cell_interval(y, rng=np.random.default_rng(seed)).se for seed in (1, 1, 2)]
-    assert seeds[0] == seeds[1] != seeds[2]
-
-
-def test_leaves_the_global_random_state_alone() -> None:
-    before = str(np.random.get_state())
-    y = one_cell(n=4, m=30)
-    y[0, 0] = np.nan
-    cell_interval(y)
-    assert str(np.random.get_state()) == before
-
-
-def test_holds_annotators_without_a_common_item() -> None:
-    y = np.full((3, 30), np.nan)
-    for k in range(3):
-        y[k, k * 10 : k * 10 + 10] = np.random.default_rng(k).random(10)
-    cell = cell_interval(y)
-    assert 0 < cell.low < cell.mean < cell.high < 1
-
-
-@pytest.mark.parametrize(
-    ("components", "least", "most"),
-    [((0.0016, 0.072, 0.0864), 0.93, 0.98), ((0.0053, 0.076, 0.0944), 0.915, 0.97)],
-)
-def test_covers_the_truth_about_as_often_as_it_says(
-    components: tuple[float, float, float], least: float, most: float
-) -> None:
-    a, i, r = components
-    model = ScoreModel.from_components(annotator_var=a, item_var=i, residual_var=r)
-    for n, m in [(3, 60), (3, 200), (5, 100)]:
-        y = model.draw(n, m, replicates=1500, rng=np.random.default_rng(n + m))
-        means = y.mean(axis=(1, 2), dtype=float)
-        low, high = new_items_limits(means, mean_squares(y), 0.95)
-        assert least <= np.mean((low <= model.mean) & (model.mean <= high)) <= most
-
-
-def test_covers_the_truth_about_these_items() -> None:
-    model = ScoreModel.from_components(annotator_var=0.0016, item_var=0.072, residual_var=0.0864)
-    rng = np.random.default_rng(5)
-    items = rng.standard_normal(60)
-    truth = model.item_means(items).mean()
-    people = rng.standard_normal((400, 5, 1), np.float32)
-    cells = [
-        cell_interval(y, estimand="these_items")
-        for y in model.draw_for(people, items.astype(np.float32), rng=rng)
-    ]
-    assert 0.92 <= np.mean([cell.low <= truth <= cell.high for cell in cells]) <= 0.98
 
 
 @pytest.mark.parametrize(
@@ -310,8 +251,3 @@ def test_covers_the_truth_about_these_items() -> None:
 def test_rejects_bad_input(scores: list, options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cell_interval(scores, **options)
-
-
-def one_cell(n: int, m: int) -> np.ndarray:
-    model = ScoreModel.from_components(annotator_var=0.002, item_var=0.07, residual_var=0.09)
-    return model.draw(n, m, replicates=1, rng=np.random.default_rng(n))[0].astype(float)

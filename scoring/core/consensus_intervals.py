@@ -1,0 +1,63 @@
+"""The mean score of a consensus, on one task or over several, by bootstrap over contexts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scoring.core.bootstrap import RESAMPLES, generator, percentile_limits, resample_counts
+from scoring.core.intervals import check_level
+from scoring.core.variance import Floats
+
+
+@dataclass(frozen=True)
+class ConsensusInterval:
+    """On the scale of the scores; of several tasks the mean of their means."""
+
+    mean: float
+    low: float
+    high: float
+    tasks: int
+
+
+def consensus_interval(
+    tasks: Sequence[tuple[ArrayLike, ArrayLike]],
+    *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    rng: np.random.Generator | None = None,
+) -> ConsensusInterval:
+    """Percentile interval from the consensus's score on each item and the items' contexts, a pair
+    for each task, whose contexts are drawn apart.
+
+    `rng` draws them (a fixed seed without one). One context has limits without a width. Raises
+    ValueError without a task, for a task without a score, unless there is one context for each
+    score, or for a level outside (0, 1).
+    """
+    check_level(level)
+    if not tasks:
+        raise ValueError("A consensus needs a task.")
+    chance = generator(rng)
+    pairs = [_checked(scores, contexts) for scores, contexts in tasks]
+    means = [scores.mean() for scores, _ in pairs]
+    drawn = [_resampled(scores, contexts, resamples, chance) for scores, contexts in pairs]
+    low, high = percentile_limits(np.mean(drawn, axis=0), level)
+    return ConsensusInterval(float(np.mean(means)), low, high, len(pairs))
+
+
+def _checked(scores: ArrayLike, contexts: ArrayLike) -> tuple[Floats, np.ndarray]:
+    y, labels = np.asarray(scores, float), np.asarray(contexts)
+    if y.ndim != 1 or not len(y) or y.shape != labels.shape:
+        raise ValueError(f"There are {y.size} scores and {labels.size} contexts; give one each.")
+    return y, np.unique(labels, return_inverse=True)[1]
+
+
+def _resampled(
+    scores: Floats, contexts: np.ndarray, resamples: int, rng: np.random.Generator
+) -> Floats:
+    """The mean over the items of each resample of contexts."""
+    number = int(contexts.max()) + 1
+    sums, sizes = np.bincount(contexts, scores), np.bincount(contexts)
+    counts = resample_counts(number, number, resamples, rng)
+    return np.asarray((counts @ sums) / (counts @ sizes))

@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from scoring.core.gaps import gap_spread, gap_squares
+from scoring.core.intervals import cell_interval
+from scoring.core.one_more_item import complete_spread
+from scoring.core.variance import mean_squares
+
+complete = arrays(
+    float,
+    array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=7),
+    elements=st.sampled_from([0.0, 0.5, 2 / 3, 1.0]),
+)
+
+
+def exactly(value: object) -> object:
+    return pytest.approx(value, abs=1e-9)
+
+
+def with_gaps(n: int, m: int, seed: int, share: float = 0.3) -> np.ndarray:
+    """Every item keeps two viewers or more."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random((n, m)) < 0.8).astype(float)
+    y[2:][rng.random((n - 2, m)) < share] = np.nan
+    return rng.permuted(y, axis=0)
+
+
+@given(complete)
+def test_equals_the_complete_formula_where_nothing_is_missing(y: np.ndarray) -> None:
+    found, usual = gap_squares(y), mean_squares(y)
+    assert (found.annotator, found.item, found.residual) == exactly(
+        (float(usual.annotator), float(usual.item), float(usual.residual))
+    )
+    part = 1 / y.size
+    assert (found.c_annotator, found.c_item, found.c_residual) == exactly((part, part, -part))
+    spread, expected = gap_spread(y), complete_spread(y)
+    for name in ("mean", "se", "df", "guard_df"):
+        assert getattr(spread, name) == exactly(float(getattr(expected, name)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_agrees_with_regressions_on_indicators(seed: int) -> None:
+    y = with_gaps(5, 8, seed)
+    rows, columns = np.nonzero(~np.isnan(y))
+    values = y[rows, columns]
+    people, items = np.eye(5)[rows], np.eye(8)[columns]
+
+    def unexplained(*effects: np.ndarray) -> float:
+        design = np.hstack(effects)
+        fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
+        return float(((values - fitted) ** 2).sum())
+
+    found = gap_squares(y)
+    rest = unexplained(people, items)
+    assert found.annotator * 4 == exactly(unexplained(items) - rest)
+    assert found.item * 7 == exactly(unexplained(people) - rest)
+    assert found.residual * (len(values) - 5 - 8 + 1) == exactly(rest)
+
+
+@given(st.integers(0, 200))
+def test_does_not_depend_on_the_order(seed: int) -> None:
+    y = with_gaps(4, 9, seed)
+    rng = np.random.default_rng(seed)
+    other = cell_interval(y[rng.permutation(4)][:, rng.permutation(9)])
+    found = cell_interval(y)
+    assert (found.low, found.high, found.se) == exactly((other.low, other.high, other.se))
+
+
+@given(st.integers(0, 200))
+def test_holds_the_mean_and_mirrors(seed: int) -> None:
+    y = with_gaps(4, 9, seed)
+    found, mirrored = cell_interval(y), cell_interval(1 - y)
+    assert found.mean == exactly(np.nanmean(y, axis=0).mean())
+    assert found.low <= found.mean <= found.high
+    assert found.low < found.high
+    if abs(found.mean - 0.5) > 1e-6:
+        assert (found.low, found.high) == exactly((1 - mirrored.high, 1 - mirrored.low))
+
+
+def test_names_its_method_and_repeats_itself() -> None:
+    y = with_gaps(5, 30, 1)
+    found = cell_interval(y, rng=np.random.default_rng(1))
+    assert (found.method, found.n, found.m) == ("wilson-gaps", 5, 30)
+    assert found == cell_interval(y, rng=np.random.default_rng(2))
+
+
+def test_has_no_interval_for_these_items() -> None:
+    found = cell_interval(with_gaps(5, 30, 1), estimand="these_items")
+    assert np.isnan([found.low, found.high]).all()
+    assert "Annotators did not all see the same items" in found.notes[0]
+
+
+def test_has_no_interval_where_most_items_have_one_viewer() -> None:
+    y = np.full((3, 30), np.nan)
+    for k in range(3):
+        y[k, k * 10 : k * 10 + 10] = np.random.default_rng(k).random(10)
+    found = cell_interval(y)
+    assert np.isnan([found.low, found.high]).all()
+    assert found.notes == (
+        "Most items were seen by one annotator only: there is no interval for new items.",
+    )
+    y[0, 10:25] = 0.5
+    assert 0 < cell_interval(y).low < cell_interval(y).mean < cell_interval(y).high < 1

@@ -1,0 +1,103 @@
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from scoring.core.simulation import ScoreModel
+from scoring.core.variance import (
+    crossed_spread,
+    mean_squares,
+    nested_groups,
+    pooled_within,
+    variance_components,
+)
+
+CELLS = [("H", "human_cell"), ("M", "model_cell")]
+
+
+def exactly(value: object) -> object:
+    return pytest.approx(value, abs=1e-9)
+
+
+@pytest.fixture
+def values(reference: Callable) -> dict:
+    return reference("intervals_and_tests")
+
+
+@pytest.fixture
+def people(values: dict) -> np.ndarray:
+    return np.array(values["H"])
+
+
+@pytest.mark.parametrize(("scores", "cell"), CELLS)
+def test_meets_the_mean_squares_and_components(values: dict, scores: str, cell: str) -> None:
+    squares, known = mean_squares(values[scores]), values[cell]
+    found = (squares.annotator, squares.item, squares.residual)
+    assert found == exactly((known["MSA"], known["MSI"], known["MSE"]))
+    assert dataclasses.asdict(variance_components(values[scores])) == exactly(
+        known["variance_components"]
+    )
+
+
+@pytest.mark.parametrize(("scores", "cell"), CELLS)
+def test_meets_the_spread_of_the_matrix_as_it_stands(values: dict, scores: str, cell: str) -> None:
+    known = values[cell]["E2_satterthwaite"]
+    assert crossed_spread(mean_squares(values[scores])) == exactly((known["se"], known["df"]))
+
+
+@given(
+    arrays(
+        float,
+        array_shapes(min_dims=2, max_dims=2, min_side=3, max_side=7),
+        elements=st.sampled_from([0.0, 0.5, 1.0]),
+    )
+)
+def test_pools_the_variance_of_annotators_within_splits(y: np.ndarray) -> None:
+    groups = np.arange(len(y)) % 2
+    found = pooled_within(mean_squares(y), y, groups)
+    means = y.mean(axis=1)
+    apart = [means[groups == k] - means[groups == k].mean() for k in (0, 1)]
+    expected = y.shape[1] * sum((a**2).sum() for a in apart) / (len(y) - 2)
+    assert found.annotator == exactly(expected)
+    assert (found.annotator_df, found.residual) == (len(y) - 2, mean_squares(y).residual)
+
+
+def test_takes_rows_as_units_in_one_group_or_in_one_each() -> None:
+    assert nested_groups(["b", "b"], 2) is None
+    assert nested_groups(["b", "a"], 2) is None
+    assert nested_groups([], 0) is None
+    found = nested_groups(["b", "a", "b"], 3)
+    assert found is not None
+    assert found.tolist() == [1, 0, 1]
+
+
+def test_estimates_components_without_bias_when_scores_are_missing() -> None:
+    rng = np.random.default_rng(3)
+    n, m = 12, 60
+    found = []
+    for _ in range(200):
+        y = rng.normal(0, 0.1, (n, 1)) + rng.normal(0, 0.2, m) + rng.normal(0, 0.3, (n, m))
+        # Some annotators saw most items, some only a few.
+        missing = rng.random((n, m)) < np.linspace(0.1, 0.7, n)[:, None]
+        found.append(dataclasses.astuple(variance_components(np.where(missing, np.nan, y))))
+    assert np.mean(found, axis=0) == pytest.approx([0.01, 0.04, 0.09], rel=0.07)
+
+
+def test_changes_its_estimates_little_when_one_score_is_missing() -> None:
+    y = one_cell(n=8, m=80)
+    whole = dataclasses.astuple(variance_components(y))
+    y[3, 5] = np.nan
+    assert dataclasses.astuple(variance_components(y)) == pytest.approx(whole, abs=1e-3)
+
+
+def test_has_no_components_for_one_annotator(people: np.ndarray) -> None:
+    assert np.isnan(dataclasses.astuple(variance_components(people[:1]))).all()
+
+
+def one_cell(n: int, m: int) -> np.ndarray:
+    model = ScoreModel.from_components(annotator_var=0.002, item_var=0.07, residual_var=0.09)
+    return model.draw(n, m, replicates=1, rng=np.random.default_rng(n))[0].astype(float)
