@@ -6,16 +6,18 @@ from typing import Any, cast
 from annotation.models import Study
 from scoring.comparison.agreement import accord
 from scoring.comparison.cache import Progress
+from scoring.comparison.cell_rows import cell_row
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.comparing import compare
 from scoring.comparison.curves import curves
 from scoring.comparison.differences import against_systems, between_shots
-from scoring.comparison.over_tasks import aggregates
-from scoring.comparison.rows import Row, cell_row
+from scoring.comparison.pooled import pooled_tasks
+from scoring.comparison.rows import Row
 from scoring.comparison.scope import Scope
 from scoring.comparison.stored import AnalysedCell, Analysis, Sides
 from scoring.comparison.to_json import plain
 from scoring.comparison.uncertainty import uncertainty
+from scoring.comparison.verdicts import between_systems, judged
 
 
 def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any]:
@@ -25,13 +27,15 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     # The uncertainty of figures over episodes is shown on their own board.
     people = [cell for cell in _people(studies, reader) if not cell.is_of_episodes]
     systems = [cell for task in scope.tasks for cell in reader.systems(task) if cell.answered.any()]
-    steps = len(people) + 3
+    steps = len(people) + 4
     cells = []
     for number, cell in enumerate(people):
         progress(number, steps, f"{cell.task.slug}, {cell.shots} shots")
         cells.append(_about(cell, choices))
     progress(len(people), steps, "differences")
+    table = compare(scope, choices)
     tests = against_systems(people, systems, seed=choices.seed)
+    margin = scope.study.margin if scope.study else 0.0
     changes = between_shots(people, seed=choices.seed)
     progress(len(people) + 1, steps, "learning curves")
     learned = [
@@ -40,17 +44,20 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
         for simulated in ([False, True] if choices.simulated else [False])
         for curve in curves(study, reader, simulated=simulated)
     ]
-    progress(len(people) + 2, steps, "over tasks")
-    rows = compare(scope, choices).rows
-    every_task = list(dict.fromkeys(row.task for row in rows))
+    progress(len(people) + 2, steps, "annotators and items, pooled")
+    pooled = pooled_tasks(people)
+    progress(len(people) + 3, steps, "over tasks")
     analysis: dict[str, Any] = plain(
         Analysis(
             cells=tuple(cells),
-            tests=tuple(tests),
+            tests=tuple(judged(tests, table.verdicts.cells)),
+            systems=tuple(between_systems(systems, margin=margin)),
             changes=tuple(changes),
             curves=tuple(learned),
-            aggregates=tuple(aggregates(rows, every_task)),
+            aggregates=table.averages,
+            averages=table.verdicts.averages,
             excluded=tuple(_side_by_side(studies, choices)),
+            pooled=tuple(pooled),
         )
     )
     return analysis
@@ -76,7 +83,7 @@ def _about(cell: Cell, choices: Choices) -> AnalysedCell:
         references=cell.references,
         normalisation=cell.normalisation,
         gold_version=cell.gold_version,
-        uncertainty=uncertainty(cell, seed=choices.seed),
+        uncertainty=uncertainty(cell, choices),
         accord=accord(cell, seed=choices.seed) if len(cell.scores) > 1 else None,
     )
 
@@ -91,7 +98,7 @@ def _side_by_side(studies: list[Study], choices: Choices) -> list[Sides]:
             rows.setdefault((row.study or "", row.task, str(row.shots)), {})[side] = row
     return [
         _sides(sides)
-        for _, sides in sorted(rows.items(), key=lambda place: place[0][:2])
+        for _, sides in sorted(rows.items(), key=lambda cell: cell[0][:2])
         if "without" not in sides or sides["without"].n != sides["with"].n
     ]
 
@@ -99,4 +106,5 @@ def _side_by_side(studies: list[Study], choices: Choices) -> list[Sides]:
 def _sides(sides: dict[str, Row]) -> Sides:
     row = sides["with"]
     where = {"study": row.study, "simulated": False, "task": row.task, "shots": row.shots}
+    # Either side may be missing, which only the keys tell.
     return cast(Sides, {**where, **sides})

@@ -26,7 +26,7 @@ from scoring.models import Comparison, Part
 JOBS = {Part.TABLE: "compute_comparison", Part.ANALYSIS: "analyse_comparison"}
 # Raise by hand when a formula changes. Other fields, or another scorer version, change the key by
 # themselves.
-FIGURES_VERSIONS = {Part.TABLE: 1, Part.ANALYSIS: 4}
+FIGURES_VERSIONS = {Part.TABLE: 3, Part.ANALYSIS: 6}
 
 Result = dict[str, Any]
 Progress = Callable[[int, int, str], None]
@@ -35,9 +35,9 @@ Compute = Callable[[Scope, Choices, Progress], Result]
 
 def find_kept(scope: Scope, part: Part, choices: Choices) -> Comparison:
     """What is kept under these choices, however old; empty if nothing yet."""
-    place = _place(scope, part, choices)
-    found = Comparison.objects.filter(**place).select_related("job").first()
-    return found or Comparison(**place, **_parameters(choices))
+    lookup = _lookup(scope, part, choices)
+    kept = Comparison.objects.filter(**lookup).select_related("job").first()
+    return kept or Comparison(**lookup, **_parameters(choices))
 
 
 def is_stale(kept: Comparison, fingerprint: str) -> bool:
@@ -48,7 +48,7 @@ def keep(scope: Scope, part: Part, choices: Choices, result: Result, fingerprint
     """Of two readers who computed the same at once, either may write: the figures are the
     same."""
     Comparison.objects.update_or_create(
-        **_place(scope, part, choices),
+        **_lookup(scope, part, choices),
         defaults={
             **_parameters(choices),
             "result": result,
@@ -59,13 +59,13 @@ def keep(scope: Scope, part: Part, choices: Choices, result: Result, fingerprint
     _forget_former(scope, part)
 
 
-def order(
+def enqueue(
     scope: Scope, part: Part, choices: Choices, *, fingerprint: str, author: User | None = None
 ) -> Comparison:
     """Have it computed by a worker, unless somebody has requested the same already."""
     with transaction.atomic():
         kept, _ = Comparison.objects.select_for_update().get_or_create(
-            **_place(scope, part, choices), defaults=_parameters(choices)
+            **_lookup(scope, part, choices), defaults=_parameters(choices)
         )
         if kept.job is None or kept.job.is_over:
             arguments = {"comparison": kept.pk, "fingerprint": fingerprint}
@@ -87,7 +87,7 @@ def stop(kept: Comparison) -> None:
         Job.objects.filter(pk=kept.job_id).update(cancel_requested=True)
 
 
-def compute_ordered(comparison_id: int, compute: Compute, *, progress: Progress) -> Result:
+def compute_enqueued(comparison_id: int, compute: Compute, *, progress: Progress) -> Result:
     """Compute what was requested, and keep it. The same inputs give the same figures, so a second
     run does no harm."""
     rows = Comparison.objects.select_related("study__benchmark", "benchmark")
@@ -106,7 +106,7 @@ def compute_ordered(comparison_id: int, compute: Compute, *, progress: Progress)
     return result
 
 
-def _place(scope: Scope, part: Part, choices: Choices) -> dict[str, Any]:
+def _lookup(scope: Scope, part: Part, choices: Choices) -> dict[str, Any]:
     key = _key(part, asdict(choices))
     return {**scope.columns, "part": part, "parameters_key": key}
 

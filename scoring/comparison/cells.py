@@ -21,6 +21,8 @@ from scoring.comparison.matrices import (
 from scoring.comparison.scored_items import ScoredItems, scored_items
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, cluster_scores
+from scoring.core.leave_one_out import LeaveOneOut, leave_one_out
+from scoring.core.splits import SHOT_SETS
 from scoring.models import FEW, FULLY_SUPERVISED, Run, shots_label, shots_order
 
 _Member = TypeVar("_Member", Assignment, Run)
@@ -33,6 +35,8 @@ class Choices:
     # None: each task's own policy.
     references: str | None = None
     estimand: str = "new_items"
+    # Whether people's intervals are for these shot sets, or for new ones as well.
+    shot_sets: str = "these"
     # Numbers of shots as files write them; empty: all.
     shots: tuple[str, ...] = ()
     simulated: bool = False
@@ -47,8 +51,11 @@ class Choices:
             raise ValueError(f"The reference policy is {self.references!r}; it is set or any.")
         if self.estimand not in ESTIMANDS:
             raise ValueError(f"The estimand is {self.estimand!r}; it is one of {ESTIMANDS}.")
+        if self.shot_sets not in SHOT_SETS:
+            raise ValueError(f"The shot sets are {self.shot_sets!r}; they are one of {SHOT_SETS}.")
         words = (FEW, FULLY_SUPERVISED)
-        if unknown := [each for each in self.shots if each not in words and not each.isdecimal()]:
+        unknown = [shots for shots in self.shots if not (shots in words or shots.isdecimal())]
+        if unknown:
             raise ValueError(f"Shots are numbers, few or all, not {unknown[0]!r}.")
         if self.gold_version is not None and self.gold_version < 1:
             raise ValueError("Gold versions count from 1.")
@@ -138,6 +145,11 @@ class Cell:
         if len(set(self.splits)) in (1, len(self.splits)):
             return self.scores
         return cluster_scores(self.scores.T, self.splits).T
+
+    @cached_property
+    def without_each(self) -> LeaveOneOut:
+        """How much hangs on each of the people who answered anything."""
+        return leave_one_out(cluster_scores(self.scores, self.clusters))
 
     @cached_property
     def item_seconds(self) -> list[list[float]]:
@@ -252,16 +264,16 @@ class CellReader:
         """Annotators are nested in the training sets that they learned from, which are splits."""
         vectors: dict[int, Vector] = {}
         for task, those in _by_task(members).items():
-            items = self._items_of(task, {each.pk: each.batch.test_set for each in those})
+            items = self._items_of(task, {member.pk: member.batch.test_set for member in those})
             scores = assignment_scores(items, self.policy(task))
             vectors |= {
-                each.pk: Vector(
-                    items[each.pk],
-                    scores[each.pk],
-                    split=_learned_from(each),
-                    episode=each.batch.test_set.episode,
+                member.pk: Vector(
+                    items[member.pk],
+                    scores[member.pk],
+                    split=_learned_from(member),
+                    episode=member.batch.test_set.episode,
                 )
-                for each in those
+                for member in those
             }
         return vectors
 

@@ -4,31 +4,40 @@ Everything is scored by the same code, at the latest gold version of each task u
 asked for. A table is kept with its inputs' fingerprint, and recomputed when that changes.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.models import Benchmark, Study
-from scoring.comparison.agreement import consensus_row
+from scoring.comparison.agreement import (
+    ConsensusScores,
+    consensus_limits,
+    consensus_row,
+    consensus_scores,
+)
 from scoring.comparison.cache import (
     Progress,
+    enqueue,
     find_kept,
     is_stale,
     keep,
-    order,
     stop,
     was_given_up,
 )
+from scoring.comparison.cell_rows import annotator_rows, cell_row
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.floors import Bound, bounds
-from scoring.comparison.rows import Row, annotator_rows, cell_row
+from scoring.comparison.over_tasks import Aggregate, aggregate_of_plain, aggregates, sharing
+from scoring.comparison.rows import Row
 from scoring.comparison.scope import Scope, inputs_fingerprint, unscored_answers
 from scoring.comparison.stored import StoredTable
 from scoring.comparison.to_json import plain
+from scoring.comparison.verdicts import AverageVerdict, CellVerdict, Verdicts, verdicts
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
+from scoring.core.splits import FEWEST_SPLITS
 from scoring.models import Comparison, Part, ReportedScore, shots_label
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
@@ -45,9 +54,24 @@ class ComparisonTable:
     consensus: tuple[Row, ...] = ()
     # The floors and ceilings that the figures are read against.
     bounds: tuple[Bound, ...] = ()
+    # People beside each system: of a cell, and of the mean over tasks.
+    verdicts: Verdicts = field(default_factory=Verdicts)
+    # Means over all tasks, of whoever has all of them.
+    averages: tuple[Aggregate, ...] = ()
+    # The studies (slugs) that are not closed: their figures may still change.
+    interim: tuple[str, ...] = ()
     # All numbers of shots that have rows, whichever the reader chose.
     shots_offered: tuple[str, ...] = ()
     fingerprint: str = ""
+
+    def without_persons(self) -> "ComparisonTable":
+        """For readers who may not see people one by one, not even by pseudonym."""
+        return replace(self, rows=tuple(row for row in self.rows if not row.single))
+
+    @property
+    def offers_new_shot_sets(self) -> bool:
+        """Whether some cell of people has splits enough for an interval over new ones."""
+        return any(row.splits >= FEWEST_SPLITS for row in self.rows)
 
     @property
     def references(self) -> str | None:
@@ -79,9 +103,11 @@ class ComparisonTable:
         """What the figures rest on, in one line of plain English for documents."""
         return (
             f"Inputs {self.fingerprint[:12]}, seed {self.choices.seed}, "
-            f"scorer version {SCORER_VERSION}, interval for {self.estimand}, "
+            f"scorer version {SCORER_VERSION}, interval for {self.estimand} and "
+            f"{self.choices.shot_sets} shot sets{' as well' * (self.choices.shot_sets == 'new')}, "
             f"references {self.references or 'as each task says'}, "
             f"normalisation {self.normalisation}."
+            + (f" Interim, not closed: {', '.join(self.interim)}." if self.interim else "")
         )
 
 
@@ -93,6 +119,14 @@ def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
     kept = _find(scope, choices)
     if is_stale(kept, fingerprint):
         _compute_now(scope, choices, kept, fingerprint)
+    return _as_table(scope, choices, kept)
+
+
+def kept_table(scope: Scope, choices: Choices) -> ComparisonTable | None:
+    """As kept; None if that is not of the present inputs."""
+    kept = _find(scope, choices)
+    if is_stale(kept, inputs_fingerprint(scope, CellReader(_whole(choices)))):
+        return None
     return _as_table(scope, choices, kept)
 
 
@@ -121,14 +155,14 @@ def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Gla
         _compute_now(scope, choices, kept, fingerprint)
         stale = False
     if stale and not was_given_up(kept, fingerprint):
-        kept = order(scope, Part.TABLE, reader.choices, fingerprint=fingerprint, author=author)
+        kept = enqueue(scope, Part.TABLE, reader.choices, fingerprint=fingerprint, author=author)
     return Glance(_as_table(scope, choices, kept) if kept.result else None, kept, stale)
 
 
-def order_table(scope: Scope, choices: Choices, *, author: User | None = None) -> Comparison:
+def enqueue_table(scope: Scope, choices: Choices, *, author: User | None = None) -> Comparison:
     whole = _whole(choices)
     fingerprint = inputs_fingerprint(scope, CellReader(whole))
-    return order(scope, Part.TABLE, whole, fingerprint=fingerprint, author=author)
+    return enqueue(scope, Part.TABLE, whole, fingerprint=fingerprint, author=author)
 
 
 def stop_table(scope: Scope, choices: Choices) -> None:
@@ -141,19 +175,62 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
     people = [cell for study in scope.studies for cell in _people(reader, study)]
     rows = [row for cell in people for row in (cell_row(cell, choices), *annotator_rows(cell))]
     tasks = scope.tasks
+    systems: list[Cell] = []
     for number, task in enumerate(tasks):
         progress(number, len(tasks), task.slug)
-        rows += [cell_row(cell, choices) for cell in reader.systems(task)]
+        systems += reader.systems(task)
+    rows += [cell_row(cell, choices) for cell in systems]
     # For a benchmark, also those for tasks whose data are not here.
-    rows += reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
-    found = [
+    published = reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
+    rows += published
+    every_task = list(dict.fromkeys(row.task for row in rows))
+    all_bounds = [
         bound
         for task in tasks
         for bound in bounds(task, reader.policy(task), reader.gold_version(task))
     ]
-    together = [consensus_row(cell) for cell in people if cell.answered.sum() > 1]
-    stored: dict[str, Any] = plain(StoredTable(tuple(rows), tuple(together), tuple(found)))
+    shared = sharing(people)
+    together = [(cell, consensus_scores(cell)) for cell in people if cell.answered.sum() > 1]
+    majorities = [consensus_row(cell, scored, seed=choices.seed) for cell, scored in together]
+    stored: dict[str, Any] = plain(
+        StoredTable(
+            rows=tuple(rows),
+            consensus=tuple(majorities),
+            bounds=tuple(all_bounds),
+            verdicts=verdicts(_answered(people), _answered(systems), published, every_task),
+            averages=(
+                *aggregates(rows, every_task, shared),
+                *(
+                    _with_limits(average, majorities, together, choices.seed)
+                    for average in aggregates(majorities, every_task, shared)
+                ),
+            ),
+        )
+    )
     return stored
+
+
+def _with_limits(
+    average: Aggregate,
+    majorities: Sequence[Row],
+    together: Sequence[tuple[Cell, ConsensusScores]],
+    seed: int,
+) -> Aggregate:
+    """The average of a consensus with its interval, where tasks share no people."""
+    whose = (average.study, average.system, average.shots)
+    of_tasks = [
+        scored
+        for row, (_, scored) in zip(majorities, together, strict=True)
+        if (row.study, row.system, row.shots) == whose and row.task in average.tasks
+    ]
+    if average.notes:
+        return average
+    low, high = consensus_limits(of_tasks, seed=seed)
+    return replace(average, low=low, high=high)
+
+
+def _answered(cells: Iterable[Cell]) -> list[Cell]:
+    return [cell for cell in cells if cell.answered.any()]
 
 
 def _compute_now(scope: Scope, choices: Choices, kept: Comparison, fingerprint: str) -> None:
@@ -181,8 +258,27 @@ def _as_table(scope: Scope, choices: Choices, kept: Comparison) -> ComparisonTab
         rows=tuple(row for row in rows if choices.wants(row.shots)),
         consensus=tuple(row for row in together if choices.wants(row.shots)),
         bounds=tuple(Bound(**bound) for bound in kept.result["bounds"]),
+        verdicts=_kept_verdicts(kept.result["verdicts"], choices),
+        averages=tuple(
+            aggregate
+            for aggregate in map(aggregate_of_plain, kept.result["averages"])
+            if choices.wants(aggregate.shots)
+        ),
+        interim=scope.interim,
         shots_offered=tuple(dict.fromkeys(str(row.shots) for row in rows)),
         fingerprint=kept.fingerprint,
+    )
+
+
+def _kept_verdicts(kept: dict[str, Any], choices: Choices) -> Verdicts:
+    cells = (CellVerdict(**{**row, "notes": tuple(row["notes"])}) for row in kept["cells"])
+    averages = (
+        AverageVerdict(**{**row, "tasks": tuple(row["tasks"]), "notes": tuple(row["notes"])})
+        for row in kept["averages"]
+    )
+    return Verdicts(
+        tuple(cell for cell in cells if choices.wants(cell.shots)),
+        tuple(average for average in averages if choices.wants(average.shots)),
     )
 
 

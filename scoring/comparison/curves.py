@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from annotation.models import Assignment, Judgement, Study
 from scoring.comparison.cells import CellReader, cell_order, shots_of_batch
 from scoring.comparison.rows import percent
-from scoring.core.learning import learning_curve
+from scoring.core.learning import learning_curve, training_gain
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_one
 
@@ -15,7 +17,8 @@ POINTS = 5
 @dataclass(frozen=True)
 class Point:
     """Positions first to last, counted from 1. mean is over the answers as they are;
-    adjusted takes out which items happened to stand there, since orders differ."""
+    adjusted takes out which items happened to stand there, since orders differ, and is kept within
+    0 and 100."""
 
     first: int
     last: int
@@ -23,6 +26,18 @@ class Point:
     mean: float | None
     adjusted: float | None
     se: float | None
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A straight line through the training, in percent points: from its first item to its last, and
+    for each item."""
+
+    total: float | None
+    low: float | None
+    high: float | None
+    se: float | None
+    per_item: float | None
 
 
 @dataclass(frozen=True)
@@ -39,6 +54,7 @@ class Curve:
     gold_version: int
     annotators: int
     points: tuple[Point, ...]
+    gain: Gain
     # By pseudonym, the mean in the same blocks.
     by_annotator: dict[str, tuple[float | None, ...]]
 
@@ -68,7 +84,9 @@ def _curve(
     batch = members[0].batch
     rows = _scored_judgements(members, reader)
     positions = {position for _, _, position, _ in rows}
-    found = learning_curve(*zip(*rows, strict=True), block=max(1, round(len(positions) / POINTS)))
+    learning = learning_curve(
+        *zip(*rows, strict=True), block=max(1, round(len(positions) / POINTS))
+    )
     return Curve(
         study=study.slug,
         simulated=simulated,
@@ -84,16 +102,22 @@ def _curve(
                 point.last,
                 point.n,
                 percent(point.mean),
-                percent(point.adjusted),
+                percent(float(np.clip(point.adjusted, 0, 1))),
                 percent(point.se),
             )
-            for point in found.points
+            for point in learning.points
         ),
+        gain=_gain(rows),
         by_annotator={
             str(name): tuple(percent(mean) for mean in means)
-            for name, means in found.by_annotator.items()
+            for name, means in learning.by_annotator.items()
         },
     )
+
+
+def _gain(rows: list[tuple[str, int, int, float]]) -> Gain:
+    gain = training_gain(*zip(*rows, strict=True))
+    return Gain(*map(percent, (gain.total, gain.low, gain.high, gain.se, gain.per_item)))
 
 
 def _scored_judgements(

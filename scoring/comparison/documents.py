@@ -4,13 +4,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from scoring.comparison.comparing import ComparisonTable
-from scoring.comparison.paper_tables import people_table, system_tables
+from scoring.comparison.overview import overview, shots_of_people
+from scoring.comparison.paper_tables import annotators_by_shots, supervision_table, system_tables
 from scoring.comparison.row_tables import (
     annotator_table,
     columns_table,
     interval_table,
     row_table,
 )
+from scoring.comparison.verdict_tables import finding_table, judged_row_table, verdict_table
 from scoring.tables.documents import Format, formats
 from scoring.tables.flat import as_csv, as_json
 from scoring.tables.latex import as_latex
@@ -20,30 +22,48 @@ from scoring.tables.xlsx import as_xlsx
 
 
 def paper_tables(table: ComparisonTable) -> list[Table]:
-    """As in a paper; without empty ones."""
-    papers = [people_table(table.figures), *system_tables(table.figures, table.bounds)]
+    """As in a paper: the answer, people with every annotator, systems, full supervision; without
+    empty ones."""
+    shots = shots_of_people(table.rows)
+    papers = [
+        replace(overview(table, shots), is_short=True),
+        *annotators_by_shots([*table.rows, *table.consensus]),
+        *system_tables(table.figures, table.bounds),
+        *supervision_table(table.figures, shots),
+    ]
+    return [replace(paper, note=_note(paper, table)) for paper in papers if paper.lines]
+
+
+def further_tables(table: ComparisonTable) -> list[Table]:
+    """What a reader computes with rather than prints."""
     further = [interval_table(table.rows), annotator_table(table.rows)]
-    captioned = (replace(paper, note=_note(paper, table)) for paper in papers)
-    return [each for each in (*captioned, *further) if each.lines]
+    return [part for part in further if part.lines]
 
 
 def _note(paper: Table, table: ComparisonTable) -> str:
-    has_interval = any(part.interval for line in paper.read for part in line.cells)
-    interval = f" [95 % interval for {table.estimand}]" if has_interval else ""
+    parts = [part for line in paper.read for part in line.cells]
+    sd = " (SD)" * any(part.sd for part in parts)
+    interval = f" [95 % interval for {table.estimand}]" * any(part.interval for part in parts)
+    distance = ", beside a published figure its distance from people"
     policy = table.references or "of each task"
     return (
-        f"S1 in percent, mean (SD){interval}; reference policy {policy}; "
+        f"S1 in percent, mean{sd}{interval}{distance * any(part.distance for part in parts)}; "
+        f"reference policy {policy}; "
         f"normalisation {table.normalisation}."
     )
 
 
 def _csv(table: ComparisonTable) -> str:
-    return as_csv(row_table("comparison", table.rows))
+    return as_csv(judged_row_table(table))
 
 
 def _json(table: ComparisonTable) -> str:
-    facts = {"benchmark": table.benchmark, "references": table.references}
-    return as_json([row_table("rows", table.rows)], facts)
+    facts = {
+        "benchmark": table.benchmark,
+        "references": table.references,
+        "interim": ", ".join(table.interim) or None,
+    }
+    return as_json([row_table("rows", table.rows), finding_table(table.verdicts)], facts)
 
 
 def _latex(table: ComparisonTable) -> str:
@@ -54,15 +74,19 @@ def _markdown(table: ComparisonTable) -> str:
     parts: Iterable[str] = (
         f"# Comparison: {escaped(table.study or table.benchmark)}",
         f"Benchmark: {escaped(table.benchmark)}. {table.provenance}",
-        as_markdown(paper_tables(table)),
+        as_markdown([*paper_tables(table), *further_tables(table)]),
     )
     return "\n\n".join(parts)
 
 
 def _xlsx(table: ComparisonTable) -> bytes:
-    tables = [row_table("comparison", table.rows), row_table("consensus", table.consensus)]
-    filled = [each for each in tables if each.lines or each.name == "comparison"]
-    return as_xlsx([*filled, columns_table(table.provenance)])
+    """Sheets to read, one for each question; behind them every row as it is."""
+    raw = [row_table("comparison", table.rows), row_table("consensus", table.consensus)]
+    filled = [part for part in raw if part.lines or part.name == "comparison"]
+    to_read = [*paper_tables(table), verdict_table(table), annotator_table(table.rows)]
+    return as_xlsx(
+        [*filled, columns_table(table.provenance)], to_read=[part for part in to_read if part.lines]
+    )
 
 
 FORMATS: dict[str, Format[ComparisonTable]] = formats(

@@ -52,10 +52,10 @@ def bounds(task: Task, references: str, gold_version: int) -> list[Bound]:
     ]
 
 
-def no_skill(found: list[Bound]) -> dict[str, float]:
+def no_skill(all_bounds: list[Bound]) -> dict[str, float]:
     """By task, the most that an allowed answer earns without a look at the question."""
     best: dict[str, float] = {}
-    for bound in found:
+    for bound in all_bounds:
         if bound.is_floor:
             best[bound.task] = max(best.get(bound.task, 0.0), bound.score)
     return best

@@ -9,16 +9,18 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from annotation.access.rights import Right
 from annotation.models import Example, Task
 from scoring.comparison.cells import Cell, CellReader, Choices
-from scoring.comparison.items import ItemFigures, given_answers, item_figures, task_cells
-from scoring.comparison.requests import asked, for_researchers
+from scoring.comparison.correction_views import may_correct
+from scoring.comparison.items import ItemScores, given_answers, item_scores, task_cells
+from scoring.comparison.requests import asked, frame_of
 from scoring.comparison.scope import Scope
 
 PAGE = 50
 HIGHEST = float("inf")
 # By name: the heading, and what to sort by; unknowns come last.
-ORDERS: dict[str, tuple[Any, Callable[[ItemFigures], float]]] = {
+ORDERS: dict[str, tuple[Any, Callable[[ItemScores], float]]] = {
     "gap": (_("people and systems differ most"), lambda item: -abs(item.gap or 0)),
     "people": (_("hardest for people"), lambda item: _first_low(item.people)),
     "systems": (_("hardest for systems"), lambda item: _first_low(item.systems)),
@@ -29,80 +31,79 @@ ORDERS: dict[str, tuple[Any, Callable[[ItemFigures], float]]] = {
 GOLDS = {"empty": _("nothing to find"), "filled": _("something to find")}
 
 
-@for_researchers
 @require_safe
 def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
-    found, choices = asked(request, scope, name)
-    tasks = found.tasks
-    task = chosen_task(tasks, request.GET)
+    compared, choices = asked(request, scope, name, Right.GOLD)
+    task = chosen_task(in_order(compared), request.GET)
     order = request.GET.get("order", "gap")
     if order not in ORDERS:
         raise Http404
-    figures = _figures(found, task, choices) if task else []
-    shown = sorted(_filtered(figures, request.GET), key=ORDERS[order][1])
+    scores = item_scores(task, *_cells(compared, task, choices)) if task else []
+    shown = sorted(_filtered(scores, request.GET), key=ORDERS[order][1])
     context = {
-        "scope": scope,
-        "name": name,
-        "title": found.title,
-        "tab": "items",
-        "choices": choices,
-        "tasks": tasks,
+        **_shared(request, scope, compared, task, choices),
+        "tasks": in_order(compared),
         "task": task,
         "orders": {key: heading for key, (heading, _) in ORDERS.items()},
         "order": order,
         "golds": GOLDS,
-        "all_count": len(figures),
+        "all_count": len(scores),
         "page": Paginator(shown, PAGE).get_page(request.GET.get("page")),
-        **_scored_under(task, choices),
     }
     return render(request, "scoring/comparison/items.html", context)
 
 
-@for_researchers
 @require_safe
 def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpResponse:
     """What every annotator and every run answered to one item."""
-    found, choices = asked(request, scope, name)
-    tasks = found.tasks
+    compared, choices = asked(request, scope, name, Right.GOLD)
     example = get_object_or_404(
-        Example.objects.select_related("task"), pk=example_id, task__in=tasks
+        Example.objects.select_related("task"), pk=example_id, task__in=compared.tasks
     )
-    people, systems = _cells(found, example.task, choices)
-    figures = {each.example_id: each for each in item_figures(example.task, people, systems)}
-    if example.pk not in figures:
+    people, systems = _cells(compared, example.task, choices)
+    scores = {item.example_id: item for item in item_scores(example.task, people, systems)}
+    if example.pk not in scores:
         raise Http404
     context = {
-        "scope": scope,
-        "name": name,
-        "title": found.title,
-        "tab": "items",
-        "choices": choices,
+        **_shared(request, scope, compared, example.task, choices),
         "example": example,
-        "figures": figures[example.pk],
+        "scores": scores[example.pk],
+        "may_correct": may_correct(request, compared.benchmark),
         "answers": given_answers(example, people, systems),
-        **_scored_under(example.task, choices),
     }
     return render(request, "scoring/comparison/item.html", context)
 
 
-def _figures(found: Scope, task: Task, choices: Choices) -> list[ItemFigures]:
-    return item_figures(task, *_cells(found, task, choices))
+def _cells(scope: Scope, task: Task, choices: Choices) -> tuple[list[Cell], list[Cell]]:
+    return task_cells(task, scope.studies, CellReader(choices))
 
 
-def _cells(found: Scope, task: Task, choices: Choices) -> tuple[list[Cell], list[Cell]]:
-    return task_cells(task, found.studies, CellReader(choices))
-
-
-def _scored_under(task: Task | None, choices: Choices) -> dict[str, Any]:
-    """What every score of these pages must name."""
+def _shared(
+    request: HttpRequest, scope: str, compared: Scope, task: Task | None, choices: Choices
+) -> dict[str, Any]:
+    """What both pages show, among it what every score must name."""
+    context = {
+        "scope": scope,
+        "name": compared.name,
+        "title": compared.title,
+        "tab": "items",
+        "benchmark": compared.benchmark,
+        **frame_of(request, compared),
+        "choices": choices,
+    }
     if task is None:
-        return {}
+        return context
     reader = CellReader(choices)
     return {
+        **context,
         "references": reader.policy(task),
         "normalisation": task.normalisation,
         "gold_version": reader.gold_version(task),
     }
+
+
+def in_order(compared: Scope) -> list[Task]:
+    return sorted(compared.tasks, key=lambda task: compared.task_order.index(task.slug))
 
 
 def chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:
@@ -115,11 +116,11 @@ def chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:
     raise Http404
 
 
-def _filtered(figures: Sequence[ItemFigures], given: QueryDict) -> list[ItemFigures]:
+def _filtered(scores: Sequence[ItemScores], given: QueryDict) -> list[ItemScores]:
     text, gold = given.get("q", "").strip().lower(), given.get("gold", "")
     return [
         item
-        for item in figures
+        for item in scores
         if text in item.text and (gold not in GOLDS or item.has_empty_gold == (gold == "empty"))
     ]
 

@@ -15,7 +15,7 @@ from scoring.core.s1 import score_one
 
 
 @dataclass(frozen=True)
-class ItemFigures:
+class ItemScores:
     """Mean S1 in percent over the answers of all people, and of all runs, that count; None if there
     are none."""
 
@@ -61,7 +61,7 @@ class GivenAnswer:
     score: float
 
 
-def item_figures(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> list[ItemFigures]:
+def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> list[ItemScores]:
     """The items of the task's cells, in the order of their test sets."""
     human, machine = _means(people), _means(systems)
     golds = _golds([*people, *systems])
@@ -73,7 +73,7 @@ def item_figures(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) ->
     first = {item.example_id: item for item in reversed(items)}
     nothing = (float("nan"), 0)
     return [
-        ItemFigures(
+        ItemScores(
             example_id=pk,
             source_id=item.source_id,
             position=number,
@@ -107,14 +107,14 @@ def given_answers(
     example: Example, people: Sequence[Cell], systems: Sequence[Cell]
 ) -> list[GivenAnswer]:
     """What every annotator and run of these cells answered, worst first."""
-    found: list[GivenAnswer] = []
+    answers: list[GivenAnswer] = []
     for cell in people:
         given = judged_answers([member.pk for member in cell.members], example.pk)
-        found += _answers(example, cell, given)
+        answers += _answers(example, cell, given)
     for cell in systems:
         given = predicted_answers([member.pk for member in cell.members], example.pk)
-        found += _answers(example, cell, given)
-    return sorted(found, key=lambda each: (each.score, each.who))
+        answers += _answers(example, cell, given)
+    return sorted(answers, key=lambda answer: (answer.score, answer.who))
 
 
 def _answers(example: Example, cell: Cell, given: Mapping[int, Answers]) -> list[GivenAnswer]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from annotation.models import Judgement
 from scoring.comparison.scored_items import ScoredItems
+from scoring.core.normalisation import normalised
 from scoring.core.s1 import SCORER_VERSION, score_many
 from scoring.models import Prediction
 from scoring.models.comparison import STORED, ScoreVector
@@ -54,7 +55,7 @@ def score_answers(
     columns = _columns(sets.values())
     vectors = {pk: np.full(len(owners[pk]), np.nan) for pk in answers}
     rows = [
-        (owner, *place, owners[owner].as_compared(texts))
+        (owner, *place, normalised(texts, owners[owner].normalisation))
         for owner, given in answers.items()
         for pk, texts in given.items()
         if (place := columns[owners[owner].item_set_id].get(pk))
@@ -165,10 +166,10 @@ def _by_owner(
     owners: Collection[int], rows: Iterable[tuple[int, int, str]]
 ) -> Mapping[int, Answers]:
     answers: dict[int, dict[int, list[str]]] = {pk: {} for pk in owners}
-    found = list(rows)
+    fetched = list(rows)
     # Decoded together: one by one takes as long as all the rest.
-    decoded = json.loads(f"[{','.join(answer for _, _, answer in found)}]")
-    for (owner, example, _), texts in zip(found, decoded, strict=True):
+    decoded = json.loads(f"[{','.join(answer for _, _, answer in fetched)}]")
+    for (owner, example, _), texts in zip(fetched, decoded, strict=True):
         answers[owner][example] = texts
     return answers
 

@@ -7,13 +7,14 @@ among the scored ones, with a mark.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
 from scoring.comparison.floors import RULES, Bound
 from scoring.comparison.policies import first_policies, policies_of, policy_of
 from scoring.comparison.rows import (
-    COLUMNS,
+    BY_KEY,
     CONSENSUS,
     EPISODE_BOOTSTRAP,
     PEOPLE,
@@ -26,7 +27,7 @@ from scoring.tables.table import Cell, Column, Group, Line, Table, Text, limits
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
 # Of one table: more do not go on a page.
-MOST_TASKS, MOST_COLUMNS = 2, 8
+MOST_TASKS, MOST_COLUMNS, MOST_LINES = 2, 8, 40
 NAMES = {
     PEOPLE: _("Human"),
     SIMULATED: _("Simulated annotators"),
@@ -46,55 +47,123 @@ NOTES = {
 
 
 # Task, shots and policy of a column.
-Place = tuple[str, str, str]
+ScoreColumn = tuple[str, str, str]
 # Addresses by task.
 Links = Mapping[str, str]
 WHO = Column("who", _("Who"), is_number=False, is_name=True)
-# What has a unit of its own stands beneath the score of people.
-BENEATH = tuple(column for column in COLUMNS if column.unit)
+# Of people, beneath their score.
+BENEATH = BY_KEY["median_item_s"]
 
 
 def people_table(rows: Iterable[Row], links: Links | None = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     people = [row for row in rows if is_people(row) and not row.single]
+    lines = [line for line, _ in _people_lines(people)]
+    return _people_table(people, lines, links)
+
+
+def annotators_by_shots(rows: Sequence[Row]) -> list[Table]:
+    """The table of people with every annotator beneath their cell, the best first. Each cell has
+    people of its own: those of one line have nothing in common. A table for each number of shots
+    where together they are too long for a page."""
+    people = [row for row in rows if is_people(row) and not row.single]
+    persons = [row for row in rows if row.single]
+    blocks = [
+        (line, *_annotator_lines(figures, persons)) for line, figures in _people_lines(people)
+    ]
+    lines = [line for block in blocks for line in block]
+    pages = [lines] if len(lines) <= MOST_LINES else blocks
+    return [_people_table(people, page, None) for page in pages]
+
+
+def supervision_table(rows: Sequence[Row], shots: str) -> list[Table]:
+    """Full supervision beside few shots: people, and the systems that have both."""
+    supervised = {
+        (row.system, row.method, row.parameters)
+        for row in rows
+        if row.shots == FULLY_SUPERVISED and not is_people(row)
+    }
+    beside = [
+        row
+        for row in rows
+        if str(row.shots) in (shots, FULLY_SUPERVISED)
+        and (is_people(row) or (row.system, row.method, row.parameters) in supervised)
+    ]
+    if not supervised or shots == FULLY_SUPERVISED:
+        return []
+    title = _("Few shots and full supervision: %(tasks)s")
+    return [
+        replace(table, name="supervision", title=title % {"tasks": table.title})
+        for table in system_tables(beside, most_tasks=MOST_COLUMNS // 2)
+    ]
+
+
+def _people_lines(people: Sequence[Row]) -> list[tuple[Line, dict[str, Row]]]:
     first = first_policies(people)
     by_line: dict[tuple[tuple[int, int], str, tuple[float, str]], dict[str, Row]] = {}
     for row in people:
-        line = (_rank(row), _name(row), shots_order(row.shots))
-        by_line.setdefault(line, {})[_key((row.task, "", policy_of(row, first)))] = row
-    return _table(
-        "people",
-        _("People"),
-        [
-            (task, "", policy)
-            for task in task_order(people)
-            for policy in policies_of(people, task, first)
-        ],
-        [
+        line = (rank_of(row), name_of(row), shots_order(row.shots))
+        by_line.setdefault(line, {})[key_of((row.task, "", policy_of(row, first)))] = row
+    return [
+        (
             Line(
                 {
-                    "who": Cell(name, aside=_shots(shots[1])),
+                    "who": Cell(name, aside=shots_text(shots[1])),
                     **{key: _cell(row, in_full=True) for key, row in figures.items()},
                 },
                 kind="people",
-            )
-            for (rank, name, shots), figures in sorted(by_line.items(), key=lambda line: line[0])
-        ],
-        links,
-    )
+            ),
+            figures,
+        )
+        for (_, name, shots), figures in sorted(by_line.items(), key=lambda line: line[0])
+    ]
+
+
+def _people_table(people: Sequence[Row], lines: Iterable[Line], links: Links | None) -> Table:
+    first = first_policies(people)
+    heads = [
+        (task, "", policy)
+        for task in task_order(people)
+        for policy in policies_of(people, task, first)
+    ]
+    return _table("people", _("People"), heads, lines, links)
+
+
+def _annotator_lines(figures: Mapping[str, Row], persons: Sequence[Row]) -> Iterable[Line]:
+    """The nth of every cell in one line."""
+    scores = {key: scores_of_persons(cell, persons) for key, cell in figures.items()}
+    for place in range(max(map(len, scores.values()), default=0)):
+        cells = {key: those[place][1] for key, those in scores.items() if place < len(those)}
+        aside = str(_("annotator %(number)s") % {"number": place + 1})
+        yield Line({"who": Cell("", aside=aside), **cells}, kind="people")
+
+
+def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[tuple[str, float | None]]:
+    """The annotators of a cell by pseudonym, the best first."""
+    kind = {"human": "annotator", "simulated": "simulated"}.get(cell.kind)
+    where = (kind, cell.study, cell.task, cell.shots)
+    persons = [
+        row for row in rows if row.single and (row.kind, row.study, row.task, row.shots) == where
+    ]
+    ordered = sorted(persons, key=lambda row: -(row.mean or 0.0))
+    return [(str(row.system), row.mean) for row in ordered]
 
 
 def system_tables(
-    rows: Sequence[Row], bounds: Sequence[Bound] = (), links: Links | None = None
+    rows: Sequence[Row],
+    bounds: Sequence[Bound] = (),
+    links: Links | None = None,
+    *,
+    most_tasks: int = MOST_TASKS,
 ) -> list[Table]:
     """People first, then systems by method, then what no skill earns and the form allows;
     columns are task × shots, those of two tasks in a table where they go on a page."""
     figures = [row for row in rows if not row.single]
-    widths = {task: len(_system_places(figures, [task])) for task in task_order(figures)}
+    widths = {task: len(score_columns(figures, [task])) for task in task_order(figures)}
     groups: list[list[str]] = []
     for task, width in widths.items():
-        has_room = groups and len(groups[-1]) < MOST_TASKS
-        if has_room and widths[groups[-1][-1]] + width <= MOST_COLUMNS:
+        has_room = groups and len(groups[-1]) < most_tasks
+        if has_room and sum(widths[other] for other in groups[-1]) + width <= MOST_COLUMNS:
             groups[-1].append(task)
         else:
             groups.append([task])
@@ -116,89 +185,89 @@ def task_order(rows: Iterable[Row]) -> list[str]:
 def _system_table(
     rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bound], links: Links | None
 ) -> Table:
-    places = _system_places(rows, tasks)
+    columns = score_columns(rows, tasks)
     of_tasks = [bound for bound in bounds if bound.task in tasks]
-    lines = [_system_line(figures) for figures in _system_lines(rows, first_policies(rows))]
+    lines = [_system_line(figures) for figures in lines_of_figures(rows, first_policies(rows))]
     return _table(
-        "systems", ", ".join(tasks), places, [*lines, *_bound_lines(of_tasks, places)], links
+        "systems", ", ".join(tasks), columns, [*lines, *_bound_lines(of_tasks, columns)], links
     )
 
 
-def _system_places(rows: Sequence[Row], tasks: Sequence[str]) -> list[Place]:
+def score_columns(rows: Sequence[Row], tasks: Sequence[str]) -> list[ScoreColumn]:
     first = first_policies(rows)
-    places = {(row.task, policy_of(row, first), shots_order(row.shots)) for row in rows}
+    filled = {(row.task, policy_of(row, first), shots_order(row.shots)) for row in rows}
     return [
         (task, shots, policy)
         for task in tasks
         for policy in policies_of(rows, task, first)
-        for _, _, (_, shots) in sorted(place for place in places if place[:2] == (task, policy))
+        for _, _, (_, shots) in sorted(those for those in filled if those[:2] == (task, policy))
     ]
 
 
 def _table(
-    name: str, title: Text, places: Iterable[Place], lines: Iterable[Line], links: Links | None
+    name: str, title: Text, heads: Iterable[ScoreColumn], lines: Iterable[Line], links: Links | None
 ) -> Table:
     columns = (
         Column(
-            _key((task, shots, policy)),
-            _shots(shots) if shots else "",
+            key_of((task, shots, policy)),
+            shots_text(shots) if shots else "",
             digits=1,
             is_strong=True,
             group=Group(task, aside=policy, href=(links or {}).get(task, "")),
         )
-        for task, shots, policy in places
+        for task, shots, policy in heads
     )
     return Table(name, title, "", (WHO, *columns), tuple(lines), marks=NOTES, is_short=True)
 
 
-def _key(place: Place) -> str:
-    return " ".join(place)
+def key_of(column: ScoreColumn) -> str:
+    return " ".join(column)
 
 
-def _shots(shots: str) -> str:
+def shots_text(shots: str) -> str:
     if shots == FULLY_SUPERVISED:
         return str(_("all"))
     return str(_("%(shots)s shots") % {"shots": shots})
 
 
-def _bound_lines(bounds: Iterable[Bound], places: Sequence[Place]) -> list[Line]:
+def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> list[Line]:
     """Each floor or ceiling of a task, in the columns of its policy."""
     by_label: dict[str, dict[str, Cell]] = {}
     for bound in sorted(bounds, key=lambda bound: RULES.index(bound.rule)):
         by_label.setdefault(bound.label, {}).update(
             {
-                _key((task, shots, policy)): Cell(bound.score)
-                for task, shots, policy in places
+                key_of((task, shots, policy)): Cell(bound.score)
+                for task, shots, policy in columns
                 if task == bound.task and policy in ("", bound.references)
             }
         )
     return [Line({"who": label, **cells}, kind="bound") for label, cells in by_label.items()]
 
 
-def _system_lines(rows: Iterable[Row], first: Mapping[str, str]) -> list[dict[Place, Row]]:
-    """The rows of each line by their place; one system's figures from several tables of a
-    paper make one line, a second figure for the same place makes a second."""
-    lines: dict[tuple[object, ...], list[dict[Place, Row]]] = {}
-    for row in sorted(rows, key=_rank):
+def lines_of_figures(rows: Iterable[Row], first: Mapping[str, str]) -> list[dict[ScoreColumn, Row]]:
+    """The rows of each line by their column; one system's figures from several tables of a
+    paper make one line, a second figure for the same column makes a second."""
+    lines: dict[tuple[object, ...], list[dict[ScoreColumn, Row]]] = {}
+    for row in sorted(rows, key=rank_of):
         same = lines.setdefault(
-            (_rank(row), _name(row), row.method, row.parameters, row.kind), [{}]
+            (rank_of(row), name_of(row), row.method, row.parameters, row.kind), [{}]
         )
-        place = (row.task, str(row.shots), policy_of(row, first))
-        free = next((line for line in same if place not in line), None)
+        column = (row.task, str(row.shots), policy_of(row, first))
+        free = next((line for line in same if column not in line), None)
         if free is None:
             same.append(free := {})
-        free[place] = row
+        free[column] = row
     return [line for same in lines.values() for line in same]
 
 
-def _system_line(rows: dict[Place, Row]) -> Line:
+def _system_line(rows: dict[ScoreColumn, Row]) -> Line:
     first = next(iter(rows.values()))
     people = is_people(first)
-    name = _name(first) + (f" ({first.parameters})" if first.parameters else "")
+    name = name_of(first) + (f" ({first.parameters})" if first.parameters else "")
     sources = dict.fromkeys(row.source for row in rows.values() if row.source)
     who = Cell(name, aside=first.method or "", note="" if people else "; ".join(sources))
     return Line(
-        {"who": who, **{_key(place): _cell(row) for place, row in rows.items()}},
+        {"who": who, **{key_of(column): _cell(row) for column, row in rows.items()}},
         kind="people" if people else "system",
     )
 
@@ -209,7 +278,8 @@ def _cell(row: Row, *, in_full: bool = False) -> Cell:
         sd=row.sd,
         low=row.ci_low,
         high=row.ci_high,
-        marks="".join(_marks(row)),
+        marks="".join(marks_of(row)),
+        size=size_of(row),
         beneath=tuple(_beneath(row, in_full=in_full)),
     )
 
@@ -218,15 +288,13 @@ def _beneath(row: Row, *, in_full: bool) -> Iterable[str]:
     guard = limits(row.guard_low, row.guard_high)
     if guard and in_full:
         yield " ".join([str(_("guard")), guard])
-    if size := _size(row):
+    if size := size_of(row):
         yield size
-    for column in BENEATH if in_full else ():
-        value = getattr(row, column.key)
-        if value is not None:
-            yield f"{column.read(value)} {column.unit}"
+    if in_full and row.median_item_s is not None:
+        yield f"{BENEATH.read(row.median_item_s)} {BENEATH.unit}"
 
 
-def _size(row: Row) -> str:
+def size_of(row: Row) -> str:
     """What the figure rests on: people or runs, and clusters of items."""
     letter = {"human": "n", "simulated": "n", "run": "r"}.get(row.kind)
     if letter is None or row.n is None:
@@ -237,7 +305,7 @@ def _size(row: Row) -> str:
     return f"{letter} = {row.n}" + (f", m = {row.m}" if row.m else "")
 
 
-def _marks(row: Row) -> Iterable[str]:
+def marks_of(row: Row) -> Iterable[str]:
     if row.references == References.UNKNOWN:
         yield UNKNOWN
     if row.coverage is not None and row.coverage < 1:
@@ -255,7 +323,7 @@ def is_people(row: Row) -> bool:
     return row.kind in KINDS_OF_PEOPLE and not (row.kind == "reported" and row.method)
 
 
-def _rank(row: Row) -> tuple[int, int]:
+def rank_of(row: Row) -> tuple[int, int]:
     """Measured people, what most of them said, published people, simulated ones and what most of
     those said; then systems by method, the stored runs before the published figures."""
     if is_people(row):
@@ -265,7 +333,7 @@ def _rank(row: Row) -> tuple[int, int]:
     return len(KINDS_OF_PEOPLE) + method, int(row.kind == "reported")
 
 
-def _name(row: Row) -> str:
+def name_of(row: Row) -> str:
     if row.kind == "reported" and row.method is None:
         return f"{row.system}, {row.source}"
     name = str(NAMES.get(str(row.system), row.system) if is_people(row) else row.system)

@@ -1,48 +1,63 @@
 """What every page of a comparison needs: who may see it, what it is of, what was chosen."""
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Collection
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotation.access.requests import HtmxRequest
+from annotation.access.requests import HtmxRequest, require
+from annotation.access.rights import Right, may_see_gold, rights_in
 from annotation.models import Benchmark, Study
+from annotation.studies.tabs import study_frame
 from scoring.comparison.cells import Choices
+from scoring.comparison.comparing import ComparisonTable
 from scoring.comparison.scope import Scope
+from scoring.comparison.withholding import withheld_table
+from scoring.tables.arranging import arranged
+from scoring.tables.table import Table
 
-View = Callable[..., HttpResponseBase]
-
-
-def for_researchers(view: View) -> View:
-    """Pages that show answers and scores are for staff; anybody else is asked to sign in."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not request.user.is_staff:
-            raise PermissionDenied
-        return view(request, *args, **kwargs)
-
-    return guarded
+# What another choice replaces on a page.
+CONTENT = "content"
 
 
-def found_scope(scope: str, name: str) -> Scope:
+def shown_to(request: HttpRequest, scope: Scope, table: ComparisonTable) -> ComparisonTable:
+    """A table as this reader may see it: one table is computed and kept for all readers."""
+    if Right.PEOPLE not in rights_of(request, scope):
+        table = table.without_persons()
+    return table if may_see_gold(request.user, scope.benchmark) else withheld_table(table)
+
+
+def _found_scope(scope: str, name: str) -> Scope:
     if scope == "benchmark":
         return Scope(get_object_or_404(Benchmark, name=name))
     study = get_object_or_404(Study.objects.select_related("benchmark"), slug=name)
     return Scope(study.benchmark, study)
 
 
-def asked(request: HttpRequest, scope: str, name: str) -> tuple[Scope, Choices]:
-    """What is compared, and the reader's choices as the address carries them."""
-    found, choices = found_scope(scope, name), _chosen(request.GET)
+def asked(
+    request: HttpRequest, scope: str, name: str, right: Right = Right.TABLES
+) -> tuple[Scope, Choices]:
+    """What is compared, if the reader may see it, and the choices as the address carries them."""
+    found = _found_scope(scope, name)
+    require(request.user, found.study or found.benchmark, right)
+    choices = _chosen(request.GET)
     if choices.gold_version and choices.gold_version > found.latest_gold_version:
         raise Http404(f"There is no gold version {choices.gold_version}.")
     return found, choices
+
+
+def rights_of(request: HttpRequest, scope: Scope) -> frozenset[Right]:
+    return rights_in(request.user, scope.study or scope.benchmark)
+
+
+def frame_of(request: HttpRequest, scope: Scope, *, tab: str = "comparison") -> dict[str, Any]:
+    """What the page's frame shows: a study's tabs; of a benchmark the rights alone."""
+    if scope.study:
+        return study_frame(request.user, scope.study, tab=tab)
+    return {"rights": rights_of(request, scope)}
 
 
 def _chosen(given: QueryDict) -> Choices:
@@ -51,6 +66,7 @@ def _chosen(given: QueryDict) -> Choices:
         return Choices(
             references=given.get("references") or None,
             estimand=given.get("estimand") or "new_items",
+            shot_sets=given.get("shot_sets") or "these",
             shots=tuple(given.getlist("shots")),
             simulated="simulated" in given,
             with_excluded="with_excluded" in given,
@@ -58,6 +74,12 @@ def _chosen(given: QueryDict) -> Choices:
         )
     except ValueError as error:
         raise Http404(str(error)) from error
+
+
+def arrange(request: HttpRequest, table: Table, usual: Collection[str] = ()) -> Table:
+    """As the address says: `sort`, and `columns-` with the table's name."""
+    columns = request.GET.getlist(f"columns-{table.name}")
+    return arranged(table, sort=request.GET.get("sort", ""), columns=columns, usual=usual)
 
 
 def download(document: bytes, content_type: str, name: str) -> HttpResponse:
@@ -69,8 +91,9 @@ def download(document: bytes, content_type: str, name: str) -> HttpResponse:
 
 
 def render_or_poll(request: HtmxRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """A page of figures that may still be being computed; its poll gets only the progress."""
-    if not request.htmx:
+    """A page of figures that may still be being computed; its poll gets only the progress, and
+    another choice the page, of which the browser takes what has changed."""
+    if not request.htmx or request.htmx.target == CONTENT:
         return render(request, template, context)
     if context["waiting"]:
         return render(request, "scoring/comparison/_progress.html", context)

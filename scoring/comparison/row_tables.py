@@ -2,10 +2,11 @@
 the annotators one by one."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.comparison.rows import COLUMNS, KEYS, Row, as_plain
+from scoring.comparison.rows import BY_KEY, COLUMNS, KEYS, Row, as_plain
 from scoring.core.normalisation import NONE
 from scoring.tables.table import Cell, Column, Line, Table, limits, lines_of
 
@@ -39,20 +40,38 @@ def interval_table(rows: Iterable[Row]) -> Table:
         _("How each interval was computed"),
         "",
         (
-            Column("who", _("Who"), is_number=False),
-            Column("task", _("Task"), is_number=False),
-            Column("shots", _("Shots")),
-            Column("mean", _("Mean"), digits=1),
-            Column("interval", _("Interval (95 %)"), digits=1),
-            Column("estimand", _("For"), is_number=False),
-            Column("ci_method", _("Method"), is_number=False),
-            Column("n", "n"),
-            Column("m", "m"),
-            Column("references", _("References"), is_number=False),
-            Column("gold_version", _("Gold version")),
-            Column("guard", _("Guard band"), digits=1),
+            Column("who", _("Who"), _("People of a study, or a system."), is_number=False),
+            BY_KEY["task"],
+            BY_KEY["shots"],
+            replace(BY_KEY["mean"], heading=_("Mean")),
+            Column("interval", _("Interval (95 %)"), _("Its limits, in percent."), digits=1),
+            replace(BY_KEY["estimand"], heading=_("For")),
+            BY_KEY["ci_method"],
+            replace(BY_KEY["n"], heading="n"),
+            BY_KEY["m"],
+            BY_KEY["references"],
+            BY_KEY["gold_version"],
+            Column(
+                "guard",
+                _("Guard band"),
+                _("For three or four: read it alone. Two have nothing else."),
+                digits=1,
+            ),
+            BY_KEY["shot_sets"],
+            Column(
+                "without",
+                _("Without one"),
+                _("The range of the mean when any one annotator is left out, in percent."),
+                digits=1,
+            ),
+            BY_KEY["flagged"],
+            BY_KEY["notes"],
         ),
-        tuple(_interval_line(row) for row in rows if row.ci_low is not None),
+        tuple(
+            _interval_line(row)
+            for row in rows
+            if row.ci_low is not None or (row.notes and not row.single)
+        ),
     )
 
 
@@ -64,8 +83,9 @@ def _interval_line(row: Row) -> Line:
             "who": who,
             "references": row.scored_under,
             "interval": limits(row.ci_low, row.ci_high) or None,
-            "estimand": str(ESTIMANDS[row.estimand or ""]),
+            "estimand": str(ESTIMANDS[row.estimand]) if row.estimand else None,
             "guard": limits(row.guard_low, row.guard_high) or None,
+            "without": limits(row.without_low, row.without_high) or None,
         }
     )
 

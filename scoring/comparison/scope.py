@@ -10,7 +10,16 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.benchmarks.formats.content import checksum
-from annotation.models import Assignment, Benchmark, Gold, ItemSet, Role, Study, Task
+from annotation.models import (
+    Assignment,
+    Benchmark,
+    Gold,
+    ItemSet,
+    Role,
+    Study,
+    StudyState,
+    Task,
+)
 from scoring.comparison.cells import CellReader
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import ReportedScore, Run, ScoreVector
@@ -40,6 +49,15 @@ class Scope:
         tasks = self.benchmark.tasks.all()
         return list(tasks.filter(batches__study=self.study).distinct() if self.study else tasks)
 
+    @cached_property
+    def task_order(self) -> list[str]:
+        """As all tabs show them: as the published figures go, then the others by name."""
+        slugs = {task.slug for task in self.tasks}
+        published = ReportedScore.objects.filter(benchmark=self.benchmark).order_by("pk")
+        known = dict.fromkeys(published.values_list("task", flat=True))
+        shown = [slug for slug in known if self.study is None or slug in slugs]
+        return list(dict.fromkeys([*shown, *sorted(slugs)]))
+
     @property
     def latest_gold_version(self) -> int:
         """Of the task that was corrected most often."""
@@ -50,6 +68,11 @@ class Scope:
         if self.study:
             return [self.study]
         return list(self.benchmark.studies.order_by("created_at", "pk"))
+
+    @property
+    def interim(self) -> tuple[str, ...]:
+        """The studies (slugs) that are not closed: their figures may still change."""
+        return tuple(study.slug for study in self.studies if study.state != StudyState.CLOSED)
 
 
 def inputs_fingerprint(scope: Scope, reader: CellReader) -> str:
@@ -68,6 +91,7 @@ def inputs_fingerprint(scope: Scope, reader: CellReader) -> str:
             asdict(reader.choices),
             SCORER_VERSION,
             list(who.values_list("pk", "outcome", "exclusion__pk")),
+            [(study.slug, study.margin) for study in scope.studies],
             list(runs.values_list("checksum", flat=True)),
             list(published.values_list(*_published_columns())),
             _of_tasks(scope.tasks, reader),
@@ -78,6 +102,11 @@ def inputs_fingerprint(scope: Scope, reader: CellReader) -> str:
 def unscored_answers(scope: Scope, reader: CellReader) -> int:
     """Roughly how many answers of people and runs have no score yet under the reader's choices."""
     return sum(_unscored(task, scope, reader) for task in scope.tasks)
+
+
+def answers_in(scope: Scope) -> int:
+    """Roughly how many answers people and runs have given."""
+    return sum(_count(_owners(task, scope), task) for task in scope.tasks)
 
 
 def _published_columns() -> list[str]:
@@ -131,12 +160,27 @@ def _unscored(task: Task, scope: Scope, reader: CellReader) -> int:
         gold_version=reader.gold_version(task),
         scorer_version=SCORER_VERSION,
     )
-    people = Assignment.objects.filter(study__in=scope.studies, batch__task=task).completed()
-    runs = Run.objects.complete().filter(task=task)
-    owners: dict[str, QuerySet[Any]] = {
-        "batch__test_set": people.filter(~Exists(scored.filter(assignment=OuterRef("pk")))),
-        "test_set": runs.filter(~Exists(scored.filter(run=OuterRef("pk")))),
+    owners = _owners(task, scope)
+    unscored = {
+        "batch__test_set": owners["batch__test_set"].filter(
+            ~Exists(scored.filter(assignment=OuterRef("pk")))
+        ),
+        "test_set": owners["test_set"].filter(~Exists(scored.filter(run=OuterRef("pk")))),
     }
+    return _count(unscored, task)
+
+
+def _owners(task: Task, scope: Scope) -> dict[str, QuerySet[Any]]:
+    """The people and runs on a task, by the way to their test sets."""
+    people = Assignment.objects.filter(study__in=scope.studies, batch__task=task)
+    return {
+        "batch__test_set": people.completed(),
+        "test_set": Run.objects.complete().filter(task=task),
+    }
+
+
+def _count(owners: Mapping[str, QuerySet[Any]], task: Task) -> int:
+    """How many items their test sets have together."""
     sizes = _sizes(task)
     return sum(
         count * sizes[item_set]

@@ -3,13 +3,13 @@
 A benchmark of episodes has thousands of sets, so the sets of a task are read together.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.benchmarks.formats.content import checksum
 from annotation.models import Gold, Item, ItemSet, Task
-from scoring.core.normalisation import normalised, normalised_golds
+from scoring.core.normalisation import normalised_golds
 
 # The alternatives of one gold, each a set of texts.
 Texts = tuple[tuple[str, ...], ...]
@@ -36,10 +36,6 @@ class ScoredItems:
     def compared(self) -> list[list[list[str]]]:
         """The golds as S1 compares them."""
         return [normalised_golds(gold, self.normalisation) for gold in self.golds]
-
-    def as_compared(self, answer: Iterable[str]) -> list[str]:
-        """An answer as S1 compares it."""
-        return normalised(answer, self.normalisation)
 
     def __len__(self) -> int:
         return len(self.example_ids)

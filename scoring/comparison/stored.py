@@ -11,8 +11,10 @@ from scoring.comparison.curves import Curve
 from scoring.comparison.differences import Difference
 from scoring.comparison.floors import Bound
 from scoring.comparison.over_tasks import Aggregate
+from scoring.comparison.pooled import PooledTask
 from scoring.comparison.rows import Row
 from scoring.comparison.uncertainty import Uncertainty
+from scoring.comparison.verdicts import AverageVerdict, Verdicts
 from scoring.models import Part
 
 
@@ -22,6 +24,9 @@ class StoredTable:
     # What more than half of a cell's annotators chose.
     consensus: tuple[Row, ...]
     bounds: tuple[Bound, ...]
+    verdicts: Verdicts
+    # Over all tasks.
+    averages: tuple[Aggregate, ...]
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,13 @@ Sides = TypedDict(
 class Analysis:
     cells: tuple[AnalysedCell, ...]
     tests: tuple[Difference, ...]
+    systems: tuple[Difference, ...]
     changes: tuple[Difference, ...]
     curves: tuple[Curve, ...]
     aggregates: tuple[Aggregate, ...]
+    averages: tuple[AverageVerdict, ...]
     excluded: tuple[Sides, ...]
+    pooled: tuple[PooledTask, ...]
 
 
 STORED: dict[Part, type] = {Part.TABLE: StoredTable, Part.ANALYSIS: Analysis}

@@ -3,7 +3,7 @@
 from annotation.jobs import queue
 from annotation.models import Job
 from scoring.comparison.analysing import analyse
-from scoring.comparison.cache import JOBS, compute_ordered
+from scoring.comparison.cache import JOBS, compute_enqueued
 from scoring.comparison.comparing import compute_table
 from scoring.models import Part
 
@@ -11,12 +11,12 @@ from scoring.models import Part
 @queue.runs(JOBS[Part.TABLE])
 def compute_comparison(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: comparison, the id of the kept comparison."""
-    found = compute_ordered(job.arguments["comparison"], compute_table, progress=progress)
-    return {"summary": f"{len(found['rows'])} rows computed."}
+    table = compute_enqueued(job.arguments["comparison"], compute_table, progress=progress)
+    return {"summary": f"{len(table['rows'])} rows computed."}
 
 
 @queue.runs(JOBS[Part.ANALYSIS])
 def analyse_comparison(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: comparison, the id of the kept comparison."""
-    found = compute_ordered(job.arguments["comparison"], analyse, progress=progress)
-    return {"summary": f"{len(found['cells'])} cells analysed."}
+    analysis = compute_enqueued(job.arguments["comparison"], analyse, progress=progress)
+    return {"summary": f"{len(analysis['cells'])} cells analysed."}

@@ -15,11 +15,11 @@ def plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(part) for key, part in value.items()}
     if isinstance(value, str) or value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return known(value)
     if isinstance(value, Iterable):
-        return [plain(each) for each in value]
+        return [plain(part) for part in value]
     return plain(value.item())

@@ -1,13 +1,14 @@
 """The uncertainty of a cell: both intervals, the guard band, and where scores vary."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import nan
 
 import numpy as np
 
-from scoring.comparison.cells import Cell
+from scoring.comparison.cell_rows import cell_figures, guard_of
+from scoring.comparison.cells import Cell, Choices
 from scoring.comparison.rows import percent
-from scoring.core.intervals import CellInterval, cluster_scores, guard_band
-from scoring.core.splits import split_interval
+from scoring.core.intervals import NO_INTERVAL, CellInterval, cluster_scores
 from scoring.core.variance import variance_components
 
 
@@ -33,48 +34,61 @@ class Uncertainty:
     m: int
     new_items: Interval
     these_items: Interval
-    # Beside the interval for n < 5; None elsewhere.
+    # For n < 5, of two in place of the interval for new items; None elsewhere.
     guard: Interval | None
+    # The range of the mean without any one annotator, and how many are unlike the others.
+    without_low: float | None
+    without_high: float | None
+    flagged: int
     annotator_var: float
     item_var: float
     residual_var: float
     splits: int
+    shot_sets: str | None
     split_var: float
     within_split_var: float
+    notes: tuple[str, ...]
 
 
-def uncertainty(cell: Cell, *, seed: int) -> Uncertainty:
+def uncertainty(cell: Cell, choices: Choices) -> Uncertainty:
     """Of a cell in which somebody answered something."""
-    scores = cluster_scores(cell.scores, cell.clusters)
     new, these = (
-        split_interval(scores, cell.splits, estimand=estimand, rng=np.random.default_rng(seed))
+        cell_figures(cell, replace(choices, estimand=estimand))
         for estimand in ("new_items", "these_items")
     )
-    parts = variance_components(scores)
+    parts = variance_components(cluster_scores(cell.scores, cell.clusters))
     means = np.nanmean(cell.scores, axis=1)
-    guard = None
-    if new.cell.exploratory:
-        units = cluster_scores(cell.units, cell.clusters)
-        guard = _interval(guard_band(units, rng=np.random.default_rng(seed)))
+    guard, without = guard_of(cell, new), cell.without_each
     return Uncertainty(
         mean=percent(new.cell.mean),
-        sd=percent(new.annotator_sd),
+        sd=percent(float(means.std(ddof=1))) if len(means) > 1 else None,
         sd_ddof0=percent(float(means.std())) if len(means) > 1 else None,
         n=new.annotators,
         m=new.cell.m,
-        new_items=_interval(new.cell),
+        new_items=_interval(None if new.cell.n == 2 else new.cell),
         these_items=_interval(these.cell),
-        guard=guard,
+        guard=None if guard is None else _interval(guard),
+        without_low=percent(without.low),
+        without_high=percent(without.high),
+        flagged=sum(annotator.flagged for annotator in without.annotators),
         annotator_var=parts.annotator,
         item_var=parts.item,
         residual_var=parts.residual,
         splits=len(set(cell.splits)),
+        shot_sets=new.shot_sets if new.splits > 1 else None,
         split_var=new.split_var,
         within_split_var=new.annotator_var,
+        notes=tuple(dict.fromkeys((*new.cell.notes, *these.cell.notes))),
     )
 
 
-def _interval(found: CellInterval) -> Interval:
+def _interval(interval: CellInterval | None) -> Interval:
+    if interval is None:
+        return Interval(None, None, None, nan, NO_INTERVAL)
     return Interval(
-        percent(found.low), percent(found.high), percent(found.se), found.df, found.method
+        percent(interval.low),
+        percent(interval.high),
+        percent(interval.se),
+        interval.df,
+        interval.method,
     )

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from scoring.comparison import analysis_views, item_views, views
+from scoring.comparison import analysis_views, correction_views, item_views, views
 
 urlpatterns = [
     path("", views.comparison, name="comparison"),
@@ -17,4 +17,5 @@ urlpatterns = [
     ),
     path("items/", item_views.items, name="items"),
     path("items/<int:example_id>/", item_views.item, name="item"),
+    path("items/<int:example_id>/correct/", correction_views.correct, name="correct_gold"),
 ]

@@ -7,23 +7,31 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
+from annotation.access.rights import Right
 from annotation.models import GoldVersion
-from scoring.comparison.comparing import ComparisonTable, compare, glance, order_table, stop_table
+from scoring.comparison.comparing import ComparisonTable, enqueue_table, glance, stop_table
 from scoring.comparison.documents import FORMATS
-from scoring.comparison.paper_tables import people_table, system_tables
+from scoring.comparison.overview import overview, people_named, shots_of_people
+from scoring.comparison.paper_tables import is_people, people_table, system_tables
 from scoring.comparison.requests import (
+    arrange,
     asked,
     back_to,
     download,
-    for_researchers,
+    frame_of,
     render_or_poll,
+    rights_of,
+    shown_to,
 )
 from scoring.comparison.row_tables import annotator_table, interval_table
 from scoring.comparison.scope import Scope
+from scoring.comparison.sentences import summaries
 from scoring.models import shots_order
 
+# The view with every shot, interval and size in sight.
+WIDE = "wide"
 
-@for_researchers
+
 @require_safe
 def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     found, choices = asked(request, scope, name)
@@ -34,6 +42,8 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
         "title": found.title,
         "benchmark": found.benchmark,
         "tab": "comparison",
+        "wide": request.GET.get("view") == WIDE,
+        **frame_of(request, found),
         "choices": choices,
         "kept": seen.kept,
         "stale": seen.is_stale,
@@ -44,46 +54,64 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
     return render_or_poll(request, "scoring/comparison/comparison.html", context)
 
 
-@for_researchers
 @require_POST
 def order_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    order_table(*asked(request, scope, name), author=request.user)
+    enqueue_table(*asked(request, scope, name), author=request.user)
     return back_to("scoring:comparison", request, scope, name)
 
 
-@for_researchers
 @require_POST
 def stop_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     stop_table(*asked(request, scope, name))
     return back_to("scoring:comparison", request, scope, name)
 
 
-@for_researchers
 @require_safe
 def comparison_export(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
     if form not in FORMATS:
         raise Http404
+    found, choices = asked(request, scope, name)
+    seen = glance(found, choices, author=request.user)
+    if seen.is_stale or seen.table is None:
+        # Too much for a page to compute; that of the table shows how far the worker is, or why it
+        # stopped.
+        return back_to("scoring:comparison", request, scope, name)
     writer = FORMATS[form]
-    document = writer.write(compare(*asked(request, scope, name)))
+    document = writer.write(shown_to(request, found, seen.table))
     return download(document, writer.content_type, f"comparison-{name}.{writer.extension}")
 
 
-def _shown(request: ResearcherRequest, table: ComparisonTable, scope: Scope) -> dict[str, Any]:
+def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> dict[str, Any]:
+    table = shown_to(request, scope, kept)
     links = _item_links(request, table, scope)
+    shots_at = sorted({str(row.shots) for row in table.figures}, key=shots_order)
+    at = request.GET.get("at", "")
+    if at not in shots_at:
+        at = shots_of_people(table.rows)
     annotators = annotator_table(table.rows)
+    if scope.study:
+        annotators = annotators.without({"study"})
     return {
         "comparison": table,
+        "at": at,
+        "shots_at": shots_at,
+        "summaries": summaries(table, at),
+        "overview": arrange(request, overview(table, at, links)),
+        "has_measured": any(map(people_named, table.rows)),
+        "has_people": any(map(is_people, table.rows)),
         "people": people_table(table.figures, links),
         "systems": system_tables(table.figures, table.bounds, links),
-        "intervals": interval_table(table.rows),
-        "annotators": annotators.without({"study"}) if scope.study else annotators,
-        "formats": list(FORMATS),
+        "intervals": arrange(request, interval_table(table.rows)),
+        "annotators": arrange(request, annotators),
+        "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
     }
 
 
 def _item_links(request: ResearcherRequest, table: ComparisonTable, scope: Scope) -> dict[str, str]:
-    """By task. Published figures may be for tasks whose items are not here."""
+    """By task, for those who may see items. Published figures may be for tasks without any here."""
+    if Right.GOLD not in rights_of(request, scope):
+        return {}
     page = reverse("scoring:items", args=["study" if scope.study else "benchmark", scope.name])
     links = {}
     for task in {row.task for row in table.rows if row.kind != "reported"}:

@@ -7,19 +7,22 @@ Bytes are deterministic: the same rows give the same file.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from io import BytesIO
+from itertools import pairwise
 from math import nan
 from textwrap import fill
 from typing import Any, Literal
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotation.benchmarks.floors import ALMOST_ALL
 from scoring.comparison.floors import CEILING, Bound, no_skill
-from scoring.comparison.items import ItemFigures
+from scoring.comparison.items import ItemScores
 from scoring.comparison.paper_tables import UNKNOWN, is_people, task_order
 from scoring.comparison.policies import first_policies, policies_of, policy_of
 from scoring.comparison.rows import Row
@@ -46,12 +49,44 @@ DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
 INK = "#1d2429"
 GRID = "#80868b"
 
-# The width of a legend entry in inches: its line, its handle and gaps, each character.
+# A legend entry in inches, at eight points: its line, its handle and gaps, each character.
 LEGEND_LINE, LEGEND_HANDLE, LEGEND_SIGN = 0.17, 0.65, 0.065
 MOST_SIGNS = 44
 
 
-def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> Figure:
+@dataclass(frozen=True)
+class Size:
+    """Of a figure: its width in inches, how many panels stand in a row, the points of its smallest
+    text, and how high a panel is beside its width."""
+
+    width: float
+    across: int
+    points: float
+    height: float = 0.8
+
+    @property
+    def scale(self) -> float:
+        return self.points / 8
+
+    @property
+    def marks(self) -> float:
+        """How large they and their lines are: small panels hold as many of them."""
+        return self.scale**2
+
+
+# Over a page; in one of its two columns, or on a phone.
+PAGE, COLUMN = Size(10.2, 3, 8), Size(3.35, 2, 6.5, height=1.1)
+WIDEST_PANEL = 3.3
+SIZES = {"page": PAGE, "column": COLUMN}
+MOST_INCHES = 200
+DODGED_MARK = "*"
+# In shots, where there is only one number of them.
+MOST_ASIDE = 10
+# Of a panel's title and a forest's names.
+SHORT = 34
+
+
+def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = (), *, size: Size = PAGE) -> Figure:
     """S1 against shots, one panel for each policy of a task, with intervals: people as points,
     systems as lines."""
     shown = [
@@ -61,28 +96,38 @@ def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = ()) -> Figure:
     ]
     bounds = list(bounds)
     first = first_policies(shown, bounds)
-    places = [
+    task_policies = [
         (task, policy) for task in task_order(shown) for policy in policies_of(shown, task, first)
     ]
     looks = _looks(shown)
-    figure, panels = _panels(len(places), "S1 (percent)")
-    for panel, (task, policy) in zip(panels, places, strict=False):
+    figure, panels = _panels(len(task_policies), "S1 (percent)", size)
+    for panel, (task, policy) in zip(panels, task_policies, strict=False):
         here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
-        _shots_panel(panel, f"{task}, {policy}" if policy else task, here, looks)
+        _title(panel, f"{task}, {policy}" if policy else task, size)
+        _shots_panel(panel, here, looks, size)
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
-    told = f"{UNKNOWN} published without its reference policy"
-    _legend(figure, panels, told if any(map(_is_unknown, shown)) else None)
+    told = {
+        f"{UNKNOWN} published without its reference policy": any(map(_is_unknown, shown)),
+        f"{DODGED_MARK} marks with intervals stand side by side": any(
+            panel.get_xlabel().endswith(DODGED_MARK) for panel in panels
+        ),
+    }
+    _legend(figure, panels, size, "\n".join(note for note, applies in told.items() if applies))
     return figure
 
 
-def differences_figure(tests: Sequence[Plain]) -> Figure:
+def differences_figure(tests: Sequence[Plain], *, size: Size = PAGE) -> Figure:
     """A forest: each difference with its interval, people less system; hollow where the
     group is too small for more than exploring."""
     shown = [test for test in tests if test["difference"] is not None]
-    names = [fill(name, MOST_SIGNS) for name in _test_names(shown)]
+    # Names take less than half of the width.
+    width = min(7.5, size.width)
+    signs = min(MOST_SIGNS, int(0.45 * width / (LEGEND_SIGN * size.scale)))
+    names = [fill(name, signs) for name in _test_names(shown)]
     lines = max((1 + name.count("\n") for name in names), default=1)
-    height = 1.2 + (0.12 + 0.15 * lines) * max(1, len(shown))
-    figure = Figure(figsize=(7.5, height), layout="constrained")
+    # An image has only so many pixels: beyond that the lines move closer.
+    height = min(MOST_INCHES, 1.2 + size.scale * (0.07 + 0.14 * lines) * max(1, len(shown)))
+    figure = Figure(figsize=(width, height), layout="constrained")
     panel = figure.subplots()
     for place, test in enumerate(shown):
         middle, low, high = test["difference"], test["low"], test["high"]
@@ -92,10 +137,21 @@ def differences_figure(tests: Sequence[Plain]) -> Figure:
         panel.plot([middle], [place], "o", color=INK, markerfacecolor=filled, markersize=5)
     panel.axvline(0, color=GRID, linewidth=1, linestyle="--")
     panel.set_yticks(range(len(shown)), names)
-    panel.invert_yaxis()
-    panel.set_xlabel("people less system, percent points, with 95 % interval", color=INK)
-    _dress(panel, "x")
+    panel.set_ylim(max(1, len(shown)) - 0.5, -0.5)
+    panel.set_xlim(*_reach(shown))
+    # Beneath the marks alone, which names leave half of the width.
+    told = "people less system, percent points, with 95 % interval"
+    _across(panel, fill(told, int(0.55 * width / (LEGEND_SIGN * size.scale))), size)
+    _dress(panel, "x", size)
     return figure
+
+
+def _reach(tests: Sequence[Plain]) -> tuple[float, float]:
+    """From the least limit to the greatest, and 0 between them; never beyond what is possible."""
+    ends = [0.0]
+    for test in tests:
+        ends += [test[name] for name in ("low", "difference", "high") if test[name] is not None]
+    return max(-102.0, min(ends) - 2), min(102.0, max(ends) + 2)
 
 
 def _test_names(tests: Sequence[Plain]) -> list[str]:
@@ -107,19 +163,19 @@ def _test_names(tests: Sequence[Plain]) -> list[str]:
     ]
 
 
-def curves_figure(curves: Sequence[Plain]) -> Figure:
+def curves_figure(curves: Sequence[Plain], *, size: Size = PAGE) -> Figure:
     """Learning over the training items, one panel per cell: each annotator pale, the group's
     mean hollow, the adjusted mean filled with its SE."""
-    figure, panels = _panels(len(curves), "S1 (percent)")
+    figure, panels = _panels(len(curves), "S1 (percent)", size)
     for panel, curve in zip(panels, curves, strict=False):
         points = curve["points"]
-        places = [(point["first"] + point["last"]) / 2 for point in points]
+        positions = [(point["first"] + point["last"]) / 2 for point in points]
         for means in curve["by_annotator"].values():
-            panel.plot(places, _gaps(means), color=GRID, linewidth=0.8, alpha=0.6)
+            panel.plot(positions, _gaps(means), color=GRID, linewidth=0.8, alpha=0.6)
         means = _gaps(point["mean"] for point in points)
-        panel.plot(places, means, "o--", color=INK, markerfacecolor="none", label="mean")
+        panel.plot(positions, means, "o--", color=INK, markerfacecolor="none", label="mean")
         panel.errorbar(
-            places,
+            positions,
             _gaps(point["adjusted"] for point in points),
             yerr=_gaps(point["se"] for point in points),
             fmt="s-",
@@ -128,41 +184,42 @@ def curves_figure(curves: Sequence[Plain]) -> Figure:
             capsize=3,
             label="adjusted for the item, ± SE",
         )
-        panel.set_title(f"{curve['task']}, {curve['shots']} shots", fontsize=10, color=INK)
-        panel.set_xlabel("position in training", color=INK)
-        panel.set_ylim(0, 118)  # an adjusted mean may pass 100
-        _dress(panel, "y")
-    _legend(figure, panels)
+        _title(panel, f"{curve['task']}, {curve['shots']} shots", size)
+        _across(panel, "position in training", size)
+        panel.set_ylim(-2, 102)
+        _dress(panel, "y", size)
+    _legend(figure, panels, size)
     return figure
 
 
-def items_figure(task: str, items: Sequence[ItemFigures]) -> Figure:
+def items_figure(task: str, items: Sequence[ItemScores], *, size: Size = PAGE) -> Figure:
     """Each item's mean for people against that for systems; a larger circle holds more
     items. Above the diagonal systems do better, below it people."""
-    places = Counter(
+    by_scores = Counter(
         (round(item.people, 1), round(item.systems, 1))
         for item in items
         if item.people is not None and item.systems is not None
     )
-    figure = Figure(figsize=(5.2, 5.4), layout="constrained")
+    width = min(5.2, size.width)
+    figure = Figure(figsize=(width, width + 0.2), layout="constrained")
     panel = figure.subplots()
     panel.plot([0, 100], [0, 100], color=GRID, linewidth=1, linestyle="--")
     panel.scatter(
-        [people for people, _ in places],
-        [systems for _, systems in places],
-        [14 * count for count in places.values()],
+        [people for people, _ in by_scores],
+        [systems for _, systems in by_scores],
+        [14 * count for count in by_scores.values()],
         facecolor=COLOURS[0],
         edgecolor=INK,
         linewidth=0.6,
         alpha=0.55,
     )
-    panel.set_title(f"{task}: {places.total()} items", fontsize=10, color=INK)
-    panel.set_xlabel("people's mean S1 (percent)", color=INK)
-    panel.set_ylabel("systems' mean S1 (percent)", color=INK)
+    _title(panel, f"{task}: {by_scores.total()} items", size)
+    _across(panel, "people's mean S1 (percent)", size)
+    _up(panel, "systems' mean S1 (percent)", size)
     panel.set_xlim(-4, 104)
     panel.set_ylim(-4, 104)
     panel.set_aspect("equal")
-    _dress(panel, "both")
+    _dress(panel, "both", size)
     return figure
 
 
@@ -181,6 +238,11 @@ def rendered(figure: Figure, form: str) -> bytes:
     return out.getvalue()
 
 
+def file_name(figure: str, name: str, form: str, size: str) -> str:
+    of_column = "-column" if size == "column" else ""
+    return f"{figure}-{name}{of_column}.{form}"
+
+
 def inline_svg(figure: Figure, title: str) -> str:
     """An SVG that can stand in a page: no style attribute (the page's policy refuses those),
     and the ink is the page's own, so that it turns with the page's colours."""
@@ -189,27 +251,42 @@ def inline_svg(figure: Figure, title: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
-    text = re.sub(r'style="([^"]*)"', lambda found: _attributes(found[1]), text)
+    text = re.sub(r'style="([^"]*)"', lambda match: _attributes(match[1]), text)
     text = text.replace(INK, "currentColor")
     name = f'role="img" aria-label="{_escaped(title)}"'
     return text.replace("<svg", f'<svg {name} stroke-linejoin="round"', 1)
 
 
-def _panels(count: int, label: str) -> tuple[Figure, Sequence[Axes]]:
-    """Up to three panels in a row, on one scale."""
-    across = min(3, max(1, count))
+def _panels(count: int, label: str, size: Size) -> tuple[Figure, Sequence[Axes]]:
+    """Panels in rows, on one scale; a few are no wider than one of many."""
+    across = min(size.across, max(1, count))
     down = -(-count // across) or 1
-    figure = Figure(figsize=(3.3 * across + 0.3, 2.7 * down + 0.6), layout="constrained")
+    wide = min(WIDEST_PANEL, (size.width - 0.3) / across)
+    figure = Figure(
+        figsize=(wide * across + 0.3, size.height * wide * down + 0.6), layout="constrained"
+    )
     panels = list(figure.subplots(down, across, squeeze=False, sharey=True).ravel())
     for panel in panels[count:]:
         panel.set_axis_off()
     for panel in panels[::across]:
-        panel.set_ylabel(label, color=INK)
+        _up(panel, label, size)
     return figure, panels
 
 
-def _dress(panel: Axes, grid: Literal["both", "x", "y"]) -> None:
-    panel.tick_params(colors=INK, labelsize=8)
+def _title(panel: Axes, text: str, size: Size) -> None:
+    panel.set_title(_in_short(text), fontsize=size.points + 2, color=INK)
+
+
+def _across(panel: Axes, text: str, size: Size) -> None:
+    panel.set_xlabel(text, fontsize=size.points + 1, color=INK)
+
+
+def _up(panel: Axes, text: str, size: Size) -> None:
+    panel.set_ylabel(text, fontsize=size.points + 1, color=INK)
+
+
+def _dress(panel: Axes, grid: Literal["both", "x", "y"], size: Size) -> None:
+    panel.tick_params(colors=INK, labelsize=size.points)
     panel.grid(axis=grid, color=GRID, alpha=0.25, linewidth=0.6)
     panel.set_facecolor("none")
     for side, spine in panel.spines.items():
@@ -217,44 +294,78 @@ def _dress(panel: Axes, grid: Literal["both", "x", "y"]) -> None:
         spine.set_color(GRID)
 
 
+def _in_short(name: str) -> str:
+    return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
+
+
 def _gaps(values: Iterable[float | None]) -> list[float]:
     return [nan if value is None else value for value in values]
 
 
 def _shots_panel(
-    panel: Axes, title: str, rows: Sequence[Row], looks: dict[str, tuple[str, str]]
+    panel: Axes, rows: Sequence[Row], looks: dict[str, tuple[str, str]], size: Size
 ) -> None:
-    panel.set_title(title, fontsize=10, color=INK)
-    lines = _lines([row for row in rows if not is_people(row)])
-    for number, (name, line) in enumerate(lines.items()):
-        colour, marker = looks[line[0].system or ""]
-        told = [row for row in line if row.ci_low is not None and row.ci_high is not None]
-        # Offset from people's and from one another, so that no interval hides another.
-        aside = min(0.5, 3 / len(lines)) * (number + 1) if told else 0
-        panel.vlines(
-            [float(row.shots or 0) - aside for row in told],
-            _gaps(row.ci_low for row in told),
-            _gaps(row.ci_high for row in told),
-            color=colour,
-            linewidth=0.9,
-        )
-        panel.plot(
-            [float(row.shots or 0) - aside for row in line],
-            _gaps(row.mean for row in line),
-            DASHES.get(line[0].method or "", "-."),
-            color=colour,
-            marker=marker,
-            markersize=4,
-            linewidth=1.2,
-            markerfacecolor="none" if line[0].kind == "reported" else colour,
-            label=name,
-        )
-    for number, (name, line) in enumerate(_lines([r for r in rows if is_people(r)]).items()):
-        _people(panel, name, line, number)
-    panel.set_ylim(0, 100)
-    panel.set_xticks(sorted({row.shots for row in rows}))
-    panel.set_xlabel("shots", color=INK)
-    _dress(panel, "y")
+    systems = _lines([row for row in rows if not is_people(row)])
+    people = _lines([row for row in rows if is_people(row)])
+    step = _step(rows)
+    asides = _asides([*people.values(), *systems.values()], step)
+    for (name, line), aside in zip(systems.items(), asides[len(people) :], strict=True):
+        _system(panel, name, line, aside, looks[line[0].system or ""], size)
+    for number, (name, line) in enumerate(people.items()):
+        _people(panel, name, line, number, asides[number], size)
+    panel.set_ylim(-2, 102)  # a mark at either end is whole
+    shots = sorted({int(row.shots or 0) for row in rows})
+    panel.set_xticks(shots)
+    panel.set_xlim(shots[0] - step / 2, shots[-1] + step / 2)
+    _across(panel, f"shots{DODGED_MARK * any(asides)}", size)
+    _dress(panel, "y", size)
+
+
+def _step(rows: Sequence[Row]) -> float:
+    """The least distance between two numbers of shots."""
+    shots = sorted({int(row.shots or 0) for row in rows})
+    return float(min((b - a for a, b in pairwise(shots)), default=MOST_ASIDE))
+
+
+def _asides(lines: Sequence[Sequence[Row]], step: float) -> list[float]:
+    """How far each line stands beside its shots. Marks stand on them; only where several intervals
+    would hide one another do those after the first stand aside, to the left and right, all within a
+    sixth of the way to the next shots."""
+    has_interval = [any(row.ci_low is not None for row in line) for line in lines]
+    count = sum(has_interval) | 1
+    places = (np.arange(count) - count // 2) * step / (3 * max(1, count - 1))
+    room = iter(sorted(places.tolist(), key=abs))
+    return [next(room) if told else 0.0 for told in has_interval]
+
+
+def _system(
+    panel: Axes,
+    name: str,
+    line: Sequence[Row],
+    aside: float,
+    look: tuple[str, str],
+    size: Size,
+) -> None:
+    colour, marker = look
+    told = [row for row in line if row.ci_low is not None and row.ci_high is not None]
+    panel.vlines(
+        [float(row.shots or 0) + aside for row in told],
+        _gaps(row.ci_low for row in told),
+        _gaps(row.ci_high for row in told),
+        color=colour,
+        linewidth=0.9 * size.marks,
+    )
+    panel.plot(
+        [float(row.shots or 0) + aside for row in line],
+        _gaps(row.mean for row in line),
+        DASHES.get(line[0].method or "", "-."),
+        color=colour,
+        marker=marker,
+        markersize=4 * size.marks,
+        linewidth=1.2 * size.marks,
+        markerfacecolor="none" if line[0].kind == "reported" else colour,
+        label=name,
+    )
 
 
 def _bound_lines(panel: Axes, bounds: Sequence[Bound]) -> None:
@@ -265,26 +376,32 @@ def _bound_lines(panel: Axes, bounds: Sequence[Bound]) -> None:
             panel.axhline(bound.score, color=GRID, linestyle=":", label="ceiling of the form")
 
 
-def _people(panel: Axes, name: str, line: Sequence[Row], number: int) -> None:
-    # Offset from one another, so that no interval hides another.
-    places = [float(row.shots or 0) + 0.5 * number for row in line]
+def _people(
+    panel: Axes, name: str, line: Sequence[Row], number: int, aside: float, size: Size
+) -> None:
+    shots = [float(row.shots or 0) + aside for row in line]
     means = [row.mean or 0.0 for row in line]
-    low = [m - (m if r.ci_low is None else r.ci_low) for m, r in zip(means, line, strict=True)]
-    high = [(m if r.ci_high is None else r.ci_high) - m for m, r in zip(means, line, strict=True)]
+    # Never below 0: a limit may be the mean itself, but for rounding.
+    low = [max(0.0, m - _or(r.ci_low, m)) for m, r in zip(means, line, strict=True)]
+    high = [max(0.0, _or(r.ci_high, m) - m) for m, r in zip(means, line, strict=True)]
     measured = line[0].kind == "human"
     marker = "*" if line[0].kind == "reported" else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
     panel.errorbar(
-        places,
+        shots,
         means,
         yerr=[low, high],
         fmt=marker,
         color=INK,
         markerfacecolor=INK if measured else "none",
-        markersize=6 if measured else 8,
-        capsize=3,
-        linewidth=1.4,
+        markersize=(6 if measured else 8) * size.marks,
+        capsize=3 * size.marks,
+        linewidth=1.4 * size.marks,
         label=name,
     )
+
+
+def _or(limit: float | None, mean: float) -> float:
+    return mean if limit is None else limit
 
 
 def _lines(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -313,7 +430,7 @@ def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _legend(figure: Figure, panels: Iterable[Axes], note: str | None = None) -> None:
+def _legend(figure: Figure, panels: Iterable[Axes], size: Size, note: str = "") -> None:
     """Beneath the panels, in as many columns as its names allow; the figure grows by it."""
     handles: dict[str, Artist] = {}
     for panel in panels:
@@ -322,44 +439,45 @@ def _legend(figure: Figure, panels: Iterable[Axes], note: str | None = None) -> 
     if not handles:
         return
     width, height = figure.get_size_inches()
-    signs = min(MOST_SIGNS, int((width - LEGEND_HANDLE) / LEGEND_SIGN))
+    a_handle, a_sign = LEGEND_HANDLE * size.scale, LEGEND_SIGN * size.scale
+    signs = min(MOST_SIGNS, int((width - a_handle) / a_sign))
     names = [fill(label, signs) for label in handles]
     widest = max(len(line) for name in names for line in name.split("\n"))
-    columns = min(3, int(width / (LEGEND_HANDLE + LEGEND_SIGN * widest)))
-    lines = _most_lines(names, columns) + (2 if note else 1)
-    figure.set_size_inches(width, height + LEGEND_LINE * lines)
+    columns = max(1, min(3, int(width / (a_handle + a_sign * widest))))
+    lines = _most_lines(names, columns) + 1 + len(note.splitlines())
+    figure.set_size_inches(width, height + LEGEND_LINE * size.scale * lines)
     legend = figure.legend(
         list(handles.values()),
         names,
         loc="outside lower center",
         ncols=columns,
-        fontsize=8,
+        fontsize=size.points,
         frameon=False,
         labelcolor=INK,
-        title=note,
-        title_fontsize=8,
+        title=note or None,
+        title_fontsize=size.points,
     )
     legend.get_title().set_color(INK)
 
 
 def _most_lines(names: Sequence[str], columns: int) -> int:
     """Of the legend's tallest column."""
-    each = -(-len(names) // columns)
-    starts = range(0, len(names), each)
-    return max(sum(1 + name.count("\n") for name in names[s : s + each]) for s in starts)
+    per_column = -(-len(names) // columns)
+    starts = range(0, len(names), per_column)
+    return max(sum(1 + name.count("\n") for name in names[s : s + per_column]) for s in starts)
 
 
 def _attributes(style: str) -> str:
     """A style's declarations as attributes; the font shorthand has no attribute of its own."""
     pairs = [part.split(":", 1) for part in style.split(";") if ":" in part]
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for name, value in ((name.strip(), value.strip()) for name, value in pairs):
         if name == "font":
             size = re.search(r"([\d.]+)px", value)
-            found["font-size"] = size[1] if size else "10"
+            attributes["font-size"] = size[1] if size else "10"
         elif name != "font-family":
-            found[name] = value
-    return " ".join(f'{name}="{_escaped(value)}"' for name, value in found.items())
+            attributes[name] = value
+    return " ".join(f'{name}="{_escaped(value)}"' for name, value in attributes.items())
 
 
 def _escaped(text: str) -> str:

@@ -2,60 +2,84 @@
 
 from typing import Any
 
-from django.http import Http404, HttpResponse
-from django.views.decorators.http import require_safe
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access.requests import ResearcherRequest
+from annotation.access.rights import Right
+from annotation.jobs.requests import large_file
 from scoring.comparison.analysis_views import kept_analysis
 from scoring.comparison.cells import CellReader
 from scoring.comparison.comparing import glance
-from scoring.comparison.item_views import chosen_task
-from scoring.comparison.items import item_figures, task_cells
-from scoring.comparison.requests import asked, download, for_researchers
+from scoring.comparison.item_views import chosen_task, in_order
+from scoring.comparison.items import item_scores, task_cells
+from scoring.comparison.ordered_files import wanted_file
+from scoring.comparison.requests import asked, download, shown_to
 from scoring.figures import drawing
+from scoring.figures.tasks import JOB
 
 # The part of a kept analysis that a figure draws.
 PARTS = {"differences": "tests", "curves": "curves"}
 
 
-@for_researchers
 @require_safe
 def shots_figure(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
     """Score against shots, for the table as shown."""
-    table = glance(*asked(request, scope, name), author=request.user).table
+    found, choices = asked(request, scope, name)
+    table = glance(found, choices, author=request.user).table
     if table is None:
         raise Http404
-    return _response("shots", form, name, table.rows, table.bounds)
+    table = shown_to(request, found, table)
+    return _response(request, "shots", form, name, table.rows, table.bounds)
 
 
-@for_researchers
 @require_safe
 def analysis_figure(
     request: ResearcherRequest, scope: str, name: str, figure: str, form: str
 ) -> HttpResponse:
-    kept = kept_analysis(*asked(request, scope, name))
+    compared, choices = asked(request, scope, name, Right.GOLD)
+    kept = kept_analysis(compared, choices)
     if figure not in PARTS or not kept.result:
         raise Http404
-    return _response(figure, form, name, kept.result[PARTS[figure]])
+    order = {task: place for place, task in enumerate(compared.task_order)}
+    drawn = sorted(kept.result[PARTS[figure]], key=lambda row: order.get(row["task"], len(order)))
+    return _response(request, figure, form, name, drawn)
 
 
-@for_researchers
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -> HttpResponse:
-    compared, choices = asked(request, scope, name)
-    task = chosen_task(compared.tasks, request.GET)
+    compared, choices = asked(request, scope, name, Right.GOLD)
+    task = chosen_task(in_order(compared), request.GET)
     if task is None:
         raise Http404
+    size = _size(request)
+    file = wanted_file(JOB, compared, choices, task=task.slug, form=form, size=size)
+    if form in drawing.CONTENT_TYPES and file.is_large:
+        back = reverse("scoring:items", args=[scope, name])
+        return large_file(request, file, drawing.CONTENT_TYPES[form], back=back)
     cells = task_cells(task, compared.studies, CellReader(choices))
-    return _response("items", form, name, task.slug, item_figures(task, *cells))
+    return _response(request, "items", form, name, task.slug, item_scores(task, *cells))
 
 
-def _response(figure: str, form: str, name: str, *inputs: Any) -> HttpResponse:
+def _response(
+    request: HttpRequest, figure: str, form: str, name: str, *inputs: Any
+) -> HttpResponse:
     if form not in (*drawing.CONTENT_TYPES, "fragment"):
         raise Http404
+    size = _size(request)
     draw, title = drawing.FIGURES[figure]
-    drawn = draw(*inputs)
+    drawn = draw(*inputs, size=drawing.SIZES[size])
     if form == "fragment":
         return HttpResponse(drawing.inline_svg(drawn, title))
     document = drawing.rendered(drawn, form)
-    return download(document, drawing.CONTENT_TYPES[form], f"{figure}-{name}.{form}")
+    named = drawing.file_name(figure, name, form, size)
+    return download(document, drawing.CONTENT_TYPES[form], named)
+
+
+def _size(request: HttpRequest) -> str:
+    """As the address says: over a page, or `size=column` for one of its two columns."""
+    size = request.GET.get("size", "page")
+    if size not in drawing.SIZES:
+        raise Http404
+    return size

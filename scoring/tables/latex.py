@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from scoring.tables.table import ReadCell, Table
+from scoring.tables.layout import LaidCell, Layout, laid_out
+from scoring.tables.table import Table
 
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
 SIGNS = {
@@ -28,6 +29,10 @@ SIGNS = {
     "Σ": r"$\Sigma$",
     "α": r"$\alpha$",
     "²": r"\textsuperscript{2}",
+    "−": "$-$",
+    "▲": r"$\uparrow$",
+    "▼": r"$\downarrow$",
+    "≈": r"$\approx$",
 }
 
 
@@ -37,7 +42,8 @@ def as_latex(tables: Sequence[Table], *, comment: str = "") -> str:
 
 
 def latex_table(table: Table) -> str:
-    return _in_one_piece(table) if table.is_short else _over_pages(table)
+    layout = laid_out(table)
+    return _in_one_piece(layout) if layout.is_short else _over_pages(layout)
 
 
 def escaped(value: object) -> str:
@@ -45,94 +51,95 @@ def escaped(value: object) -> str:
     return "".join(SIGNS.get(sign, sign) for sign in str(value))
 
 
-def _in_one_piece(table: Table) -> str:
+def _in_one_piece(layout: Layout) -> str:
     # A wide one spans both columns of a page.
-    kind = "table*" if table.has_groups else "table"
+    kind = "table*" if layout.has_groups else "table"
     return "\n".join(
         [
             rf"\begin{{{kind}}}",
-            r"\centering",
-            rf"\caption{{{escaped(table.caption)}}}",
-            r"\resizebox{\textwidth}{!}{%",
-            rf"\begin{{tabular}}{{{_letters(table)}}}",
+            # The caption stands above, where LaTeX's own space is beneath it.
+            r"\centering\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{4pt}",
+            rf"\caption{{{escaped(layout.caption)}}}",
+            # No wider than the page, and never blown up to it.
+            r"\footnotesize\setlength{\tabcolsep}{4pt}\sbox0{%",
+            rf"\begin{{tabular}}{{{_letters(layout)}}}",
             r"\toprule",
-            *_head(table),
+            *_head(layout),
             r"\midrule",
-            *_body(table),
+            *_body(layout),
             r"\bottomrule",
             r"\end{tabular}}",
-            *_notes(table),
+            r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
+            *_notes(layout),
             rf"\end{{{kind}}}",
         ]
     )
 
 
-def _over_pages(table: Table) -> str:
+def _over_pages(layout: Layout) -> str:
     return "\n".join(
         [
             r"{\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{longtable}}{{{_letters(table)}}}",
-            rf"\caption{{{escaped(table.caption)}}}\\",
+            rf"\begin{{longtable}}{{{_letters(layout)}}}",
+            rf"\caption{{{escaped(layout.caption)}}}\\",
             r"\toprule",
-            *_head(table),
+            *_head(layout),
             r"\midrule",
             r"\endhead",
-            *_body(table),
+            *_body(layout),
             r"\bottomrule",
             r"\end{longtable}}",
-            *_notes(table),
+            *_notes(layout),
         ]
     )
 
 
-def _letters(table: Table) -> str:
-    return "".join("r" if column.is_number else "l" for column in table.spread_columns)
+def _letters(layout: Layout) -> str:
+    return "".join("r" if column.is_number else "l" for column in layout.columns)
 
 
-def _notes(table: Table) -> list[str]:
-    return [rf"\par\footnotesize {escaped(f'{m} {note}')}" for m, note in table.notes.items()]
+def _notes(layout: Layout) -> list[str]:
+    """All in one paragraph."""
+    notes = r" \quad ".join(map(escaped, layout.notes))
+    return [rf"\par\smallskip\footnotesize {notes}"] if notes else []
 
 
-def _head(table: Table) -> list[str]:
+def _head(layout: Layout) -> list[str]:
     """Heads over several columns, and the columns' own, if any."""
-    columns = table.spread_columns
-    headings = _line(escaped(column.full_heading) for column in columns)
-    if not table.has_groups:
-        return [headings]
-    if not table.has_two_heads:
-        names = (table.group_name(each.group) if each.group else each.heading for each in columns)
-        return [_line(map(escaped, names))]
-    # The columns that documents split off come before the groups.
-    place = 1 + len(columns) - len(table.columns)
-    texts, rules = [""] * (place - 1), []
-    for group, beneath in table.heads:
-        name, end = table.group_name(group) if group else "", place + len(beneath) - 1
-        texts.append(rf"\multicolumn{{{len(beneath)}}}{{c}}{{{escaped(name)}}}" if group else "")
-        if group:
-            rules.append(rf"\cmidrule(lr){{{place}-{end}}}")
-        place = end + 1
-    return [_line(texts), " ".join(rules), headings]
+    columns = layout.columns
+    if not layout.heads:
+        return [_line(escaped(column.group or column.heading) for column in columns)]
+    texts, rules, first = [], [], 1
+    for head in layout.heads:
+        last = first + head.span - 1
+        if head.text:
+            texts.append(rf"\multicolumn{{{head.span}}}{{c}}{{{escaped(head.text)}}}")
+            rules.append(rf"\cmidrule(lr){{{first}-{last}}}")
+        else:
+            texts.append("")
+        first = last + 1
+    return [_line(texts), " ".join(rules), _line(escaped(column.heading) for column in columns)]
 
 
-def _body(table: Table) -> Iterable[str]:
+def _body(layout: Layout) -> Iterable[str]:
     """Short tables have space between their lines."""
     previous: str | None = None
-    for kind, texts in table.spread_lines(_cell):
-        if previous is not None and kind != previous:
+    for line in layout.lines:
+        if previous is not None and line.kind != previous:
             yield r"\midrule"
-        elif previous is not None and table.is_short and table.has_groups:
+        elif previous is not None and layout.is_short and layout.has_groups:
             yield r"\addlinespace[2pt]"
-        previous = kind
-        yield _line(texts)
+        previous = line.kind
+        yield _line(map(_cell, line.cells))
 
 
-def _cell(part: ReadCell) -> str:
-    """Mean and SD, the interval beneath."""
-    figure = escaped(part.figure if part.column.is_number else part.noted)
-    figure += escaped(part.cell.marks)
-    if not part.interval:
+def _cell(cell: LaidCell) -> str:
+    """Mean and SD, beneath them the interval and what they rest on."""
+    figure = escaped(cell.figure + cell.marks)
+    beneath = [escaped(text) for text in (cell.interval, cell.size) if text]
+    if not beneath:
         return figure
-    stacked = rf"{figure} \\ {{}}{escaped(part.interval)}"
+    stacked = r" \\ {}".join([figure, *beneath])
     return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{stacked}\end{{tabular}}"
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from scoring.tables.table import Column, ReadCell, Table
+from scoring.tables.layout import laid_out
+from scoring.tables.table import Table
 
 
 def as_markdown(tables: Sequence[Table]) -> str:
@@ -18,24 +19,14 @@ def escaped(value: object) -> str:
 
 
 def _parts(table: Table) -> Iterable[str]:
-    yield f"## {escaped(table.title)}"
-    if table.note:
-        yield escaped(table.note)
-    head = [_heading(table, column) for column in table.spread_columns]
-    lines = [texts for _, texts in table.spread_lines(_text)]
+    layout = laid_out(table)
+    yield f"## {escaped(layout.title)}"
+    if layout.note:
+        yield escaped(layout.note)
+    head = [escaped(" ".join(filter(None, [c.group, c.heading]))) for c in layout.columns]
+    lines = [[escaped(cell.in_one_line) for cell in line.cells] for line in layout.lines]
     yield "\n".join(map(_line, [head, ["---"] * len(head), *lines]))
-    for mark, note in table.notes.items():
-        yield f"{mark} {note}"
-
-
-def _heading(table: Table, column: Column) -> str:
-    group = table.group_name(column.group) if column.group else ""
-    return escaped(" ".join(filter(None, [group, column.full_heading])))
-
-
-def _text(part: ReadCell) -> str:
-    figure = part.figure if part.column.is_number else part.noted
-    return escaped(" ".join(filter(None, [figure, part.interval])) + part.cell.marks)
+    yield from map(escaped, layout.notes)
 
 
 def _line(texts: Sequence[str]) -> str:

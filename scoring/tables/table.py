@@ -3,7 +3,7 @@
 Numbers stay numbers: their column says how to show them, and exports have them unrounded.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +17,8 @@ Value: TypeAlias = str | int | float | bool | None
 Text: TypeAlias = "str | _StrPromise"
 
 MISSING = "–"
+# From so many columns on, readers choose which ones are in sight.
+WIDE = 8
 # A line that heads those that follow it.
 SECTION = "section"
 
@@ -47,11 +49,19 @@ class Column:
     is_strong: bool = False
     # As aria-sort says it.
     sort: str = ""
+    # What the address says once a click on the heading has sorted by it.
+    order: str = ""
     group: Group | None = None
 
     @property
     def full_heading(self) -> str:
         return f"{self.heading}, {self.unit}" if self.unit else str(self.heading)
+
+    @property
+    def label(self) -> str:
+        """What it is called where its headings are out of sight."""
+        task = self.group.heading if self.group else ""
+        return " ".join(part for part in (task, self.full_heading) if part)
 
     def read(self, value: Value) -> str:
         if value is None:
@@ -75,10 +85,18 @@ class Cell:
     high: float | None = None
     # Each character is one mark, which the table's notes explain.
     marks: str = ""
+    # What a test says of the value; the table's notes explain it too.
+    sign: str = ""
+    # How far it lies from what it is read against, where nothing can be tested.
+    distance: float | None = None
+    # What it opens into on a page: labels with texts.
+    opens: tuple[tuple[Text, str], ...] = ()
     # Of a name. Documents give it its own column.
     aside: str = ""
     # Beneath the value; in brackets in documents.
     note: str = ""
+    # What it rests on, in documents; pages have it beneath.
+    size: str = ""
     # Small lines, only on pages; so are the others.
     beneath: tuple[str, ...] = ()
     rank: int | None = None
@@ -118,8 +136,9 @@ class ReadCell:
 
     @property
     def figure(self) -> str:
-        """With its SD."""
-        return f"{self.text} ({self.sd})" if self.sd else self.text
+        """With its SD, and what a test says of it."""
+        told = (self.text, f"({self.sd})" if self.sd else "", self.cell.sign, self.distance)
+        return " ".join(filter(None, told))
 
     @property
     def sd(self) -> str:
@@ -128,6 +147,10 @@ class ReadCell:
     @property
     def interval(self) -> str:
         return limits(self.cell.low, self.cell.high, digits=self.column.digits or 0)
+
+    @property
+    def distance(self) -> str:
+        return "" if self.cell.distance is None else signed(self.cell.distance)
 
     @property
     def noted(self) -> str:
@@ -139,6 +162,8 @@ class ReadCell:
 class ReadLine:
     kind: str
     cells: tuple[ReadCell, ...]
+    # In the table's further columns, as far as it has any there.
+    further: tuple[ReadCell, ...] = ()
 
     @property
     def is_section(self) -> bool:
@@ -160,6 +185,10 @@ class Table:
     is_folded: bool = False
     # Short enough to be set in one piece in a paper.
     is_short: bool = False
+    # Lines of one kind stay together, however they are sorted.
+    keeps_kinds: bool = False
+    # Behind a click on a line.
+    further: tuple[Column, ...] = ()
 
     @property
     def caption(self) -> str:
@@ -181,7 +210,13 @@ class Table:
     def read(self) -> list[ReadLine]:
         return [
             ReadLine(
-                line.kind, tuple(ReadCell(column, line.cell(column)) for column in self.columns)
+                line.kind,
+                tuple(ReadCell(column, line.cell(column)) for column in self.columns),
+                tuple(
+                    ReadCell(column, line.cell(column))
+                    for column in self.further
+                    if line.cell(column).value not in (None, "")
+                ),
             )
             for line in self.lines
         ]
@@ -189,7 +224,7 @@ class Table:
     @property
     def notes(self) -> dict[str, Text]:
         cells = (line.cell(column) for line in self.lines for column in self.columns)
-        used = {mark for cell in cells for mark in cell.marks}
+        used = {mark for cell in cells for mark in (*cell.marks, cell.sign)}
         return {mark: note for mark, note in self.marks.items() if mark in used}
 
     @property
@@ -201,6 +236,20 @@ class Table:
             for those in [list(columns)]
             for part in ([those] if group else [[column] for column in those])
         ]
+
+    @property
+    def explained(self) -> list[Column]:
+        return [column for column in (*self.columns, *self.further) if column.meaning]
+
+    @property
+    def choosable(self) -> list[Column]:
+        return [column for column in (*self.columns, *self.further) if not column.is_name]
+
+    @property
+    def is_wide(self) -> bool:
+        """Too wide to show all that a reader may choose from."""
+        arranged = any(column.order for column in self.columns)
+        return arranged and len(self.choosable) >= WIDE
 
     @property
     def has_groups(self) -> bool:
@@ -219,7 +268,7 @@ class Table:
         return {columns[0].key for group, columns in self.heads if group}
 
     def group_name(self, group: Group) -> str:
-        same = {each for each, _ in self.heads if each and each.heading == group.heading}
+        same = {other for other, _ in self.heads if other and other.heading == group.heading}
         return f"{group.heading} ({group.aside})" if len(same) > 1 else group.heading
 
     def without(self, keys: Collection[str]) -> "Table":
@@ -236,55 +285,22 @@ class Table:
             }
         )
 
-    @property
-    def spread_columns(self) -> list[Column]:
-        """As documents set them: what is beside a value becomes its own column."""
-        asides = self._asides()
-        return [
-            part
-            for column in self.columns
-            for part in (
-                [column, replace(column, heading="", unit="", is_number=False)]
-                if column.key in asides
-                else [column]
-            )
-        ]
-
-    def spread_lines(self, write: Callable[[ReadCell], str]) -> Iterator[tuple[str, list[str]]]:
-        """The kind of each line, and its texts for the spread columns."""
-        asides = self._asides()
-        for line in self.read:
-            yield (
-                line.kind,
-                [
-                    text
-                    for part in line.cells
-                    for text in (
-                        [write(part), write(ReadCell(part.column, Cell(part.cell.aside)))]
-                        if part.column.key in asides
-                        else [write(part)]
-                    )
-                ],
-            )
-
-    def _asides(self) -> set[str]:
-        return {
-            column.key
-            for column in self.columns
-            if any(line.cell(column).aside for line in self.lines)
-        }
-
 
 def lines_of(records: Iterable[Mapping[str, Value]]) -> tuple[Line, ...]:
     return tuple(map(Line, records))
 
 
-def p_column(key: str, heading: Text) -> Column:
-    return Column(key, heading, digits=3, least=0.001)
+def p_column(key: str, heading: Text, meaning: Text = "") -> Column:
+    return Column(key, heading, meaning, digits=3, least=0.001)
 
 
 def rounded(value: float | None, digits: int = 1) -> str:
     return "" if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """With its sign, a true minus."""
+    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def limits(low: float | None, high: float | None, *, digits: int = 1) -> str:

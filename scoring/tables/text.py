@@ -1,28 +1,31 @@
-"""Plain text, in columns."""
+"""Plain text, in columns, with a rule between lines of different kinds."""
 
+from collections.abc import Iterable
+from itertools import groupby
 from textwrap import fill
 
-from scoring.tables.table import ReadCell, Table
+from scoring.tables.layout import LaidColumn, laid_out
+from scoring.tables.table import Table
 
 
 def as_text(table: Table, *, width: int = 88) -> str:
-    heads = [column.full_heading for column in table.spread_columns]
-    lines = [heads, *(texts for _, texts in table.spread_lines(_text))]
-    widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
-    rule = "  ".join("-" * width for width in widths)
-    head, *others = (_line(table, line, widths) for line in lines)
-    return "\n".join([fill(table.caption, width), "", head, rule, *others])
-
-
-def _text(part: ReadCell) -> str:
-    text = " ".join(filter(None, [part.figure, part.interval])) + part.cell.marks
+    layout = laid_out(table)
+    heads = [column.heading for column in layout.columns]
     # A line stays a line.
-    return " ".join(text.split())
+    lines = [
+        (line.kind, [" ".join(cell.in_one_line.split()) for cell in line.cells])
+        for line in layout.lines
+    ]
+    widths = [max(map(len, texts)) for texts in zip(heads, *(t for _, t in lines), strict=True)]
+    rule = "  ".join("-" * width for width in widths)
+    parts = [fill(layout.caption, width), "", _line(layout.columns, heads, widths)]
+    for _, same in groupby(lines, key=lambda line: line[0]):
+        parts += [rule, *(_line(layout.columns, texts, widths) for _, texts in same)]
+    return "\n".join(parts)
 
 
-def _line(table: Table, texts: list[str], widths: list[int]) -> str:
-    placed = zip(table.spread_columns, texts, widths, strict=True)
+def _line(columns: Iterable[LaidColumn], texts: Iterable[str], widths: Iterable[int]) -> str:
     return "  ".join(
         text.rjust(width) if column.is_number else text.ljust(width)
-        for column, text, width in placed
+        for column, text, width in zip(columns, texts, widths, strict=True)
     ).rstrip()

@@ -4,33 +4,47 @@ Bytes are deterministic: the same tables give the same file.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from openpyxl import Workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell, MergedCell
-from openpyxl.styles import Alignment, Font
+from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
+from scoring.tables.reading_sheets import MOST_WIDTH, fill_to_read, put
 from scoring.tables.table import Column, Table, Value, lines_of
 
 PROPERTIES = "docProps/core.xml"
 TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-# In characters; longer texts are wrapped.
-LEAST_WIDTH, MOST_WIDTH = 8, 110
+# In characters.
+LEAST_WIDTH = 8
 
 
-def as_xlsx(tables: Sequence[Table]) -> bytes:
+def as_xlsx(tables: Sequence[Table], *, to_read: Sequence[Table] = ()) -> bytes:
+    """The tables to read come first, headed and formatted."""
     book = Workbook()
     for sheet in book.worksheets:
         book.remove(sheet)
+    names = Counter(table.name for table in to_read)
+    numbers: Counter[str] = Counter()
+    for table in to_read:
+        numbers[table.name] += 1
+        number = f" {numbers[table.name]}" if names[table.name] > 1 else ""
+        fill_to_read(book.create_sheet(f"{table.name.capitalize()}{number}"), table)
     for table in tables:
-        _fill(book.create_sheet(table.name), table)
+        _fill(book.create_sheet(_free(table.name, book)), table)
     out = BytesIO()
     book.save(out)
     return _without_clock(out)
+
+
+def _free(name: str, book: Workbook) -> str:
+    """Sheets may not differ by case alone."""
+    taken = {sheet.title.lower() for sheet in book.worksheets}
+    return f"{name} (all)" if name.lower() in taken else name
 
 
 def meanings(tables: Sequence[Table]) -> Table:
@@ -71,23 +85,12 @@ def _fill(sheet: Worksheet, table: Table) -> None:
     lines: list[Sequence[Value]] = [table.keys]
     lines += [[*record.values()] for record in table.records]
     for number, line in enumerate(lines, start=1):
-        for place, value in enumerate(line, start=1):
-            _put(sheet.cell(number, place), value)
+        for column, value in enumerate(line, start=1):
+            put(sheet.cell(number, column), value)
     for cell in sheet[1]:
         cell.font = Font(bold=True)
     sheet.freeze_panes = "A2"
-    for place, values in enumerate(zip(*lines, strict=True), start=1):
+    for column, values in enumerate(zip(*lines, strict=True), start=1):
         longest = max(len(value) for value in values if isinstance(value, str))
         width = min(max(longest + 2, LEAST_WIDTH), MOST_WIDTH)
-        sheet.column_dimensions[get_column_letter(place)].width = width
-
-
-def _put(cell: Cell | MergedCell, value: Value) -> None:
-    if not isinstance(value, str):
-        cell.value = value
-        return
-    cell.value = ILLEGAL_CHARACTERS_RE.sub("�", value)
-    # A text that begins like a formula stays a text.
-    cell.data_type = "s"
-    if len(value) > MOST_WIDTH:
-        cell.alignment = Alignment(wrap_text=True, vertical="top")
+        sheet.column_dimensions[get_column_letter(column)].width = width

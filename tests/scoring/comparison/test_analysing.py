@@ -1,4 +1,5 @@
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,20 @@ def computed(batch: Batch, **choices: Any) -> dict:
 def test_keeps_every_part_of_an_analysis_as_json() -> None:
     batch = measured.cell([3, 4, 6])
     measured.run(batch.task, wrong=3)
-    found = computed(batch)
-    assert list(found) == ["cells", "tests", "changes", "curves", "aggregates", "excluded"]
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    [cell] = found["cells"]
+    analysis = computed(batch)
+    assert list(analysis) == [
+        "cells",
+        "tests",
+        "systems",
+        "changes",
+        "curves",
+        "aggregates",
+        "averages",
+        "excluded",
+        "pooled",
+    ]
+    assert json.loads(json.dumps(analysis, allow_nan=False)) == analysis
+    [cell] = analysis["cells"]
     assert cell["uncertainty"]["n"] == 3
     assert cell["accord"]["consensus"]["items"] == 6
 
@@ -46,11 +57,13 @@ def test_tests_people_against_the_systems_with_the_same_shots() -> None:
     [test] = computed(batch)["tests"]
     assert (test["system"], test["shots"], test["n"], test["r"]) == ("BERT-Base", 3, 3, 1)
     assert test["difference"] == pytest.approx(test["mean"] - test["other_mean"])
-    assert test["p_holm"] == test["p_bh"] == test["p"]
+    assert test["p_bh"] == test["p"]
+    # Three annotators allow no claim: the test is of no family.
+    assert (test["exploratory"], test["p_holm"]) == (True, None)
 
 
 def test_adjusts_over_all_tests_of_the_comparison() -> None:
-    batch = measured.cell([3, 4, 6])
+    batch = measured.cell([3, 4, 6, 5, 3])
     for number in range(3):
         measured.run(batch.task, wrong=1 + number, system=f"System {number}")
     tests = computed(batch)["tests"]
@@ -135,10 +148,12 @@ def test_names_method_policy_and_gold_version_in_every_table_of_figures() -> Non
         assert {(row["references"], row["gold_version"]) for row in records} == {("any", 1)}
     assert tables["aggregates"].records[0]["references"] == "any"
     [cell] = tables["uncertainty"].records
-    assert (cell["new_items_method"], cell["these_items_method"]) == ("satterthwaite-logit", "t")
+    assert (cell["new_items_method"], cell["these_items_method"]) == ("none", "t")
+    assert cell["new_items_low"] is None, "two people have the guard band alone"
+    assert cell["guard_low"] is not None
     [both] = tables["excluded"].records
     assert (both["estimand"], both["with_m"]) == ("new_items", 6)
-    assert both["with_ci_method"] == "satterthwaite-logit"
+    assert both["with_ci_method"] == "wilson"
     [agreement] = tables["agreement"].records
     assert (agreement["n"], agreement["items"]) == (2, 6)
 
@@ -176,4 +191,87 @@ def test_tells_its_progress() -> None:
     batch = measured.cell([3, 4])
     told: list[tuple[int, int]] = []
     analyse(scope_of(batch), Choices(), lambda done, total, _: told.append((done, total)))
-    assert told == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert told == [(0, 5), (1, 5), (2, 5), (3, 5), (4, 5)]
+
+
+def test_tests_systems_against_systems_as_a_family_of_their_own() -> None:
+    batch = measured.cell([3, 4, 6, 5, 3])
+    for number, split in product(range(3), (1, 2)):
+        measured.run(batch.task, wrong=number, split=split, system=f"System {number}")
+    analysis = computed(batch)
+    pairs = [(test["first"], test["system"]) for test in analysis["systems"]]
+    assert pairs == [
+        ("System 0", "System 1"),
+        ("System 0", "System 2"),
+        ("System 1", "System 2"),
+    ]
+    assert {test["family"] for test in analysis["systems"]} == {3}
+    assert {test["family"] for test in analysis["tests"]} == {3}
+    for test in analysis["systems"]:
+        assert test["difference"] == pytest.approx(test["mean"] - test["other_mean"])
+        assert (test["n"], test["r"], test["exploratory"]) == (2, 2, False)
+    names = [table.name for table in analysis_tables(analysis)]
+    assert names[:2] == ["tests", "systems"]
+
+
+def test_compares_systems_on_the_splits_that_both_have() -> None:
+    batch = measured.cell([3])
+    for split in (1, 2, 3):
+        measured.run(batch.task, wrong=1, split=split, system="A")
+    for split in (2, 3, 4):
+        measured.run(batch.task, wrong=2, split=split, system="B")
+    [test] = computed(batch)["systems"]
+    assert (test["n"], test["r"]) == (2, 2)
+    assert (test["people_left_out"], test["runs_left_out"]) == (1, 1)
+
+
+def test_says_of_each_test_what_it_allows() -> None:
+    batch = measured.cell([3, 4, 6, 5, 3])
+    measured.run(batch.task, wrong=1)
+    [test] = computed(batch)["tests"]
+    assert (test["outcome"], test["family"], test["margin"]) == ("undecided", 1, 0)
+    assert test["detectable"] > 0
+    assert test["above"] == 2
+    assert test["falls"] is False
+
+
+def test_adjusts_each_study_by_itself() -> None:
+    first = measured.cell([3, 4, 6, 5, 3])
+    second = make.batch(make.study(first.study.benchmark), first.task, wanted=9)
+    make.start_study(second.study, at=make.NOON)
+    for wrong in (3, 4, 6, 5, 3):
+        make.worked_through(second, wrong=wrong)
+    measured.run(first.task, wrong=1)
+    tests = analyse(Scope(first.study.benchmark), Choices(), quiet)["tests"]
+    assert [test["family"] for test in tests] == [1, 1]
+
+
+def test_takes_single_runs_of_two_systems() -> None:
+    batch = measured.cell([3])
+    for number in range(2):
+        measured.run(batch.task, wrong=number, system=f"System {number}")
+    [test] = computed(batch)["systems"]
+    assert test["p"] is not None
+    assert "A single run" in test["notes"][0]
+
+
+def test_holds_each_annotator_against_the_consensus_of_the_others() -> None:
+    [three] = computed(measured.cell([3, 3, 6]))["cells"]
+    # Two are right on all six, and the third on three of them: against each of the two the others
+    # agree on these three alone, and have no consensus on the rest.
+    assert three["accord"]["against_others"] == pytest.approx(100 * (3 + 3 + 3) / 18)
+    [two] = computed(measured.cell([3, 6]))["cells"]
+    assert two["accord"]["against_others"] is None
+
+
+def test_tells_the_gain_over_the_training() -> None:
+    batch = make.running_batch(wanted=6, training=3, tests=4)
+    for wrong in (0, 1, 2, 1, 2, 3):
+        make.worked_through(batch, wrong=wrong)
+    analysis = computed(batch)
+    [curve] = analysis["curves"]
+    assert curve["gain"]["total"] == pytest.approx(2 * curve["gain"]["per_item"])
+    assert curve["gain"]["low"] < curve["gain"]["total"] < curve["gain"]["high"]
+    assert all(0 <= point["adjusted"] <= 100 for point in curve["points"])
+    [row] = next(table for table in analysis_tables(analysis) if table.name == "gains").records
+    assert row["annotators"] == 6

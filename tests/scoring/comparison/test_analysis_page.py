@@ -1,5 +1,6 @@
 import csv
 import json
+from dataclasses import fields
 from io import BytesIO, StringIO
 
 import pytest
@@ -9,7 +10,9 @@ from openpyxl import load_workbook
 
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job, JobState
+from annotation.studies.lifecycle import close_study
 from scoring.comparison.analysis_tables import TABLES
+from scoring.comparison.stored import Analysis
 from scoring.models import Comparison, Part
 from tests import make
 from tests.scoring.comparison import measured
@@ -162,23 +165,22 @@ def test_has_no_figure_before_the_analysis(admin_client: Client, batch: Batch) -
 
 
 def test_names_every_exported_column_once() -> None:
-    parts = ("cells", "tests", "changes", "curves", "aggregates", "excluded")
-    empty: dict[str, list] = {part: [] for part in parts}
+    empty: dict[str, list] = {part.name: [] for part in fields(Analysis)}
     for table in (make_table(empty) for make_table in TABLES.values()):
         assert len(table.keys) == len(set(table.keys))
 
 
 @pytest.mark.parametrize("rest", ["", "export/all/json/", "curves/svg/"])
-def test_lets_in_staff_alone(client: Client, batch: Batch, rest: str) -> None:
+def test_does_not_exist_for_strangers(client: Client, batch: Batch, rest: str) -> None:
     assert client.get(address(batch, rest))["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_user("somebody"))
-    assert client.get(address(batch, rest)).status_code == 403
+    assert client.get(address(batch, rest)).status_code == 404
 
 
 @pytest.mark.parametrize("rest", ["order/", "stop/"])
 def test_changes_nothing_for_others(client: Client, batch: Batch, rest: str) -> None:
     client.force_login(User.objects.create_user("somebody"))
-    assert client.post(address(batch, rest)).status_code == 403
+    assert client.post(address(batch, rest)).status_code == 404
     assert Job.objects.count() == 0
 
 
@@ -203,12 +205,12 @@ def test_leaves_out_columns_that_the_page_says_already(
     admin_client: Client, computed: Batch
 ) -> None:
     text = admin_client.get(address(computed)).content.decode()
-    assert '<th scope="col">Simulated</th>' not in text
-    assert '<th scope="col">Study</th>' not in text
+    assert "<dt>Simulated</dt>" not in text
+    assert "<dt>Study</dt>" not in text
 
 
 def test_shows_the_size_of_systems_where_one_has_a_size(admin_client: Client, batch: Batch) -> None:
-    head = '<th scope="col">Parameters</th>'
+    head = "<dt>Parameters</dt>"
     admin_client.get(address(batch))
     run_job(Job.objects.latest("pk").pk)
     assert head not in admin_client.get(address(batch)).content.decode()
@@ -222,7 +224,7 @@ def test_names_the_study_on_the_page_of_a_benchmark(admin_client: Client, comput
     of_benchmark = f"/benchmarks/{computed.study.benchmark.name}/comparison/analysis/"
     admin_client.get(of_benchmark)
     run_job(Job.objects.latest("pk").pk)
-    assert '<th scope="col">Study</th>' in admin_client.get(of_benchmark).content.decode()
+    assert "<dt>Study</dt>" in admin_client.get(of_benchmark).content.decode()
 
 
 def test_offers_no_export_of_nothing(admin_client: Client) -> None:
@@ -233,3 +235,15 @@ def test_offers_no_export_of_nothing(admin_client: Client) -> None:
     text = admin_client.get(of_nothing).content.decode()
     assert "nothing to analyse yet" in text
     assert "analysis/export/" not in text
+
+
+def test_says_which_studies_may_still_change(admin_client: Client, computed: Batch) -> None:
+    slug = computed.study.slug
+    told = f"Interim, not closed: {slug}."
+    assert told in admin_client.get(address(computed)).content.decode()
+    document = json.loads(admin_client.get(address(computed, "export/all/json/")).content)
+    assert document["provenance"][0]["interim"] == slug
+    close_study(computed.study, at=make.NOON)
+    assert told not in admin_client.get(address(computed)).content.decode()
+    document = json.loads(admin_client.get(address(computed, "export/all/json/")).content)
+    assert document["provenance"][0]["interim"] is None

@@ -32,8 +32,8 @@ def _tested(task: Task) -> list:
     return [item.example for item in task.item_sets.get(name="test").items.order_by("position")]
 
 
-def _empty(found: Iterable[Bound]) -> float:
-    return next(bound.score for bound in found if bound.rule == "empty")
+def _empty(bounds: Iterable[Bound]) -> float:
+    return next(bound.score for bound in bounds if bound.rule == "empty")
 
 
 def test_follows_the_gold_version(task: Task) -> None:

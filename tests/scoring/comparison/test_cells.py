@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from annotation.models import Assignment, Batch, Study
+from scoring.comparison.cell_rows import cell_row
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.comparing import compare
-from scoring.comparison.rows import cell_row
 from scoring.comparison.scope import Scope
 from scoring.core.bootstrap import SEED
 from scoring.core.episodes import episode_score
@@ -69,13 +69,15 @@ def test_puts_people_with_different_test_sets_side_by_side() -> None:
     assert (~np.isnan(cell.matrix)).all(axis=0).tolist() == [False, False, True, False, False]
 
 
-def test_gives_a_cell_with_different_test_sets_a_two_way_interval() -> None:
+def test_gives_a_cell_with_different_test_sets_an_interval() -> None:
     study = two_test_sets()
     rows = compare(Scope(study.benchmark, study)).rows
     [cell] = [row for row in rows if row.kind == "human"]
     people = [row for row in rows if row.kind == "annotator"]
-    assert cell.ci_method == "two-way-bootstrap"
-    assert cell.mean == pytest.approx(np.mean([person.mean for person in people]))
+    assert cell.ci_method == "wilson-gaps"
+    [whole] = CellReader(Choices()).people(study)
+    assert cell.mean == pytest.approx(100 * np.nanmean(whole.matrix, axis=0).mean())
+    assert cell.sd == pytest.approx(np.std([person.mean for person in people], ddof=1))
     assert [person.n for person in people] == [3, 3, 3, 3]
 
 
@@ -116,7 +118,7 @@ def test_takes_several_runs_on_one_split_as_one_unit() -> None:
     assert len(cell.matrix) == 3
     assert len(cell.units) == 2
     row = cell_row(cell, Choices())
-    assert (row.n, row.ci_method) == (2, "satterthwaite-logit")
+    assert (row.n, row.ci_method) == (2, "wilson")
     # Means of the splits: two thirds over two runs, and two thirds over one.
     assert row.sd == pytest.approx(0)
 
@@ -166,4 +168,4 @@ def test_takes_people_who_learned_from_one_set_as_one_split_whatever_they_were_t
     assert len(set(cell.splits)) == 1
     assert len(cell.units) == 4
     row = cell_row(cell, Choices())
-    assert (row.ci_method, row.n, row.units) == ("two-way-bootstrap", 4, 4)
+    assert (row.ci_method, row.n, row.units) == ("wilson-gaps", 4, 4)

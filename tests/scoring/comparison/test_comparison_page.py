@@ -8,6 +8,7 @@ from openpyxl import load_workbook
 
 from annotation.jobs.queue import run_job
 from annotation.models import Batch, Exclusion, Job
+from scoring.models import Comparison
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -31,7 +32,7 @@ def page(client: Client, batch: Batch, rest: str = "", **chosen: str) -> str:
 def test_shows_people_systems_and_annotators_in_one_table(
     admin_client: Client, batch: Batch
 ) -> None:
-    text = page(admin_client, batch)
+    text = page(admin_client, batch, view="wide", simulated="on")
     assert "Human, " + batch.study.slug in text
     assert "BERT-Base" in text
     assert "GPT-3" in text
@@ -41,7 +42,7 @@ def test_shows_people_systems_and_annotators_in_one_table(
 
 
 def test_puts_the_consensus_on_a_line_of_its_own(admin_client: Client, batch: Batch) -> None:
-    text = page(admin_client, batch)
+    text = page(admin_client, batch, view="wide")
     assert f"Consensus, {batch.study.slug}" in text
     for form in ("latex", "markdown"):
         assert f"Consensus, {batch.study.slug}" in page(admin_client, batch, f"export/{form}/")
@@ -57,7 +58,9 @@ def test_writes_every_figure_with_the_same_decimal_sign(admin_client: Client, ba
 def test_marks_published_figures_whose_policy_is_unknown(
     admin_client: Client, batch: Batch
 ) -> None:
-    assert "Published without its reference policy" in page(admin_client, batch)
+    for at in ("3", "10"):
+        text = page(admin_client, batch, at=at)
+        assert ("Published without its reference policy" in text) == (at == "10")
 
 
 def test_shows_the_comparison_of_a_benchmark(admin_client: Client, batch: Batch) -> None:
@@ -126,6 +129,17 @@ def test_shows_a_long_computation_and_what_there_was_before(
     assert "Stale" not in page(admin_client, batch)
 
 
+def test_leads_an_export_to_the_page_that_waits(
+    admin_client: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.comparison.comparing.MOST_WHILE_WAITING", 0)
+    address = f"/studies/{batch.study.slug}/comparison/"
+    export = admin_client.get(f"{address}export/csv/", {"references": "set"})
+    assert (export.status_code, export["Location"]) == (302, f"{address}?references=set")
+    run_job(Job.objects.get().pk)
+    assert admin_client.get(f"{address}export/csv/", {"references": "set"}).status_code == 200
+
+
 def test_stops_on_request_and_starts_again_on_request(
     admin_client: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,18 +155,32 @@ def test_stops_on_request_and_starts_again_on_request(
     assert Job.objects.count() == 2
 
 
+def test_computes_nothing_for_an_export_of_what_was_stopped(
+    admin_client: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is too much for a page, whoever stopped the worker."""
+    monkeypatch.setattr("scoring.comparison.comparing.MOST_WHILE_WAITING", 0)
+    address = f"/studies/{batch.study.slug}/comparison/"
+    admin_client.get(address)
+    admin_client.post(f"{address}stop/")
+    run_job(Job.objects.get().pk)
+    assert admin_client.get(f"{address}export/csv/")["Location"] == address
+    assert Job.objects.count() == 1
+    assert not Comparison.objects.get().result
+
+
 @pytest.mark.parametrize("rest", ["", "export/csv/", "shots/svg/"])
-def test_lets_in_staff_alone(client: Client, batch: Batch, rest: str) -> None:
+def test_does_not_exist_for_strangers(client: Client, batch: Batch, rest: str) -> None:
     address = f"/studies/{batch.study.slug}/comparison/{rest}"
     assert client.get(address)["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_user("somebody"))
-    assert client.get(address).status_code == 403
+    assert client.get(address).status_code == 404
 
 
 @pytest.mark.parametrize("rest", ["order/", "stop/"])
 def test_changes_nothing_for_others(client: Client, batch: Batch, rest: str) -> None:
     client.force_login(User.objects.create_user("somebody"))
-    assert client.post(f"/studies/{batch.study.slug}/comparison/{rest}").status_code == 403
+    assert client.post(f"/studies/{batch.study.slug}/comparison/{rest}").status_code == 404
     assert Job.objects.count() == 0
 
 
@@ -185,7 +213,7 @@ def test_says_why_no_people_stand_in_the_table(admin_client: Client) -> None:
 def test_tells_what_people_and_systems_rest_on(admin_client: Client, batch: Batch) -> None:
     for number in (2, 3):
         measured.run(batch.task, wrong=1, split=number)
-    text = page(admin_client, batch)
+    text = page(admin_client, batch, view="wide")
     assert '<span class="soft size">n = 3, m = 6</span>' in text
     assert '<span class="soft size">r = 3, m = 6</span>' in text
 

@@ -1,3 +1,4 @@
+import csv
 import json
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
@@ -6,7 +7,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from openpyxl import load_workbook
 
+from scoring.comparison.comparing import compare
+from scoring.comparison.documents import FORMATS
 from scoring.comparison.rows import KEYS
+from scoring.comparison.scope import Scope
+from scoring.comparison.withholding import withheld_table
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -50,7 +55,7 @@ def test_scores_under_the_policy_that_is_asked_for(references: str) -> None:
     assert {row["references"] for row in document["rows"]} == {references}
 
 
-@pytest.mark.parametrize("name", ["csv", "json", "latex", "markdown"])
+@pytest.mark.parametrize("name", ["csv", "json", "markdown"])
 def test_names_every_annotator_in_every_format(name: str) -> None:
     batch = measured.cell([3, 4])
     text = exported(study=batch.study.slug, format=name)
@@ -69,7 +74,14 @@ def test_writes_a_file(tmp_path: Path) -> None:
 def test_prints_a_workbook_as_bytes() -> None:
     batch = measured.cell([3])
     document = document_bytes(study=batch.study.slug, format="xlsx")
-    assert load_workbook(BytesIO(document)).sheetnames == ["comparison", "columns"]
+    assert load_workbook(BytesIO(document)).sheetnames == [
+        "Overview",
+        "People",
+        "Systems",
+        "Annotators",
+        "comparison",
+        "columns",
+    ]
 
 
 def test_names_the_studies_when_there_is_no_such_study() -> None:
@@ -110,11 +122,39 @@ def test_reproduces_every_published_figure(oracles: Path) -> None:
                  stdout=StringIO(), stderr=StringIO())  # fmt: skip
     rows = json.loads(exported(benchmark="clues", format="json"))["rows"]
     published = json.loads(file.read_text())["scores"]
-    place = ("system", "method", "task", "shots")
+    names = ("system", "method", "task", "shots")
     figure = ("mean", "sd", "n", "references")
-    found = {tuple(row[key] for key in place): [row[key] for key in figure] for row in rows}
+    figures = {tuple(row[key] for key in names): [row[key] for key in figure] for row in rows}
     assert {row["kind"] for row in rows} == {"reported"}
     assert len(rows) == len(published) == 182
-    assert found == {
-        tuple(each[key] for key in place): [each[key] for key in figure] for each in published
+    assert figures == {
+        tuple(score[key] for key in names): [score[key] for key in figure] for score in published
     }
+
+
+def test_gives_the_verdict_of_every_system_to_compute_with() -> None:
+    batch = measured.cell([3] * 5, tests=30)
+    measured.run(batch.task, wrong=25)
+    slug = batch.study.slug
+    document = json.loads(exported(study=slug, format="json"))
+    [verdict] = document["verdicts"]
+    assert (verdict["study"], verdict["task"]) == (slug, batch.task.slug)
+    assert (verdict["outcome"], verdict["family"]) == ("ahead", 1)
+    assert verdict["low"] < verdict["difference"] < verdict["high"]
+    assert document["interim"] == slug
+    rows = list(csv.DictReader(StringIO(exported(study=slug, format="csv"))))
+    [run] = [row for row in rows if row["kind"] == "run"]
+    assert (run["against"], run["outcome"]) == (slug, "ahead")
+    assert float(run["difference"]) == pytest.approx(verdict["difference"])
+    assert float(run["difference_low"]) == pytest.approx(verdict["low"])
+    assert {row["outcome"] for row in rows if row["kind"] != "run"} == {""}
+
+
+def test_gives_no_verdict_to_readers_without_the_gold() -> None:
+    batch = measured.cell([3] * 5, tests=30)
+    measured.run(batch.task, wrong=25)
+    table = withheld_table(compare(Scope(batch.study.benchmark, batch.study)))
+    document = json.loads(FORMATS["json"].write(table))
+    assert document["verdicts"] == []
+    rows = csv.DictReader(StringIO(FORMATS["csv"].write(table).decode()))
+    assert {(row["outcome"], row["difference"]) for row in rows} == {("", "")}

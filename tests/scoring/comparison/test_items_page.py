@@ -4,7 +4,7 @@ from django.test import Client
 
 from annotation.models import Batch, Gold, GoldVersion, Study
 from scoring.comparison.cells import CellReader, Choices
-from scoring.comparison.items import item_figures, task_cells
+from scoring.comparison.items import item_scores, task_cells
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -35,8 +35,10 @@ def page(client: Client, batch: Batch, **given: str) -> str:
 def shown(text: str, batch: Batch) -> list[str]:
     """The ids of the items in the order of the page."""
     ids = [item.source_id for item in batch.test_set.items.all()]
-    places = {each: text.find(f">{each}</a>") for each in ids}
-    return sorted((each for each in ids if places[each] >= 0), key=places.__getitem__)
+    positions = {source_id: text.find(f">{source_id}</a>") for source_id in ids}
+    return sorted(
+        (source_id for source_id in ids if positions[source_id] >= 0), key=positions.__getitem__
+    )
 
 
 def test_lists_the_items_where_people_and_systems_differ_most_first(
@@ -69,12 +71,12 @@ def test_takes_the_difficulty_from_all_answers() -> None:
     measured.run(batch.task, wrong=2, split=2)
     reader = CellReader(Choices())
     cells = task_cells(batch.task, Study.objects.all(), reader)
-    figures = item_figures(batch.task, *cells)
-    assert [each.systems for each in figures] == [0, 50, 100, 100]
+    scores = item_scores(batch.task, *cells)
+    assert [item.systems for item in scores] == [0, 50, 100, 100]
     # One annotator right everywhere, the other nowhere.
-    assert [each.people for each in figures] == [50] * 4
-    assert [each.gap for each in figures] == [50, 0, -50, -50]
-    assert (figures[0].people_answers, figures[0].systems_answers) == (2, 2)
+    assert [item.people for item in scores] == [50] * 4
+    assert [item.gap for item in scores] == [50, 0, -50, -50]
+    assert (scores[0].people_answers, scores[0].systems_answers) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +142,10 @@ def test_says_that_nobody_answered_yet(admin_client: Client) -> None:
 
 
 @pytest.mark.parametrize("rest", ["", "figure/svg/", "1/"])
-def test_lets_in_staff_alone(client: Client, batch: Batch, rest: str) -> None:
+def test_does_not_exist_for_strangers(client: Client, batch: Batch, rest: str) -> None:
     assert client.get(address(batch, rest))["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_user("somebody"))
-    assert client.get(address(batch, rest)).status_code == 403
+    assert client.get(address(batch, rest)).status_code == 404
 
 
 def test_keeps_the_choices_of_the_table_when_it_is_filtered(

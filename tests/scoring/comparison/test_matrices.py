@@ -74,7 +74,8 @@ def test_scores_anew_when_the_gold_of_a_version_was_replaced() -> None:
     scores_of(batch, 1)
     gold = Gold.objects.get(example=batch.test_set.items.first().example)
     gold.alternatives = [[{"text": "neither"}]]
-    gold.save()
+    with make.unlocked():
+        gold.save()
     [vector] = scores_of(batch, 1).values()
     assert vector[0] == 0
     assert ScoreVector.objects.count() == 1
@@ -132,6 +133,6 @@ def test_scores_the_answers_to_several_test_sets_together() -> None:
     first = measured.run(task, wrong=1)
     second = measured.run(task, wrong=1, missing=1, test_set=other, episode=2)
     items = scored_items(task, [first.test_set, other], 1)
-    found = run_scores({run.pk: items[run.test_set_id] for run in (first, second)}, "any")
-    np.testing.assert_array_equal(found[first.pk], [0, 1, 1])
-    np.testing.assert_array_equal(found[second.pk], [0, np.nan])
+    scores = run_scores({run.pk: items[run.test_set_id] for run in (first, second)}, "any")
+    np.testing.assert_array_equal(scores[first.pk], [0, 1, 1])
+    np.testing.assert_array_equal(scores[second.pk], [0, np.nan])

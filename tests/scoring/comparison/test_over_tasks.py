@@ -12,8 +12,8 @@ ROW = Row("run", system="T5", method="FT", task="a", shots=30, mean=50.0, sd=3.0
 
 
 def test_takes_the_mean_of_the_task_means_and_both_sds() -> None:
-    [found] = aggregates([ROW, replace(ROW, task="b", mean=70.0, sd=4.0)], ["a", "b"])
-    assert (found.mean, found.sd, found.clues_sd) == (60, 2.5, 5)
+    [average] = aggregates([ROW, replace(ROW, task="b", mean=70.0, sd=4.0)], ["a", "b"])
+    assert (average.mean, average.sd, average.clues_sd) == (60, 2.5, 5)
 
 
 def test_names_the_policies_that_its_tasks_were_scored_under() -> None:
@@ -36,22 +36,22 @@ def test_keeps_shots_methods_and_studies_apart() -> None:
 
 
 def test_gives_no_sd_where_one_is_missing() -> None:
-    [found] = aggregates([replace(ROW, sd=None)], ["a"])
-    assert (found.sd, found.clues_sd) == (None, None)
+    [average] = aggregates([replace(ROW, sd=None)], ["a"])
+    assert (average.sd, average.clues_sd) == (None, None)
 
 
 def test_meets_the_published_leaderboard(oracles: Path) -> None:
     published = json.loads((oracles / "clues_results.json").read_text())["scores"]
     reference = json.loads((oracles / "intervals_and_tests.json").read_text())
     rows = [
-        Row("reported", system=each["system"], method=each["method"], task=each["task"],
-            shots=each["shots"], mean=each["mean"], sd=each["sd"])
-        for each in published
+        Row("reported", system=score["system"], method=score["method"], task=score["task"],
+            shots=score["shots"], mean=score["mean"], sd=score["sd"])
+        for score in published
     ]  # fmt: skip
     expected = reference["aggregate_T5"]
     tasks = list(dict.fromkeys(row.task for row in rows))
-    found = {(each.system, each.shots): each for each in aggregates(rows, tasks)}
-    t5 = found["T5-Large", 30]
+    averages = {(average.system, average.shots): average for average in aggregates(rows, tasks)}
+    t5 = averages["T5-Large", 30]
     assert t5.mean == pytest.approx(expected["mean"])
     assert t5.sd == pytest.approx(expected["sd_of_mean"])
     assert t5.clues_sd == pytest.approx(expected["clues_readme_sd_sqrt_sum_var"])
@@ -59,15 +59,15 @@ def test_meets_the_published_leaderboard(oracles: Path) -> None:
 
 def test_names_no_skill_by_the_best_rule_that_the_form_allows() -> None:
     rules = {"empty": 10.0, "best_label": 56.0, "every_label": 66.0, "ceiling": 100.0}
-    found = [Bound("sst2", rule, score, "any", 1) for rule, score in rules.items()]
-    assert no_skill(found) == {"sst2": 56.0}
+    bounds = [Bound("sst2", rule, score, "any", 1) for rule, score in rules.items()]
+    assert no_skill(bounds) == {"sst2": 56.0}
 
 
 def test_leaves_out_figures_under_another_policy_than_the_scored_ones() -> None:
     scored = [replace(ROW, task=task, references="any") for task in "ab"]
-    published = [replace(each, kind="reported", system="GPT-3") for each in scored]
+    published = [replace(row, kind="reported", system="GPT-3") for row in scored]
     known = [published[0], replace(published[1], references="set")]
-    assert [each.system for each in aggregates([*scored, *known], ["a", "b"])] == ["T5"]
+    assert [average.system for average in aggregates([*scored, *known], ["a", "b"])] == ["T5"]
     unknown = [published[0], replace(published[1], references="unknown")]
-    found = aggregates([*scored, *unknown], ["a", "b"])
-    assert [each.system for each in found] == ["T5", "GPT-3"]
+    averages = aggregates([*scored, *unknown], ["a", "b"])
+    assert [average.system for average in averages] == ["T5", "GPT-3"]

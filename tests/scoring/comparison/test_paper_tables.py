@@ -152,5 +152,5 @@ def test_puts_each_consensus_behind_its_people() -> None:
         PEOPLE,
         HUMAN,
     ]
-    found = [str(name).split(", ")[0] for name, _ in names(people_table(rows))]
-    assert found == ["Human", "Consensus", "Human", "Simulated annotators", "Consensus"]
+    people = [str(name).split(", ")[0] for name, _ in names(people_table(rows))]
+    assert people == ["Human", "Consensus", "Human", "Simulated annotators", "Consensus"]

@@ -54,7 +54,21 @@ def test_draws_the_interval_of_a_system_that_has_one_beside_that_of_people() -> 
               and np.less(bars.get_linewidth(), 1).all()]  # fmt: skip
     [[(left, low), (right, high)]] = [path.vertices.tolist() for path in thin.get_paths()]
     assert (low, high) == (40, 60)
-    assert left == right < 10
+    assert 6 < left == right < 10
+    people: Any
+    [people] = shots_figure(rows).axes[0].containers
+    assert people.lines[0].get_xdata().tolist() == [10]
+
+
+def test_stands_marks_on_their_shots_and_says_where_it_does_not() -> None:
+    alone = shots_figure(ROWS)
+    people: Any
+    [people] = alone.axes[1].containers
+    assert people.lines[0].get_xdata().tolist() == [10, 30]
+    assert not alone.legends[0].get_title().get_text()
+    several = shots_figure([HUMAN, replace(RUN, ci_low=40.0, ci_high=60.0)])
+    assert several.axes[0].get_xlabel() == "shots*"
+    assert "side by side" in several.legends[0].get_title().get_text()
 
 
 def test_tells_systems_apart_without_colour() -> None:
@@ -142,3 +156,59 @@ def test_tells_which_figures_were_published_without_a_policy() -> None:
     assert "GPT-3, ICL, published†" in [text.get_text() for text in legend.get_texts()]
     assert legend.get_title().get_text() == "† published without its reference policy"
     assert not shots_figure([RUN]).legends[0].get_title().get_text()
+
+
+# By shots, people's mean with its limits; then the systems.
+EXTREMES = {
+    "nothing but one person": ([replace(HUMAN, ci_low=None, ci_high=None, n=1)], 1),
+    "all right": ([replace(HUMAN, mean=100.0, ci_low=96.0, ci_high=99.99999999999997)], 1),
+    "all wrong": ([replace(HUMAN, mean=0.0, ci_low=2e-14, ci_high=4.0)], 1),
+    "zero shots": ([replace(HUMAN, shots=0)], 1),
+    "no people": ([RUN], 1),
+    "sixty systems": (
+        [HUMAN, *(replace(RUN, system=f"S{k}", ci_low=40.0, ci_high=60.0) for k in range(60))],
+        1,
+    ),
+    "a hundred cells": ([replace(HUMAN, task=f"task-{k}") for k in range(100)], 100),
+    "long names": ([replace(HUMAN, task=LONG, study=LONG), replace(RUN, task=LONG)], 1),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_draws_what_there_is_in_every_extreme(name: str, form: str) -> None:
+    rows, panels = EXTREMES[name]
+    figure = shots_figure(rows, [Bound("sst2", "empty", 50.0, "any", 1)])
+    assert len([panel for panel in figure.axes if panel.get_title()]) == panels
+    assert rendered(figure, form)
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+@pytest.mark.parametrize(
+    "tests",
+    [
+        [],
+        [{**TEST, "difference": None, "low": None, "high": None}],
+        [{**TEST, "low": None, "high": None}],
+        [{**TEST, "difference": 100.0, "low": 100.0, "high": 100.0}],
+        [TEST] * 600,
+    ],
+    ids=["none", "nothing common", "no test", "as far as possible", "600"],
+)
+def test_draws_whatever_differences_there_are(tests: list[dict[str, Any]], form: str) -> None:
+    assert rendered(differences_figure(tests), form)
+
+
+def test_reaches_no_further_than_is_possible() -> None:
+    near, far = TEST, {**TEST, "difference": -99.0, "low": -100.0, "high": -90.0}
+    left, right = differences_figure([near]).axes[0].get_xlim()
+    assert (left, right) == (-5, 13)
+    assert differences_figure([far]).axes[0].get_xlim() == (-102, 2)
+
+
+@pytest.mark.parametrize("mean", [None, 0.0, 100.0])
+def test_draws_a_curve_of_a_single_point(mean: float | None) -> None:
+    point = {"first": 1, "last": 1, "mean": mean, "adjusted": None, "se": None}
+    figure = curves_figure([{**CURVE, "points": [point], "by_annotator": {"a": [mean]}}])
+    assert rendered(figure, "svg")
+    assert rendered(curves_figure([]), "svg")

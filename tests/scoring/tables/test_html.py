@@ -1,15 +1,20 @@
 import re
 from dataclasses import replace
 
+from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.test import RequestFactory
 
-from scoring.tables.table import SECTION, Cell, Line, Table
+from scoring.tables.arranging import arranged
+from scoring.tables.table import SECTION, Cell, Column, Line, Table
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 
-def html(table: Table, **context: object) -> str:
-    text = render_to_string("scoring/tables/_table.html", {"table": table, **context})
-    return re.sub(r">\s*\n\s*<", "><", text)
+def html(table: Table, *, request: HttpRequest | None = None, **context: object) -> str:
+    text = render_to_string("scoring/tables/_table.html", {"table": table, **context}, request)
+    # Roles keep a table a table where a narrow screen lays it out as cards.
+    plain = re.sub(r' (role|data-label)="[^"]*"(?=[ >])', "", text)
+    return re.sub(r">\s*\n\s*<", "><", plain)
 
 
 def test_writes_figures_with_what_stands_beside_them() -> None:
@@ -20,7 +25,7 @@ def test_writes_figures_with_what_stands_beside_them() -> None:
     )
     assert '2<br><span class="soft size">one of them new</span>' in text
     assert '<span class="soft">–</span>' in text
-    assert "<li><sup>†</sup> By ear &amp; eye.</li>" in text
+    assert '<li><span class="mark">†</span> By ear &amp; eye.</li>' in text
 
 
 def test_names_its_lines() -> None:
@@ -44,7 +49,7 @@ def test_spans_columns_by_their_heads() -> None:
 def test_has_one_row_of_heads_without_groups() -> None:
     text = html(LOGBOOK)
     assert '<thead><tr><th scope="col">Ship</th><th scope="col" class="number">Depth</th>' in text
-    assert 'class="figures logbook records"' in text
+    assert 'class="figures cards logbook records"' in text
     assert "<caption>" not in text
 
 
@@ -63,6 +68,46 @@ def test_links_and_ranks_names_and_heads_sections() -> None:
     assert '<th scope="rowgroup" class="name">Elsewhere</th><td class="number starts-task">' in text
 
 
+def test_says_beneath_what_the_columns_mean() -> None:
+    text = html(TIDES)
+    assert "<dt>Spring, m</dt><dd>At full moon.</dd>" in text
+    assert "<dt>Gauges</dt>" not in text
+    assert "<details" not in html(LOGBOOK)
+
+
 def test_escapes_what_it_writes() -> None:
     text = html(replace(LOGBOOK, lines=(Line({"ship": "<script>"}),)))
     assert "&lt;script&gt;" in text
+
+
+def test_keeps_the_roles_of_a_table_and_labels_its_figures_for_cards() -> None:
+    text = render_to_string("scoring/tables/_table.html", {"table": TIDES})
+    assert '<td role="cell" data-label="North Spring, m" class="number starts-task">' in text
+    assert text.count('role="row"') == len(TIDES.lines) + 2
+
+
+def test_opens_a_figure_into_what_it_rests_on() -> None:
+    cells = {"spring": Cell(4.0, sign="▼", opens=(("95 % interval", "[3.0, 5.0]"), ("", "n = 3")))}
+    text = html(replace(TIDES, lines=(Line(cells),), marks={"▼": "behind people"}))
+    assert '<summary>4.0 <span class="sign">▼</span></summary>' in text
+    assert "<dt>95 % interval</dt> <dd>[3.0, 5.0]</dd>" in text
+    assert '<span class="mark">▼</span> behind people' in text
+
+
+def test_links_its_headings_to_their_orders() -> None:
+    request = RequestFactory().get("/", {"references": "any"})
+    text = html(arranged(LOGBOOK, sort="logbook:-depth"), request=request)
+    assert 'href="?references=any&amp;sort=logbook%3Adepth"' in text
+    assert 'aria-sort="descending"' in text
+
+
+def test_puts_further_columns_behind_a_click_and_lets_wide_tables_choose() -> None:
+    request = RequestFactory().get("/", {"references": "any", "columns-logbook": "depth"})
+    text = html(arranged(LOGBOOK, columns=["depth"]), request=request)
+    assert "<summary>more</summary><dl><div><dt>Ship</dt> <dd>" in text
+    assert "chooser" not in text
+    wide = replace(LOGBOOK, columns=tuple(Column(f"c{n}", f"C{n}") for n in range(9)))
+    chooser = html(arranged(wide, columns=["c1"]), request=request)
+    assert '<input type="hidden" name="references" value="any">' in chooser
+    assert 'name="columns-logbook" value="c1" checked>' in chooser
+    assert 'name="columns-logbook" value="c2">' in chooser

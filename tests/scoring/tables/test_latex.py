@@ -1,10 +1,10 @@
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from scoring.tables.latex import as_latex, escaped, latex_table
+from tests import tools
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 
@@ -36,7 +36,7 @@ def test_rules_off_lines_of_another_kind() -> None:
     lines = latex_table(TIDES).splitlines()
     body = lines[lines.index(r"\midrule") + 1 :]
     assert body[1] == r"\midrule"
-    assert r"\par\footnotesize \textsuperscript{\textdagger} By ear \& eye." in body
+    assert r"\par\smallskip\footnotesize \textsuperscript{\textdagger} By ear \& eye." in body
 
 
 def test_lets_a_long_table_run_over_pages() -> None:
@@ -46,11 +46,13 @@ def test_lets_a_long_table_run_over_pages() -> None:
     assert r"\endhead" in text
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
+@pytest.mark.system
 def test_writes_latex_that_compiles(tmp_path: Path) -> None:
     body = as_latex([TIDES, LOGBOOK], comment="100 % original").replace("\x07", "")
     packages = r"\usepackage{booktabs,graphicx,longtable,textcomp}"
     document = rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}"
     (tmp_path / "t.tex").write_text(document)
-    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
+    program = tools.find_pdflatex()
+    assert program, "There is no pdflatex: run `make test-all`, which brings one."
+    command = [program, "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
     assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 0

@@ -1,4 +1,7 @@
+import pytest
+
 from scoring.tables.markdown import as_markdown, escaped
+from scoring.tables.table import Table
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 
@@ -25,3 +28,8 @@ def test_writes_several_tables_one_after_the_other() -> None:
     text = as_markdown([TIDES, LOGBOOK])
     assert text.index("## Tides") < text.index("## Logbook")
     assert "| =SUM(A1) | 1.00 | \\< 0.001 | yes |" in text
+
+
+def test_escapes_notes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Table, "notes", {"*": "<img src=x onerror=alert(1)>"})
+    assert "\n\\* \\<img src=x" in as_markdown([TIDES])

@@ -65,14 +65,6 @@ def test_tells_heads_of_the_same_name_apart() -> None:
     assert alone.group_name(north) == "North"
 
 
-def test_gives_what_stands_aside_a_column_of_its_own_in_documents() -> None:
-    assert [column.heading for column in TIDES.spread_columns][:3] == ["Harbour", "", "Spring"]
-    lines = [texts for _, texts in TIDES.spread_lines(lambda part: part.text)]
-    assert [texts[:2] for texts in lines] == [["Aber_deen & Co", "quay"], ["[B|r*st]", ""]]
-    assert {len(texts) for texts in lines} == {len(TIDES.spread_columns)}
-    assert list(LOGBOOK.spread_columns) == list(LOGBOOK.columns)
-
-
 def test_joins_title_and_note_to_a_caption() -> None:
     assert TIDES.caption == "Tides. Heights over the chart's zero."
     assert LOGBOOK.caption == "Logbook."

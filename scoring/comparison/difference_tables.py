@@ -1,0 +1,137 @@
+"""The tests of an analysis as tables: people against systems, systems against one another, more
+shots against fewer, and people against systems over all tasks."""
+
+from django.utils.translation import gettext_lazy as _
+
+from scoring.comparison.analysis_columns import (
+    DIFFERENCE,
+    OF_PEOPLE,
+    SYSTEM,
+    UNDER,
+    VERDICT,
+    WHERE,
+    Plain,
+    points,
+    text,
+    with_notes,
+)
+from scoring.comparison.rows import BY_KEY
+from scoring.tables.table import Column, Table, lines_of, p_column
+
+# Every two systems: beyond so many lines the page shows them on a click.
+MOST_OPEN = 40
+
+
+def tests_table(result: Plain) -> Table:
+    return Table(
+        "tests",
+        _("People against systems, on the same items"),
+        _(
+            "Percent points, people less system, for other people, other runs and other items like "
+            "these: Satterthwaite's t on the items that the system and somebody answered. Holm's p "
+            "covers the tests of one study with five annotators or more; Benjamini and Hochberg's "
+            "is for exploring. The sign-flip test over item clusters is about these people and "
+            "these runs only. Non-overlapping SD bars are not a test."
+        ),
+        (
+            *WHERE,
+            *SYSTEM,
+            points("mean", _("People"), _("People's mean S1 in percent on the compared items.")),
+            points(
+                "other_mean",
+                _("System's mean"),
+                _("The system's mean S1 in percent on the compared items."),
+            ),
+            *DIFFERENCE,
+            *VERDICT,
+            *OF_PEOPLE,
+            *UNDER,
+        ),
+        lines_of(map(with_notes, result["tests"])),
+    )
+
+
+def systems_table(result: Plain) -> Table:
+    return Table(
+        "systems",
+        _("Systems against systems, on the same items"),
+        _(
+            "Percent points, first less second, on the same items and, where both have two or more "
+            "of the same, on the same splits. The p values are adjusted over this table, which is "
+            "a family of its own."
+        ),
+        (
+            BY_KEY["task"],
+            BY_KEY["shots"],
+            text("first", _("First"), _("The first system's name.")),
+            text("first_method", _("Method"), _("How the first system was adapted.")),
+            text("first_parameters", _("Parameters"), _("The first system's size.")),
+            text("system", _("Second"), _("The second system's name.")),
+            text("method", _("Method"), _("How the second system was adapted.")),
+            text("parameters", _("Parameters"), _("The second system's size.")),
+            points("mean", _("First's mean"), _("In percent, on the compared items.")),
+            points("other_mean", _("Second's mean"), _("In percent, on the compared items.")),
+            *(column for column in DIFFERENCE if column.key != "sign_flip_p"),
+            *VERDICT,
+            *UNDER,
+        ),
+        lines_of(map(with_notes, result["systems"])),
+        is_folded=len(result["systems"]) > MOST_OPEN,
+    )
+
+
+def changes_table(result: Plain) -> Table:
+    return Table(
+        "changes",
+        _("Change between shots"),
+        _(
+            "Percent points, more shots less fewer, on the same items and with other people: "
+            "Satterthwaite's t for other people and other items like these. The p values are "
+            "adjusted over this table."
+        ),
+        (
+            *WHERE,
+            Column(
+                "other_shots",
+                _("Against shots"),
+                _("The smaller number of training examples, which the other annotators had."),
+            ),
+            points("mean", _("More"), _("With more shots, in percent, on the compared items.")),
+            points(
+                "other_mean",
+                _("Fewer"),
+                _("With fewer shots, in percent, on the compared items."),
+            ),
+            *DIFFERENCE,
+            *UNDER,
+        ),
+        lines_of(map(with_notes, result["changes"])),
+    )
+
+
+def average_tests_table(result: Plain) -> Table:
+    return Table(
+        "average-tests",
+        _("People against systems, over all tasks"),
+        _(
+            "The mean of the tasks' differences, people less system, in percent points. Each is a "
+            "family of its own. Where tasks share people there is no interval."
+        ),
+        (
+            BY_KEY["study"],
+            text("simulated", _("Simulated"), _("Whether the annotators are simulated.")),
+            BY_KEY["shots"],
+            *SYSTEM,
+            points("difference", _("Difference"), _("The mean of the tasks' differences.")),
+            points("low", _("95 % low"), _("Lower limit of its 95 % interval.")),
+            points("high", _("95 % high"), _("Upper limit of its 95 % interval.")),
+            *(column for column in VERDICT if column.key not in ("p_direction", "family")),
+            p_column("p", _("p of the direction"), _("Its p value, with the margin.")),
+            *(column for column in OF_PEOPLE if column.key == "detectable"),
+            text("tasks", _("Tasks"), _("The tasks that the mean is over.")),
+            BY_KEY["notes"],
+        ),
+        lines_of(
+            {**with_notes(row), "tasks": ", ".join(row["tasks"])} for row in result["averages"]
+        ),
+    )

@@ -1,0 +1,14 @@
+"""The figure of a task's items as a file."""
+
+from annotation.models import Task
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.items import item_scores, task_cells
+from scoring.comparison.scope import Scope
+from scoring.figures import drawing
+
+
+def draw_items(scope: Scope, choices: Choices, task: Task, form: str, size: str) -> bytes:
+    draw, _title = drawing.FIGURES["items"]
+    cells = task_cells(task, scope.studies, CellReader(choices))
+    scores = item_scores(task, *cells)
+    return drawing.rendered(draw(task.slug, scores, size=drawing.SIZES[size]), form)

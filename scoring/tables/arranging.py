@@ -1,0 +1,72 @@
+"""A table as its reader arranges it: sorted by one column, with the columns of their choice."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from scoring.tables.table import Column, Line, Table
+
+
+def arranged(
+    table: Table, *, sort: str = "", columns: Collection[str] = (), usual: Collection[str] = ()
+) -> Table:
+    """sort: as `Column.order` says it; what names another table, or no column, changes nothing.
+    The chosen columns stand in sight, else the usual ones, else all; the others are a click away.
+    """
+    all_columns = (*table.columns, *table.further)
+    name, _, asked = sort.partition(":")
+    key = asked.removeprefix("-") if name == table.name else ""
+    descending = asked.startswith("-")
+    known = {column.key for column in all_columns}
+    wanted = (set(columns) & known) or (set(usual) & known) or known
+    marked = [_marked(table.name, column, key=key, descending=descending) for column in all_columns]
+    return replace(
+        table,
+        columns=tuple(c for c in marked if c.key in wanted or c.is_name),
+        further=tuple(c for c in marked if c.key not in wanted and not c.is_name),
+        lines=tuple(_sorted(table, key, descending=descending)) if key in known else table.lines,
+    )
+
+
+def _marked(table: str, column: Column, *, key: str, descending: bool) -> Column:
+    """With the order that it is in, and the one that a click gives: first the highest numbers, or
+    the names from A."""
+    is_sorted = column.key == key
+    first = "-" if column.is_number else ""
+    turned = "" if descending else "-"
+    order = f"{table}:{turned if is_sorted else first}{column.key}"
+    now = ("descending" if descending else "ascending") if is_sorted else ""
+    return replace(column, order=order, sort=now or (column.sort if not key else ""))
+
+
+def _sorted(table: Table, key: str, *, descending: bool) -> Sequence[Line]:
+    """Within the parts that a heading line starts, and within kinds that stay together."""
+    part, lines = 0, []
+    for line in table.lines:
+        part += line.is_section
+        lines.append((part, line))
+
+    def block(placed: tuple[int, Line]) -> tuple[int, bool, str]:
+        part, line = placed
+        return part, line.is_section, line.kind if table.keeps_kinds else ""
+
+    column = next(column for column in (*table.columns, *table.further) if column.key == key)
+    return [
+        line
+        for _, together in groupby(lines, key=block)
+        for line in _by_value([line for _, line in together], column, descending=descending)
+    ]
+
+
+def _by_value(lines: Sequence[Line], column: Column, *, descending: bool) -> list[Line]:
+    """Without a value last, in either direction."""
+    filled = [line for line in lines if line.cell(column).value is not None]
+    empty = [line for line in lines if line.cell(column).value is None]
+
+    def place(line: Line) -> tuple[bool, float, str]:
+        value = line.cell(column).value
+        if isinstance(value, int | float):
+            return False, float(value), ""
+        return True, 0.0, str(value).casefold()
+
+    return [*sorted(filled, key=place, reverse=descending), *empty]

@@ -1,0 +1,75 @@
+"""Every figure of a comparison, drawn from what a study really holds."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from django.test import Client
+
+from annotation.models import Batch
+from scoring.models import Comparison, Part
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+FORMS = ("fragment", "svg", "png")
+PLACES = ("shots", "analysis/differences", "analysis/curves", "items/figure")
+
+
+def a_study(people: Sequence[int], *, tests: int, systems: int) -> Batch:
+    """So many wrong answers of each person, three of them in training."""
+    batch = make.running_batch(wanted=len(people) + 1, tests=tests, training=3)
+    for wrong in people:
+        make.worked_through(batch, wrong=wrong)
+    for number in range(systems):
+        measured.run(batch.task, wrong=number % (tests + 1), system=f"System {number}")
+    measured.analysed(batch.study)
+    return batch
+
+
+@pytest.mark.parametrize(
+    ("people", "tests", "systems"),
+    [
+        ([], 3, 1),
+        ([4], 3, 1),
+        ([4, 3, 4, 3, 4], 1, 1),
+        ([0] * 5, 30, 1),
+        ([33] * 5, 30, 0),
+        ([3, 4], 3, 60),
+    ],
+    ids=["nobody", "one person", "one item", "all right", "all wrong", "sixty systems"],
+)
+def test_draws_every_figure_of_every_extreme(
+    admin_client: Client, people: list[int], tests: int, systems: int
+) -> None:
+    study = a_study(people, tests=tests, systems=systems).study
+    page = f"/studies/{study.slug}/comparison"
+    for form in FORMS:
+        for place in PLACES:
+            answer = admin_client.get(f"{page}/{place}/{form}/")
+            assert answer.status_code == 200, (place, form)
+
+
+def test_draws_for_one_column_of_a_paper(admin_client: Client) -> None:
+    study = a_study([3, 4, 5], tests=6, systems=2).study
+    for place in PLACES:
+        page = f"/studies/{study.slug}/comparison/{place}"
+        answer = admin_client.get(f"{page}/svg/?size=column")
+        width = float(re.search(r'width="([\d.]+)pt"', answer.content.decode())[1])
+        assert width == pytest.approx(3.35 * 72, abs=1), place
+        assert "-column.svg" in answer["Content-Disposition"]
+        assert admin_client.get(f"{page}/svg/?size=giant").status_code == 404
+
+
+def test_draws_the_tasks_in_the_order_of_the_tables(admin_client: Client) -> None:
+    batch = a_study([3, 4, 5], tests=6, systems=1)
+    other = make.task(batch.study.benchmark, slug="aaa", training=3, tests=6)
+    measured.reported(batch.study.benchmark, batch.task.slug)
+    kept = Comparison.objects.get(part=Part.ANALYSIS)
+    [test] = kept.result["tests"]
+    kept.result["tests"] = [{**test, "task": other.slug}, test]
+    kept.save(update_fields=["result"])
+    page = f"/studies/{batch.study.slug}/comparison/analysis/differences"
+    text = admin_client.get(f"{page}/svg/").content.decode()
+    assert text.index(f"{batch.task.slug}, 3 shots") < text.index("aaa, 3 shots")
