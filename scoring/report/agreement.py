@@ -84,7 +84,7 @@ def _empty(cell: CellFacts) -> Figure:
 
 def _consensus(cell: CellFacts) -> Figure:
     mean = _accord(cell).consensus.mean
-    return Figure(_place(cell), nan if mean is None else mean, rounded(mean) or "–")
+    return Figure(cell.name, nan if mean is None else mean, rounded(mean) or "–")
 
 
 # By their names in a sentence.
@@ -96,23 +96,19 @@ FIGURES: dict[str, Callable[[CellFacts], Figure]] = {
 }
 
 
-def _figure(cell: CellFacts, found: Agreement, write: Callable[[float], str]) -> Figure:
+def _figure(cell: CellFacts, agreement: Agreement, write: Callable[[float], str]) -> Figure:
     return Figure(
-        _place(cell),
-        found.value,
-        "–" if isnan(found.value) else write(found.value),
-        "–" if isnan(found.low) else f"{write(found.low)} to {write(found.high)}",
+        cell.name,
+        agreement.value,
+        "–" if isnan(agreement.value) else write(agreement.value),
+        "–" if isnan(agreement.low) else f"{write(agreement.low)} to {write(agreement.high)}",
     )
 
 
 def _accord(cell: CellFacts) -> Accord:
     if cell.accord is None:
-        raise ValueError(f"The agreement of {_place(cell)} has not been computed.")
+        raise ValueError(f"The agreement of {cell.name} has not been computed.")
     return cell.accord
-
-
-def _place(cell: CellFacts) -> str:
-    return f"{cell.row.task}, {cell.row.shots} shots"
 
 
 # In the table with their intervals.

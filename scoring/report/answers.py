@@ -2,11 +2,20 @@
 
 from collections.abc import Iterable
 
-from annotation.models import Outcome
+from annotation.kinds import answer_kind
 from scoring.report.agreement import in_words
-from scoring.report.conduct import OUTCOMES
+from scoring.report.conduct import ended
 from scoring.report.facts import Facts
-from scoring.report.words import between, capital, counted, day, listed, money, percent
+from scoring.report.words import (
+    alternatives,
+    between,
+    capital,
+    counted,
+    day,
+    listed,
+    money,
+    percent,
+)
 
 
 def evaluated(facts: Facts) -> str:
@@ -19,7 +28,12 @@ def evaluated(facts: Facts) -> str:
 def items(facts: Facts) -> str:
     parts = [f"{task.task.slug} {task.items}" for task in facts.design.tasks]
     total = sum(task.items for task in facts.design.tasks)
-    return f"{total} test items: {listed(parts)}. People and systems are scored on the same ones."
+    sides = (
+        " Systems are compared with people on the items that both sides answered."
+        if facts.results.systems
+        else ""
+    )
+    return f"{counted(total, 'test item')}: {listed(parts)}.{sides}"
 
 
 def answers_of_systems(facts: Facts) -> str:
@@ -28,42 +42,66 @@ def answers_of_systems(facts: Facts) -> str:
         return "No system is stored on the cells of this study."
     return "One answer to an item in each run. " + _sentence(
         f"{row.system} ({row.method}) on {row.task} with {row.shots} shots: "
-        f"{counted(row.n or 0, 'training split or run', 'training splits or runs')}"
+        f"{counted(row.n or 0, 'run')}"
         for row in rows
     )
 
 
 def people(facts: Facts) -> str:
     people = facts.people
+    counts = counted(people.counted, "assignment counts", "assignments count")
+    by = counted(people.counted_persons, "person", "people")
     return (
-        f"{capital(counted(people.persons, 'person', 'people'))} took part; "
-        f"{counted(people.counted, 'assignment counts', 'assignments count')}."
+        f"{capital(counts)}, by {by}; {counted(people.persons, 'person', 'people')} took part in "
+        "all."
+    )
+
+
+def size(facts: Facts) -> str:
+    """From the cells as they came out."""
+    known = sorted(
+        ((cell.detectable, cell.name) for cell in facts.results.cells if cell.detectable),
+    )
+    wanted = f"{counted(facts.design.wanted, 'place was', 'places were')} planned."
+    if not known:
+        return wanted
+    points = listed(f"{smallest:.1f} points ({name})" for smallest, name in known)
+    return (
+        f"{wanted} With the people and items that count, and as much variation as their scores "
+        "show, the smallest difference from one run of a system that is shown four times out of "
+        f"five is {points}; the system's answers are taken to vary as people's do."
     )
 
 
 def cells(facts: Facts) -> str:
-    """Annotators of each item: everybody in a cell answers the whole test set."""
+    """Annotators of each item: not every batch of a cell has all items."""
     return _sentence(
-        f"{cell.row.task} with {cell.row.shots} shots: {cell.row.n}" for cell in facts.results.cells
+        f"{cell.row.task} with {cell.row.shots} shots: {_fewest_to_most(cell.answers_an_item)}"
+        for cell in facts.results.cells
     )
 
 
+def _fewest_to_most(answers: tuple[int, int]) -> str:
+    fewest, most = answers
+    return str(most) if fewest == most else f"{fewest} to {most}"
+
+
 def items_each(facts: Facts) -> str:
-    sizes = sorted({task.items // task.test_sets for task in facts.design.tasks})
-    training = [str(size) for size in facts.design.training_items]
     return (
-        f"Test items of one assignment: {_or(sizes)}, after {_or(training)} training examples. An "
-        "assignment may take one sitting or several: it can be left and resumed."
+        f"Test items of one assignment: {alternatives(facts.design.test_items)}, after "
+        f"{alternatives(facts.design.training_items)} training examples. An assignment may take "
+        "one sitting or several: it can be left and resumed."
     )
 
 
 def effort(facts: Facts) -> str:
-    found = facts.pay
-    if found.minutes is None:
+    earned = facts.pay
+    if earned.minutes is None:
         return ""
     return (
-        f"People: a median of {found.minutes:.1f} minutes for a completed assignment, paid by the "
-        "hour, with no time limit per item. The cost and time of the systems are not stored."
+        f"People: a median of {earned.minutes:.1f} minutes for a completed assignment, paid by the "
+        f"hour; an item has no time limit, but at most {facts.study.item_cap_s} s of it are "
+        "paid. The cost and time of the systems are not stored."
     )
 
 
@@ -78,12 +116,17 @@ def frozen(facts: Facts) -> str:
 
 def consent(facts: Facts) -> str:
     words = len(facts.study.consent_text.split())
-    asked = f"Annotators consented to a text of {words} words before any work."
+    asked = (
+        "Before any work annotators consented to the text at the end of the methods section "
+        f"({counted(words, 'word')})."
+    )
     return asked if words else "No consent text is stored."
 
 
 def sampling(facts: Facts) -> str:
     study, people = facts.study, facts.people
+    if facts.is_rehearsal:
+        return "Nobody was recruited."
     when = f" {between(people.first, people.last or people.first)}" if people.first else ""
     how = "by personal links" if study.channel.invited_only else "by an open link"
     return f"Through {study.channel}, {how}{when}."
@@ -92,7 +135,8 @@ def sampling(facts: Facts) -> str:
 def exposure(facts: Facts) -> str:
     return (
         "In this installation nobody is given the same content twice, across studies and versions "
-        "of a benchmark. What annotators saw elsewhere is not known."
+        "of a benchmark. What annotators saw elsewhere is not known; nor is what systems saw in "
+        "their training, where a published benchmark may have been part of it."
     )
 
 
@@ -101,26 +145,27 @@ def training(facts: Facts) -> str:
         return "None: the study is zero-shot."
     sizes = [str(size) for size in facts.design.training_items if size]
     return (
-        f"{_or(sizes)} labelled examples, each answered before its reference answer was shown. "
+        f"{alternatives(sizes)} labelled examples, each answered before its reference answer was "
+        "shown. "
         "They do not count towards the test; their time is paid at the same rate, also for those "
         "who are screened out."
     )
 
 
 def pay(facts: Facts) -> str:
-    study, found = facts.study, facts.pay
+    study, earned = facts.study, facts.pay
     rate = f"{money(study.hourly_rate, study.currency)} an hour of work, for everybody alike."
-    if found.hourly is None or found.amount is None:
+    if earned.hourly is None or earned.amount is None:
         return rate
     return (
         f"{rate} A completed assignment was due a median of "
-        f"{money(found.amount, study.currency)}: an effective median of "
-        f"{money(found.hourly, study.currency)} an hour, breaks included. The amounts include no "
+        f"{money(earned.amount, study.currency)}: an effective median of "
+        f"{money(earned.hourly, study.currency)} an hour, breaks included. The amounts include no "
         "bonus; only the channel knows whether they were paid out."
     )
 
 
-def order(facts: Facts) -> str:
+def item_order(facts: Facts) -> str:
     return (
         "Every annotator saw the items in an order of their own, from a stored seed; items of one "
         "context stayed together."
@@ -132,20 +177,25 @@ def quality(facts: Facts) -> str:
     screened = (
         f"Screened out by training score: {out.count} of {out.total} ({percent(out.percent)})."
         if out.total
-        else "Nobody went through a training."
+        else "Nobody finished a training."
     )
+    if not facts.has_screening:
+        screened = "The study has no screening rule."
+    if not excluded.total:
+        return f"{screened} No assignment was completed."
     reasons = [f"“{reason}” ({count})" for reason, count in facts.people.reasons.items()]
     return (
-        f"{screened} Excluded afterwards: {excluded.count} of {excluded.total} completed "
-        f"assignments ({percent(excluded.percent)})"
+        f"{screened} Excluded: {excluded.count} of "
+        f"{counted(excluded.total, 'completed assignment')} ({percent(excluded.percent)})"
         + (f", for {listed(reasons)}." if reasons else ".")
     )
 
 
 def interface(facts: Facts) -> str:
+    ways = dict.fromkeys(answer_kind(task.task.kind).in_words for task in facts.design.tasks)
     return (
-        "People worked in a browser: they chose a label, selected pieces of the text or chose a "
-        "marked entity. Systems' answers were read from files as texts."
+        f"People worked in a browser, where {alternatives(ways)}. Systems' answers were read from "
+        "files as texts."
     )
 
 
@@ -157,21 +207,48 @@ def instructions(facts: Facts) -> str:
 
 
 def tests(facts: Facts) -> str:
-    tests = facts.results.tests
-    if not tests:
+    results = facts.results
+    if not results.systems:
         return "No system is stored on the cells of this study, so nothing was tested."
-    sure = [test for test in tests if test.p_holm < 0.05 and not test.exploratory]
+    if not results.tests:
+        return "Cells of episodes are compared on their board, and not tested here."
+    return " ".join(filter(None, [_family(facts), _outside_family(facts)]))
+
+
+def _family(facts: Facts) -> str:
+    family = facts.results.family
+    if not family:
+        return "No cell has the five annotators that a claim takes."
+    clear = sum(test.p_holm <= 0.05 for test in family)
     return (
-        f"{counted(len(tests), 'paired t test')} over annotators, runs and item clusters, adjusted "
-        f"by Holm's method: {len(sure)} with p < 0.05 and at least five annotators."
+        f"{capital(counted(len(family), 'paired t test'))} over annotators, runs and item clusters "
+        f"in cells of at least five annotators, adjusted by Holm's method: {clear} with p ≤ 0.05."
     )
 
 
+def _outside_family(facts: Facts) -> str:
+    results = facts.results
+    told = [
+        f"{counted(len(results.exploratory_tests), 'test')} in smaller cells "
+        f"{'is' if len(results.exploratory_tests) == 1 else 'are'} exploratory and not adjusted."
+        if results.exploratory_tests
+        else "",
+        f"{capital(counted(len(results.without_test), 'comparison'))} "
+        f"{'has' if len(results.without_test) == 1 else 'have'} too few annotators or items for a "
+        "test."
+        if results.without_test
+        else "",
+    ]
+    return " ".join(filter(None, told))
+
+
 def uncertainty(facts: Facts) -> str:
-    with_interval = [cell for cell in facts.results.cells if cell.row.ci_low is not None]
+    cells = facts.results.cells
+    with_interval = sum(cell.row.ci_low is not None for cell in cells)
+    with_sd = sum(cell.row.sd is not None for cell in cells)
     told = (
-        f"95 % intervals for new items beside {len(with_interval)} of "
-        f"{counted(len(facts.results.cells), 'cell')}, and the SD over annotators."
+        f"A 95 % interval for new items beside {with_interval} and an SD beside {with_sd} of "
+        f"{counted(len(cells), 'cell')}."
     )
     return " ".join(filter(None, [told, in_words(facts)]))
 
@@ -194,7 +271,10 @@ def robust(facts: Facts) -> str:
         for cell in facts.results.cells
         if cell.with_excluded and cell.with_excluded.mean is not None
     ]
-    return "Mean S1, where annotators were excluded: " + _sentence(told)
+    gone = facts.results.emptied
+    lost = f"Every annotator was excluded from {listed(gone)}." if gone else ""
+    sides = "Mean S1, where annotators were excluded: " + _sentence(told) if told else ""
+    return " ".join(filter(None, [sides, lost]))
 
 
 def times(facts: Facts) -> str:
@@ -206,22 +286,21 @@ def times(facts: Facts) -> str:
 
 def completion(facts: Facts) -> str:
     people = facts.people
-    left = [
-        f"{people.outcomes[key]} {words}"
-        for key, words in OUTCOMES.items()
-        if key != Outcome.COMPLETED and people.outcomes[key]
-    ]
+    left, ends = people.did_not_finish, ended(people.unfinished)
+    at_work = f" {people.at_work} more still at work." if people.at_work else ""
     return (
-        f"{people.completed.count} of {people.completed.total} who gave consent "
-        f"({percent(people.completed.percent)})"
-        + (f"; of everybody, {listed(left)}." if left else ".")
+        f"{left.count} of {left.total} begun with consent ({percent(left.percent)})"
+        + (f": {listed(ends)}." if ends else ".")
+        + at_work
     )
+
+
+def data(facts: Facts) -> str:
+    """In the words of whoever imported the benchmark."""
+    source = facts.study.benchmark.source.strip()
+    terms = f" Of the benchmark it is noted: {source}" if source else ""
+    return f"The judgements can be exported with pseudonyms, one row per answer.{terms}"
 
 
 def _sentence(parts: Iterable[str]) -> str:
     return f"{'; '.join(parts)}."
-
-
-def _or(values: Iterable[object]) -> str:
-    texts = [str(value) for value in values]
-    return " or ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

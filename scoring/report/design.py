@@ -18,10 +18,9 @@ class Correction:
 @dataclass(frozen=True)
 class TaskFacts:
     task: Task
-    # Of the test sets: items, and contexts that items share.
+    # Of the test sets together: items, and contexts that items share.
     items: int
     contexts: int
-    test_sets: int
     shots: tuple[int, ...]
     splits: int
     # The description as annotators saw it; empty before the start.
@@ -41,6 +40,8 @@ class Design:
     wanted: int
     # Numbers of training items, least to most; zero-shot is 0.
     training_items: tuple[int, ...]
+    # Numbers of test items of one assignment.
+    test_items: tuple[int, ...]
 
     @property
     def shots(self) -> list[int]:
@@ -58,6 +59,7 @@ def design(study: Study) -> Design:
         batches=len(batches),
         wanted=sum(batch.wanted for batch in batches),
         training_items=tuple(sorted(training)),
+        test_items=tuple(sorted({batch.test_set.items.count() for batch in batches})),
     )
 
 
@@ -68,9 +70,9 @@ def _task_facts(task: Task, batches: Sequence[Batch]) -> TaskFacts:
     latest = task.latest_gold_version().number
     return TaskFacts(
         task=task,
-        items=items.count(),
+        # A part of a test set holds items of the whole one.
+        items=items.order_by().values("example").distinct().count(),
         contexts=items.order_by().values("example__context_hash").distinct().count(),
-        test_sets=len(test_sets),
         shots=tuple(sorted({batch.shots for batch in batches})),
         splits=len({batch.split for batch in batches if batch.split is not None}),
         description=batches[0].description,
@@ -80,5 +82,7 @@ def _task_facts(task: Task, batches: Sequence[Batch]) -> TaskFacts:
             Correction(version.number, version.reason, version.created_at)
             for version in task.gold_versions.filter(number__gt=min(shown, default=latest))
         ),
-        warnings=tuple(each["message"] for each in task.audit if each["severity"] == WARNING),
+        warnings=tuple(
+            finding["message"] for finding in task.audit if finding["severity"] == WARNING
+        ),
     )

@@ -1,11 +1,12 @@
 """A report as a document: the methods section and the reporting sheet, as text or LaTeX."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from textwrap import fill
 
 from annotation.models import Study
+from scoring.report.conduct import PAY
 from scoring.report.facts import gather
 from scoring.report.methods import methods
 from scoring.report.section import Section
@@ -19,6 +20,8 @@ PARTS = ("methods", "sheet")
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,textcomp}; other scripts than Latin, LuaLaTeX."
 BY_RESEARCHER = "[for the researcher to answer]"
 ADDS = "[the researcher adds to this]"
+# Wherever a part may be read by itself.
+REHEARSAL = " (rehearsal with simulated annotators)"
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,11 @@ class Report:
     topics: tuple[Topic, ...]
     # Agreement is given once the study's analysis has been computed.
     lacks_agreement: bool = False
+    is_rehearsal: bool = False
+
+    @property
+    def marked_title(self) -> str:
+        return f"{self.study.title}{REHEARSAL}" if self.is_rehearsal else self.study.title
 
     @property
     def groups(self) -> list[tuple[str, list[Topic]]]:
@@ -37,43 +45,73 @@ class Report:
         return sum(topic.source == source for topic in self.topics)
 
 
-def report(study: Study) -> Report:
-    facts = gather(study)
-    return Report(study, tuple(methods(facts)), tuple(sheet(facts)), facts.results.lacks_agreement)
+def report_on(study: Study, *, with_pay: bool = True, with_agreement: bool = False) -> Report:
+    """Without pay for readers who may not see what anybody is paid; `with_agreement` as in
+    `gather`."""
+    facts = gather(study, with_agreement=with_agreement)
+    sections, topics = methods(facts), sheet(facts)
+    if not with_pay:
+        sections = [section for section in sections if section.title != PAY]
+        topics = [topic for topic in topics if topic.name != PAY]
+    if facts.is_rehearsal:
+        sections = [_marked(section) for section in sections]
+    return Report(
+        study,
+        tuple(sections),
+        tuple(topics),
+        lacks_agreement=facts.results.lacks_agreement,
+        is_rehearsal=facts.is_rehearsal,
+    )
 
 
-def as_text(found: Report, parts: Sequence[str] = PARTS) -> str:
+def _marked(section: Section) -> Section:
+    """A table may be taken out of its document."""
+    if section.table is None:
+        return section
+    title = f"Rehearsal with simulated annotators. {section.table.title}"
+    return replace(section, table=replace(section.table, title=title))
+
+
+def as_text(report: Report, parts: Sequence[str] = PARTS) -> str:
     lines: list[str] = []
     if "methods" in parts:
-        lines += _heading(f"Methods: {found.study.title}", "=")
-        for section in found.sections:
+        lines += _heading(f"Methods: {report.marked_title}", "=")
+        for section in report.sections:
             lines += [*_heading(section.title, "-"), *_text_of(section)]
     if "sheet" in parts:
-        lines += _heading(f"Reporting sheet: {found.study.title}", "=")
+        lines += _heading(f"Reporting sheet: {report.marked_title}", "=")
         lines += [fill(f"Topics, in other words, from {REFERENCE}", WIDTH), ""]
-        for name, topics in found.groups:
+        for name, topics in report.groups:
             lines += _heading(name, "-")
             for topic in topics:
                 lines += [fill(f"{topic.name}. {topic.question}", WIDTH), *_answer(topic), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def as_latex(found: Report, parts: Sequence[str] = PARTS) -> str:
+def as_latex(report: Report, parts: Sequence[str] = PARTS) -> str:
     written = [NEEDS]
     if "methods" in parts:
-        written.append(rf"\section{{{escaped(f'Methods: {found.study.title}')}}}")
-        written += [_latex_of(section) for section in found.sections]
+        written.append(rf"\section{{{escaped(f'Methods: {report.marked_title}')}}}")
+        written += [_latex_of(section) for section in report.sections]
     if "sheet" in parts:
-        written.append(rf"\section{{{escaped(f'Reporting sheet: {found.study.title}')}}}")
+        written.append(rf"\section{{{escaped(f'Reporting sheet: {report.marked_title}')}}}")
         written.append(escaped(f"Topics, in other words, from {REFERENCE}"))
-        written += [_latex_group(name, topics) for name, topics in found.groups]
+        written += [_latex_group(name, topics) for name, topics in report.groups]
     return "\n\n".join(written) + "\n"
 
 
-def topics_table(found: Report) -> Table:
+def topics_table(report: Report) -> Table:
     """The reporting sheet as a table."""
-    names = ("group", "topic", "question", "source", "answer")
-    columns = tuple(Column(name, name.capitalize(), is_number=False) for name in names)
+    meanings = {
+        "group": "The part of a baseline that the topic is about.",
+        "topic": "The topic, in short.",
+        "question": "What a reader asks.",
+        "source": "Who answers: the data, the researcher, or both.",
+        "answer": "The answer as far as the data give it.",
+    }
+    columns = tuple(
+        Column(key, key.capitalize(), meaning, is_number=False) for key, meaning in meanings.items()
+    )
     lines = lines_of(
         {
             "group": topic.group,
@@ -82,10 +120,10 @@ def topics_table(found: Report) -> Table:
             "source": topic.source.label,
             "answer": topic.answer,
         }
-        for topic in found.topics
+        for topic in report.topics
     )
     note = f"Topics, in other words, from {REFERENCE}"
-    return Table("sheet", f"Reporting sheet: {found.study.title}", note, columns, lines)
+    return Table("sheet", f"Reporting sheet: {report.marked_title}", note, columns, lines)
 
 
 FORMATS: dict[str, Callable[[Report, Sequence[str]], str]] = {"text": as_text, "latex": as_latex}

@@ -20,7 +20,7 @@ def methods(facts: Facts) -> list[Section]:
     writers.append(conduct.pay)
     if facts.has_people:
         writers += MEASURED
-    writers += [measures.data, plan.instructions]
+    writers += [measures.data, plan.consent, plan.instructions]
     written = [_opening(facts), *(write(facts) for write in writers)]
     return [section for section in written if section.paragraphs]
 
@@ -30,27 +30,34 @@ def nobody(facts: Facts) -> str:
     if facts.has_people:
         return ""
     people = facts.people
-    if people.simulated:
-        finished = counted(people.simulated, "finished assignment")
-        return (
-            f"No person's answers count in this study: its {finished} are of simulated "
-            "annotators, and nothing in this report describes people."
-        )
     if people.outcomes[Outcome.COMPLETED]:
         return "No person's answers count in this study: all completed assignments were excluded."
-    return "No person has completed this study yet: this report describes its plan."
+    if people.joined:
+        return "No person has completed this study: there are no figures to report."
+    return "No person has begun this study: this report describes its plan."
+
+
+def _rehearsal(facts: Facts) -> str:
+    finished = facts.people.outcomes[Outcome.COMPLETED]
+    were = counted(finished, "finished assignment")
+    return (
+        f"A rehearsal: {were} of simulated annotators, and no person's. Whatever this report says "
+        "of annotators, people and their pay is about the simulated ones; nothing in it describes "
+        "people."
+    )
 
 
 def _opening(facts: Facts) -> Section:
     study = facts.study
-    lines = [nobody(facts)]
+    lines = [_rehearsal(facts) if facts.is_rehearsal else nobody(facts)]
     if study.state == StudyState.DRAFT:
         lines.append("The study has not been started; everything below can still change.")
     elif study.state != StudyState.CLOSED:
-        lines.append(f"The study is {study.state}, so the figures below are provisional.")
-    if facts.has_people and facts.people.simulated:
+        lines.append(f"The study is {study.state}, so the figures below are interim.")
+    simulated = facts.people.simulated
+    if simulated and not facts.is_rehearsal:
         lines.append(
-            f"{capital(counted(facts.people.simulated, 'finished assignment'))} of simulated "
-            "annotators are left out of everything below."
+            f"{capital(counted(simulated, 'finished assignment'))} of simulated annotators "
+            f"{'is' if simulated == 1 else 'are'} left out of everything below."
         )
     return Section("Summary", paragraph(lines))

@@ -6,8 +6,7 @@ from decimal import Decimal
 from statistics import median
 
 from annotation.models import Assignment, Outcome
-
-HOUR_MS = 3_600_000
+from annotation.work.paying import HOUR_MS, elapsed_hours
 
 
 @dataclass(frozen=True)
@@ -15,6 +14,8 @@ class Pay:
     """Amounts in the study's currency. Elapsed time runs from consent to the end, breaks
     included; paid time is capped for each page."""
 
+    # Of assignments that ended, whatever their outcome.
+    assignments: int
     total: Decimal
     paid_hours: float
     # Of completed assignments; None where nobody completed.
@@ -34,14 +35,15 @@ def pay(people: Sequence[Assignment]) -> Pay:
     ended = [
         (person, person.amount) for person in people if person.outcome and person.amount is not None
     ]
-    done = [(each, amount) for each, amount in ended if each.outcome == Outcome.COMPLETED]
+    done = [(person, amount) for person, amount in ended if person.outcome == Outcome.COMPLETED]
     due = [amount for _, amount in done]
-    timed = [(amount, _hours(each)) for each, amount in done]
+    timed = [(amount, elapsed_hours(person)) for person, amount in done]
     rates = [float(amount) / hours for amount, hours in timed if hours > 0]
-    paid_ms = sum(each.paid_ms for each, _ in done)
+    paid_ms = sum(person.paid_ms for person, _ in done)
     return Pay(
+        assignments=len(ended),
         total=sum((amount for _, amount in ended), Decimal(0)),
-        paid_hours=sum(each.paid_ms for each, _ in ended) / HOUR_MS,
+        paid_hours=sum(person.paid_ms for person, _ in ended) / HOUR_MS,
         amount=median(due) if due else None,
         minutes=median(60 * hours for _, hours in timed) if timed else None,
         hourly=median(rates) if rates else None,
@@ -50,12 +52,6 @@ def pay(people: Sequence[Assignment]) -> Pay:
         unpaid={
             outcome: count
             for outcome in Outcome.values
-            if (count := sum(each.outcome == outcome and not amount for each, amount in ended))
+            if (count := sum(person.outcome == outcome and not amount for person, amount in ended))
         },
     )
-
-
-def _hours(assignment: Assignment) -> float:
-    if assignment.consented_at is None or assignment.finished_at is None:
-        return 0
-    return (assignment.finished_at - assignment.consented_at).total_seconds() / 3600

@@ -1,5 +1,5 @@
-"""Who took part in a study, who was screened out, and who was excluded. Only people: simulated
-annotators are counted, and enter no other figure."""
+"""Who took part in a study, who was screened out, and who was excluded. Only people, beside whom
+simulated annotators are counted and enter no other figure; of a rehearsal, these."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean, stdev
 
-from annotation.models import Assignment, Outcome, Study
+from annotation.models import Assignment, JoinAnswer, Outcome, Study
+from annotation.work.joining import join_answers
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,33 @@ class TakingPart:
     outcomes: dict[str, int]
     first: datetime | None
     last: datetime | None
+    # Of those who gave consent, who ended without completing, by outcome.
+    unfinished: dict[str, int]
     # Of the completed assignments, those that a researcher excluded, and why.
     excluded: Rate
+    # Of these, those that were excluded once their score could be seen.
+    excluded_after: int
     reasons: dict[str, int]
     # Excluded though they did not count in any figure anyway.
     excluded_unfinished: int
+    # People with an assignment that counts.
+    counted_persons: int
     simulated: int
+    # Joins that were answered without an assignment.
+    declined: int
+    found_full: int
+    # Assignments whose personal link a researcher replaced.
+    renewed: int
 
     @property
     def completed(self) -> Rate:
         """Of those who gave consent."""
         return Rate(self.outcomes[Outcome.COMPLETED], self.consented)
+
+    @property
+    def did_not_finish(self) -> Rate:
+        """Of those who gave consent; who is still at work may yet finish."""
+        return Rate(sum(self.unfinished.values()), self.consented)
 
     @property
     def counted(self) -> int:
@@ -61,11 +78,19 @@ class Training:
     reasons: dict[str, int]
 
 
-def people_of(study: Study) -> list[Assignment]:
-    """Every assignment of a person, with what the facts need."""
+def is_rehearsal(study: Study) -> bool:
+    """Whether simulated annotators have finished it and no person has begun it."""
+    assignments = Assignment.objects.filter(study=study)
+    return assignments.simulated().completed().exists() and not assignments.of_people().exists()
+
+
+def people_of(study: Study, *, simulated: bool = False) -> list[Assignment]:
+    """Every assignment of a person, with what the facts need; declined ones, from before the
+    consent made the assignment, count as the joins that they were."""
+    assignments = Assignment.objects.filter(study=study)
+    wanted = assignments.simulated() if simulated else assignments.of_people()
     return list(
-        Assignment.objects.filter(study=study)
-        .of_people()
+        wanted.exclude(outcome=JoinAnswer.DECLINED)
         .select_related("exclusion", "batch__training_set")
         .order_by("pk")
     )
@@ -75,6 +100,13 @@ def taking_part(study: Study, people: Sequence[Assignment]) -> TakingPart:
     outcomes = Counter(person.outcome for person in people)
     completed = [person for person in people if person.outcome == Outcome.COMPLETED]
     excluded = [person for person in people if hasattr(person, "exclusion")]
+    out = [person for person in completed if person in excluded]
+    unfinished = Counter(
+        person.outcome
+        for person in people
+        if person.consented_at and person.outcome not in ("", Outcome.COMPLETED)
+    )
+    answers = join_answers(study)
     ends = [person.finished_at for person in people if person.finished_at]
     return TakingPart(
         joined=len(people),
@@ -84,21 +116,33 @@ def taking_part(study: Study, people: Sequence[Assignment]) -> TakingPart:
         outcomes={outcome: outcomes[outcome] for outcome in Outcome.values},
         first=min((person.joined_at for person in people), default=None),
         last=max(ends, default=None),
-        excluded=Rate(sum(each in excluded for each in completed), len(completed)),
-        reasons=dict(Counter(e.exclusion.reason for e in excluded if e in completed)),
-        excluded_unfinished=sum(each not in completed for each in excluded),
+        unfinished=dict(unfinished),
+        excluded=Rate(len(out), len(completed)),
+        excluded_after=sum(
+            person.exclusion.created_at >= person.finished_at
+            for person in out
+            if person.finished_at
+        ),
+        reasons=dict(Counter(person.exclusion.reason for person in out)),
+        excluded_unfinished=sum(person not in completed for person in excluded),
+        counted_persons=len(
+            {person.annotator_id for person in completed if person not in excluded}
+        ),
         simulated=Assignment.objects.filter(study=study).simulated().completed().count(),
+        declined=answers[JoinAnswer.DECLINED],
+        found_full=answers[JoinAnswer.FULL],
+        renewed=sum(person.resume_renewed_at is not None for person in people),
     )
 
 
 def training(people: Sequence[Assignment]) -> Training:
     finished = [person for person in people if person.training_score is not None]
     scores = [person.training_score for person in people if person.training_score is not None]
-    out = [each for each in finished if each.outcome == Outcome.SCREENED_OUT]
+    out = [person for person in finished if person.outcome == Outcome.SCREENED_OUT]
     return Training(
         finished=len(finished),
         mean=fmean(scores) if scores else None,
         sd=stdev(scores) if len(scores) > 1 else None,
         screened_out=Rate(len(out), len(finished)),
-        reasons=dict(Counter(each.screening.get("reason", "") for each in out)),
+        reasons=dict(Counter(person.screening.get("reason", "") for person in out)),
     )

@@ -6,23 +6,25 @@ from annotation.kinds import answer_kind
 from annotation.models import DropUnit
 from scoring.report.facts import Facts
 from scoring.report.section import Section, paragraph
-from scoring.report.words import capital, counted, day, listed, percent
+from scoring.report.words import alternatives, capital, counted, day, listed, percent
 
 
 def design(facts: Facts) -> Section:
     study, plan = facts.study, facts.design
     tasks = [f"{task.task.slug} ({answer_kind(task.task.kind).in_words})" for task in plan.tasks]
-    shots = [str(each) for each in plan.shots]
     lines = [
         f"The study “{study.title}” asks what people score on "
         f"{counted(len(tasks), 'task')} of the benchmark {study.benchmark}: {listed(tasks)}.",
-        f"Annotators learn from {listed(shots)} labelled examples of their task "
-        f"({counted(plan.batches, 'batch', 'batches')} of task, shot set and test set, "
-        f"{plan.wanted} places in all).",
+        f"{_learning(facts)} ({counted(plan.batches, 'batch', 'batches')} of task, shot set and "
+        f"test set, {counted(plan.wanted, 'place')} in all).",
         *_items(facts),
         "Nobody works on the same data twice: an annotator holds at most one assignment per "
-        "content, whatever the study, which the database enforces. So the annotators of "
-        "different shots of a task are different people.",
+        "content, whatever the study, which the database enforces."
+        + (
+            " So the annotators of different shots of a task are different people."
+            if any(len(task.shots) > 1 for task in plan.tasks)
+            else ""
+        ),
     ]
     if study.started_at:
         lines.append(
@@ -30,6 +32,14 @@ def design(facts: Facts) -> Section:
             f"with checksums, when the study started on {day(study.started_at)}."
         )
     return Section("Design", paragraph(lines))
+
+
+def _learning(facts: Facts) -> str:
+    sizes = [size for size in facts.design.shots if size]
+    if not sizes:
+        return "Annotators see no labelled examples"
+    without = ", or from none" if 0 in facts.design.shots else ""
+    return f"Annotators learn from {alternatives(sizes)} labelled examples of their task{without}"
 
 
 def _items(facts: Facts) -> Iterator[str]:
@@ -49,11 +59,15 @@ def procedure(facts: Facts) -> Section:
     first = [
         "An annotator reads a description of the task, works through all training examples of "
         "the batch and then through its whole test set. After each training answer the "
-        "reference answer is shown; the answer is stored before that and cannot be changed. "
+        "reference answer is shown; the answer is stored before that and cannot be changed."
+        if any(facts.design.shots)
+        else "An annotator reads a description of the task and works through the whole test set of "
+        "the batch, without any training.",
         "The test gives no feedback, and there is no second attempt.",
+        "Annotators of zero-shot batches go from the description to the test."
+        if 0 in facts.design.shots and any(facts.design.shots)
+        else "",
     ]
-    if 0 in facts.design.shots:
-        first.append("Annotators of zero-shot batches go from the description to the test.")
     second = [
         "Each annotator sees the examples in an order of their own, which follows by SHA-256 from "
         "a stored seed; examples that share a context stay together. The order seed of every "
@@ -88,18 +102,32 @@ def screening(facts: Facts) -> Section:
 
 
 def _training_results(facts: Facts) -> Iterator[str]:
-    found = facts.training
-    if found.finished:
-        sd = f" (SD {found.sd:.1f})" if found.sd is not None else ""
+    training = facts.training
+    if training.finished:
+        sd = f" (SD {training.sd:.1f})" if training.sd is not None else ""
         yield (
-            f"{capital(counted(found.finished, 'person', 'people'))} finished a training, with a "
-            f"mean score of {percent(found.mean)}{sd}; {found.screened_out.count} of them "
-            f"({percent(found.screened_out.percent)}) were screened out."
+            f"{capital(counted(training.finished, 'person', 'people'))} finished a training, with "
+            f"a mean score of {percent(training.mean)}{sd}{_screened(facts)}."
         )
-        if found.reasons:
+        if training.reasons:
             parts = {"floor": "below the floor", "drop": "too far below the group"}
-            told = (f"{count} {parts.get(key, key)}" for key, count in found.reasons.items())
+            told = (f"{count} {parts.get(key, key)}" for key, count in training.reasons.items())
             yield f"Of these, {listed(told)}."
+
+
+def _screened(facts: Facts) -> str:
+    out = facts.training.screened_out
+    if not facts.has_screening:
+        return ""
+    return (
+        f"; {out.count} of them ({percent(out.percent)}) {'was' if out.count == 1 else 'were'} "
+        "screened out"
+    )
+
+
+def consent(facts: Facts) -> Section:
+    lines = facts.study.consent_text.splitlines()
+    return Section("Consent as asked for", tuple(line for line in lines if line.strip()))
 
 
 def instructions(facts: Facts) -> Section:
@@ -107,7 +135,10 @@ def instructions(facts: Facts) -> Section:
         paragraph
         for task in facts.design.tasks
         if task.description
-        for paragraph in (f"{task.task.slug} (“{task.task}”):", *task.description.splitlines())
+        for paragraph in (
+            f"{task.task.slug} (“{task.task.heading}”):",
+            *task.description.splitlines(),
+        )
         if paragraph.strip()
     ]
     return Section("Instructions as shown", tuple(paragraphs))

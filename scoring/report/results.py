@@ -3,17 +3,25 @@ figure comes from the code of the comparison."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from operator import itemgetter
 from statistics import median
 
+import numpy as np
+
 from annotation.models import Study
-from scoring.comparison.agreement import Accord, accord_of_plain
+from scoring.comparison.agreement import Accord, accord, accord_of_plain
 from scoring.comparison.cache import find_kept, is_stale
+from scoring.comparison.cell_rows import cell_row
 from scoring.comparison.cells import Cell, CellReader, Choices, shots_of_batch
 from scoring.comparison.differences import Difference, against_systems, between_shots
 from scoring.comparison.floors import bounds, no_skill
-from scoring.comparison.rows import Row, cell_row
+from scoring.comparison.rows import Row
 from scoring.comparison.scope import Scope, inputs_fingerprint
+from scoring.comparison.verdicts import judged, verdicts
+from scoring.core.intervals import cluster_scores
+from scoring.core.power import ComparisonDesign, detectable_difference
+from scoring.core.variance import Components, variance_components
 from scoring.models import Part
 
 
@@ -28,6 +36,25 @@ class CellFacts:
     # How far they agree; None for one annotator, or if not computed.
     accord: Accord | None
     is_of_episodes: bool
+    # Of one item: the fewest and the most.
+    answers_an_item: tuple[int, int]
+    # The smallest difference from a system's one run that as many people on as many items show four
+    # times out of five, in points; None where that cannot be told.
+    detectable: float | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.row.task}, {self.row.shots} shots"
+
+    @property
+    def is_of_one_shot_set(self) -> bool:
+        return self.splits == 1 and self.row.shots != 0 and not self.is_of_episodes
+
+    @property
+    def has_people_for_splits(self) -> bool:
+        """Whether each of several shot sets has one annotator, so that the two cannot be told
+        apart."""
+        return self.splits > 1 and self.splits == self.row.n and not self.is_of_episodes
 
 
 @dataclass(frozen=True)
@@ -39,6 +66,22 @@ class Results:
     seed: int
     # Median over the test answers that count, by the server's clock.
     seconds_an_item: float | None
+    # Cells of which every annotator was excluded: by task and shots.
+    emptied: tuple[str, ...] = ()
+
+    @property
+    def family(self) -> list[Difference]:
+        """The tests that Holm's method adjusts together: those that allow a claim."""
+        return [test for test in self.tests if not isnan(test.p_holm)]
+
+    @property
+    def exploratory_tests(self) -> list[Difference]:
+        return [test for test in self.tests if isnan(test.p_holm) and not isnan(test.p)]
+
+    @property
+    def without_test(self) -> list[Difference]:
+        """Comparisons that too few annotators or items leave without a test."""
+        return [test for test in self.tests if isnan(test.p)]
 
     @property
     def lacks_agreement(self) -> bool:
@@ -60,30 +103,44 @@ class Results:
         return any(cell.row.n == 1 or cell.row.is_exploratory for cell in self.cells)
 
 
-def results(study: Study) -> Results:
-    choices = Choices()
+def results(study: Study, *, simulated: bool = False, with_agreement: bool = False) -> Results:
+    choices = Choices(simulated=simulated)
     reader = CellReader(choices)
-    cells = [cell for cell in reader.people(study) if cell.answered.any()]
+    cells = [cell for cell in reader.people(study, simulated=simulated) if cell.answered.any()]
+    everybody = CellReader(replace(choices, with_excluded=True)).people(study, simulated=simulated)
     scope = Scope(study.benchmark, study)
     systems = _on_same_cells(reader, scope)
+    accords = _kept_accords(scope, reader)
+    if with_agreement and not accords:
+        accords = _computed_accords(cells, choices)
+    there = {(cell.task.pk, cell.shots) for cell in cells}
     return Results(
-        cells=_cell_facts(
-            study, cells, choices, _floors(scope, reader), _kept_accords(scope, reader)
-        ),
+        cells=_cell_facts(cells, everybody, choices, _floors(scope, reader), accords),
         systems=tuple(cell_row(cell, choices) for cell in systems),
-        tests=tuple(against_systems(cells, systems, seed=choices.seed)),
+        tests=tuple(
+            judged(
+                against_systems(cells, systems, seed=choices.seed), verdicts(cells, systems).cells
+            )
+        ),
         changes=tuple(between_shots(cells, seed=choices.seed)),
         seed=choices.seed,
         seconds_an_item=_seconds_an_item(cells),
+        emptied=tuple(
+            f"{cell.task.slug}, {cell.shots} shots"
+            for cell in everybody
+            if (cell.task.pk, cell.shots) not in there and cell.answered.any()
+        ),
     )
 
 
 def _on_same_cells(reader: CellReader, scope: Scope) -> list[Cell]:
     """The systems that ran on a task with as many shots as a batch of the study."""
     batches = scope.study.batches.select_related("training_set", "test_set") if scope.study else []
-    places = {(batch.task_id, shots_of_batch(batch)) for batch in batches}
-    found = (cell for task in scope.tasks for cell in reader.systems(task))
-    return [cell for cell in found if (cell.task.pk, cell.shots) in places and cell.answered.any()]
+    task_shots = {(batch.task_id, shots_of_batch(batch)) for batch in batches}
+    systems = (cell for task in scope.tasks for cell in reader.systems(task))
+    return [
+        cell for cell in systems if (cell.task.pk, cell.shots) in task_shots and cell.answered.any()
+    ]
 
 
 def _floors(scope: Scope, reader: CellReader) -> dict[str, float]:
@@ -105,18 +162,28 @@ def _kept_accords(scope: Scope, reader: CellReader) -> dict[tuple[str, int | str
     return {
         (cell["task"], cell["shots"]): accord_of_plain(cell["accord"])
         for cell in kept.result["cells"]
-        if cell["accord"]
+        if cell["accord"] and cell["simulated"] == reader.choices.simulated
+    }
+
+
+def _computed_accords(
+    cells: Sequence[Cell], choices: Choices
+) -> dict[tuple[str, int | str], Accord]:
+    """As the analysis computes them."""
+    return {
+        (cell.task.slug, cell.shots): accord(cell, seed=choices.seed)
+        for cell in cells
+        if len(cell.scores) > 1 and not cell.is_of_episodes
     }
 
 
 def _cell_facts(
-    study: Study,
     cells: Sequence[Cell],
+    everybody: Sequence[Cell],
     choices: Choices,
     floors: dict[str, float],
     accords: dict[tuple[str, int | str], Accord],
 ) -> tuple[CellFacts, ...]:
-    everybody = CellReader(replace(choices, with_excluded=True)).people(study)
     whole = {(cell.task.pk, cell.shots): cell for cell in everybody}
     facts = []
     for cell in cells:
@@ -130,9 +197,34 @@ def _cell_facts(
                 splits=len(set(cell.splits)),
                 accord=accords.get((cell.task.slug, cell.shots)),
                 is_of_episodes=cell.is_of_episodes,
+                answers_an_item=_answers_an_item(cell),
+                detectable=_detectable(cell),
             )
         )
     return tuple(facts)
+
+
+def _answers_an_item(cell: Cell) -> tuple[int, int]:
+    answers = (~np.isnan(cell.scores)).sum(axis=0)
+    return int(answers.min()), int(answers.max())
+
+
+def _detectable(cell: Cell) -> float | None:
+    """Against a system whose answers vary as these people's do, and who finds other items hard."""
+    scores = cluster_scores(cell.scores, cell.clusters)
+    if cell.is_of_episodes or min(scores.shape) < 2 or np.isnan(scores).any():
+        return None
+    people = variance_components(scores)
+    design = ComparisonDesign(
+        annotators=len(scores),
+        runs=1,
+        items=scores.shape[1],
+        people=people,
+        system=Components(0.0, 0.0, people.residual),
+        item_difference_var=people.item,
+    )
+    smallest = detectable_difference(design)
+    return None if isnan(smallest) else 100 * smallest
 
 
 def _moved(facts: CellFacts) -> float | None:
@@ -143,5 +235,5 @@ def _moved(facts: CellFacts) -> float | None:
 
 
 def _seconds_an_item(cells: Sequence[Cell]) -> float | None:
-    seconds = [each for cell in cells for member in cell.item_seconds for each in member]
+    seconds = [item_s for cell in cells for member in cell.item_seconds for item_s in member]
     return median(seconds) if seconds else None

@@ -7,6 +7,7 @@ ours to copy.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import partial
 
 from django.db.models import TextChoices
@@ -22,6 +23,8 @@ REFERENCE = (
 
 
 NOBODY = "No person whose answers count has taken part."
+NONE_BEGUN = "No person has begun the study."
+SIMULATED = "Rehearsal with simulated annotators: "
 
 
 class Source(TextChoices):
@@ -39,8 +42,16 @@ class Topic:
     answer: str
 
 
-# What is known about a topic; without people, topics about them are the researcher's.
+# What is known about a topic.
 Answer = Callable[[Facts], str]
+
+
+class About(Enum):
+    """Without these people, their topics are the researcher's."""
+
+    PLAN = auto()
+    ANYBODY = auto()
+    COUNTED = auto()
 
 
 @dataclass(frozen=True)
@@ -50,7 +61,8 @@ class _Question:
     question: str
     source: Source
     answer: Answer
-    about_people: bool = False
+    # Whom the answer speaks of.
+    about: About
 
 
 def sheet(facts: Facts) -> list[Topic]:
@@ -59,8 +71,12 @@ def sheet(facts: Facts) -> list[Topic]:
 
 def _filled(asked: _Question, facts: Facts) -> Topic:
     source, answer = asked.source, asked.answer(facts)
-    if asked.about_people and not facts.has_people:
+    if asked.about == About.ANYBODY and not facts.people.joined:
+        source, answer = Source.RESEARCHER, NONE_BEGUN
+    elif asked.about == About.COUNTED and not facts.has_people:
         source, answer = Source.RESEARCHER, NOBODY
+    elif asked.about != About.PLAN and facts.is_rehearsal and answer:
+        answer = SIMULATED + answer
     return Topic(asked.group, asked.name, asked.question, source, answer)
 
 
@@ -70,14 +86,22 @@ def _nothing(facts: Facts, *, why: str = "") -> str:
 
 def _ask(group: str, name: str, question: str, *, why: str = "") -> _Question:
     """What no row of a study can tell."""
-    return _Question(group, name, question, Source.RESEARCHER, partial(_nothing, why=why))
+    return _Question(
+        group, name, question, Source.RESEARCHER, partial(_nothing, why=why), About.PLAN
+    )
 
 
 def _tell(
-    group: str, name: str, question: str, answer: Answer, *, part: bool = False, people: bool = True
+    group: str,
+    name: str,
+    question: str,
+    answer: Answer,
+    *,
+    part: bool = False,
+    about: About = About.COUNTED,
 ) -> _Question:
     source = Source.PART if part else Source.DATA
-    return _Question(group, name, question, source, answer, people)
+    return _Question(group, name, question, source, answer, about)
 
 
 ABOUT, DESIGN, RECRUITMENT = "The evaluation", "Design", "Recruitment"
@@ -89,21 +113,21 @@ QUESTIONS: tuple[_Question, ...] = (
         "Subject",
         "What is evaluated, and in which languages?",
         answers.evaluated,
-        people=False,
+        about=About.PLAN,
     ),
     _tell(
         ABOUT,
         "Items",
         "How many items are people and systems scored on?",
         answers.items,
-        people=False,
+        about=About.PLAN,
     ),
     _tell(
         ABOUT,
         "Answers of systems",
         "How many answers to an item does each system give?",
         answers.answers_of_systems,
-        people=False,
+        about=About.PLAN,
     ),
     _tell(DESIGN, "Number of people", "How many people make up the baseline?", answers.people),
     _ask(DESIGN, "Choice of items", "If the items are a sample, how were they drawn?"),
@@ -113,7 +137,7 @@ QUESTIONS: tuple[_Question, ...] = (
         "Items for one person",
         "How many items did one person answer?",
         answers.items_each,
-        people=False,
+        about=About.PLAN,
     ),
     _ask(
         DESIGN,
@@ -132,10 +156,12 @@ QUESTIONS: tuple[_Question, ...] = (
         answers.effort,
         part=True,
     ),
-    _ask(
+    _tell(
         DESIGN,
         "Size",
         "How was the number of people decided on, and how small a difference could it show?",
+        answers.size,
+        part=True,
     ),
     _tell(
         DESIGN,
@@ -143,7 +169,7 @@ QUESTIONS: tuple[_Question, ...] = (
         "Which board reviewed or exempted the study?",
         answers.consent,
         part=True,
-        people=False,
+        about=About.PLAN,
     ),
     _tell(
         DESIGN,
@@ -151,7 +177,7 @@ QUESTIONS: tuple[_Question, ...] = (
         "Was the plan registered publicly before the start?",
         answers.frozen,
         part=True,
-        people=False,
+        about=About.PLAN,
     ),
     _ask(
         RECRUITMENT,
@@ -159,7 +185,14 @@ QUESTIONS: tuple[_Question, ...] = (
         "Which people are the figures meant to describe, and by which traits is that group "
         "defined?",
     ),
-    _tell(RECRUITMENT, "Sampling", "How were people found?", answers.sampling, part=True),
+    _tell(
+        RECRUITMENT,
+        "Sampling",
+        "How were people found?",
+        answers.sampling,
+        part=True,
+        about=About.ANYBODY,
+    ),
     _ask(
         RECRUITMENT,
         "Conditions of entry",
@@ -172,33 +205,35 @@ QUESTIONS: tuple[_Question, ...] = (
         "Could annotators have seen the items before?",
         answers.exposure,
         part=True,
-        people=False,
+        about=About.PLAN,
     ),
     _tell(
         RECRUITMENT,
         "Training",
         "How were people trained, and paid for it?",
         answers.training,
-        people=False,
+        about=About.PLAN,
     ),
     _tell(
         RECRUITMENT,
         "Pay",
         "What was paid, with which bonuses, and was it the same for all?",
         answers.pay,
+        about=About.ANYBODY,
     ),
     _tell(
         EXECUTION,
         "Order",
         "In which order did people see the items, and was it random?",
-        answers.order,
-        people=False,
+        answers.item_order,
+        about=About.PLAN,
     ),
     _tell(
         EXECUTION,
         "Quality checks",
         "Which checks excluded work, and how much of it?",
         answers.quality,
+        about=About.ANYBODY,
     ),
     _tell(
         EXECUTION,
@@ -206,7 +241,7 @@ QUESTIONS: tuple[_Question, ...] = (
         "Did people and systems get the items in the same form, and what follows if not?",
         answers.interface,
         part=True,
-        people=False,
+        about=About.PLAN,
     ),
     _tell(
         EXECUTION,
@@ -214,7 +249,7 @@ QUESTIONS: tuple[_Question, ...] = (
         "Did people and systems get the same instructions?",
         answers.instructions,
         part=True,
-        people=False,
+        about=About.PLAN,
     ),
     _ask(
         EXECUTION,
@@ -227,7 +262,7 @@ QUESTIONS: tuple[_Question, ...] = (
         "Explanations",
         "Were annotators asked for the reasons for their answers?",
         partial(_nothing, why="No: answers are collected, reasons are not."),
-        people=False,
+        about=About.PLAN,
     ),
     _tell(ANALYSIS, "Tests", "Was the difference to systems tested, and how?", answers.tests),
     _tell(
@@ -241,25 +276,39 @@ QUESTIONS: tuple[_Question, ...] = (
         "Same scoring",
         "Are people and systems scored by the same metric, criteria and method?",
         answers.same_metric,
-        people=False,
+        about=About.PLAN,
     ),
     _tell(ANALYSIS, "Robustness", "Do the figures hold without the exclusions?", answers.robust),
-    _ask(DOCUMENTS, "Demographics", "Who were the annotators, within the sample?"),
+    _ask(
+        DOCUMENTS,
+        "Demographics",
+        "Who were the annotators, within the sample?",
+        why="The study's pages ask annotators nothing about themselves.",
+    ),
     _tell(
         DOCUMENTS,
         "Instructions",
         "What were annotators told?",
         partial(_nothing, why="The task descriptions are at the end of the methods section."),
-        people=False,
+        about=About.PLAN,
     ),
     _tell(DOCUMENTS, "Time", "How long did people take per item?", answers.times),
     _ask(DOCUMENTS, "Assistants", "If annotators could use AI tools: which, in which versions?"),
-    _tell(DOCUMENTS, "Completion", "How many began and did not finish?", answers.completion),
-    _ask(
+    _tell(
+        DOCUMENTS,
+        "Completion",
+        "How many began and did not finish?",
+        answers.completion,
+        about=About.ANYBODY,
+    ),
+    _tell(
         DOCUMENTS,
         "Availability of data",
-        "Are the answers public, person by person, and if not, why?",
-        why="The judgements can be exported with pseudonyms, one row per answer.",
+        "Are the answers public, person by person, and if not, why; under which licence are the "
+        "data?",
+        answers.data,
+        part=True,
+        about=About.PLAN,
     ),
     _ask(DOCUMENTS, "Availability of materials", "Are the materials of the study public?"),
     _ask(DOCUMENTS, "Availability of code", "Is the code of the analysis public?"),

@@ -1,56 +1,76 @@
 """The methods section and the reporting sheet of a study, to read and to download."""
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.access.requests import ResearcherRequest, require
+from annotation.access.rights import Right, may
+from annotation.jobs.requests import large_file
 from annotation.models import Study
-from scoring.comparison.requests import download, for_researchers
-from scoring.report.documents import FORMATS, PARTS, Report, report, topics_table
+from annotation.studies.tabs import study_frame
+from scoring.comparison.cells import Choices
+from scoring.comparison.comparing import kept_table
+from scoring.comparison.ordered_files import wanted_file
+from scoring.comparison.overview import shots_of_people
+from scoring.comparison.requests import download
+from scoring.comparison.scope import Scope
+from scoring.comparison.sentences import Summary, summaries
+from scoring.report.documents import PARTS, Report, report_on
+from scoring.report.exporting import DOCUMENTS, TABLES, content_type, export_report, file_name
 from scoring.report.sheet import REFERENCE, Source
-from scoring.tables import documents
-
-DOCUMENTS = {"text": ("text/plain; charset=utf-8", "txt"), "latex": ("application/x-tex", "tex")}
-# The sheet is a table too; its LaTeX is the report's.
-TABLES = [form for form in documents.FORMATS if form not in DOCUMENTS]
+from scoring.report.tasks import JOB
 
 
-@for_researchers
 @require_safe
 def study_report(request: HttpRequest, name: str) -> HttpResponse:
-    found = _report(name)
+    study = _study(request, name)
+    report = report_on(study, with_pay=may(request.user, study, Right.PAY))
     context = {
         "scope": "study",
         "name": name,
-        "tab": "report",
-        "report": found,
+        **study_frame(request.user, report.study, tab="report"),
+        "summaries": _summaries(report),
+        "report": report,
         "reference": REFERENCE,
-        "from_data": found.count(Source.DATA),
-        "in_part": found.count(Source.PART),
-        "for_researcher": found.count(Source.RESEARCHER),
+        "from_data": report.count(Source.DATA),
+        "in_part": report.count(Source.PART),
+        "for_researcher": report.count(Source.RESEARCHER),
         "documents": list(DOCUMENTS),
         "tables": TABLES,
     }
     return render(request, "scoring/report/report.html", context)
 
 
-@for_researchers
-@require_safe
-def report_export(request: HttpRequest, name: str, part: str, form: str) -> HttpResponse:
-    if part not in PARTS:
+@require_http_methods(["GET", "HEAD", "POST"])
+def report_export(request: ResearcherRequest, name: str, part: str, form: str) -> HttpResponse:
+    """The file, or of a large study a page on which it is ordered and fetched."""
+    if part not in PARTS or form not in (*DOCUMENTS, *(TABLES if part == "sheet" else ())):
         raise Http404
-    if form in DOCUMENTS:
-        content_type, extension = DOCUMENTS[form]
-        document = FORMATS[form](_report(name), [part]).encode()
-        return download(document, content_type, f"{part}-{name}.{extension}")
-    if part != "sheet" or form not in TABLES:
-        raise Http404
-    writer = documents.FORMATS[form]
-    document = writer.write([topics_table(_report(name))])
-    return download(document, writer.content_type, f"{part}-{name}.{writer.extension}")
+    study = _study(request, name)
+    with_pay = may(request.user, study, Right.PAY)
+    about: dict[str, Any] = {"part": part, "form": form, "with_pay": with_pay}
+    file = wanted_file(JOB, Scope(study.benchmark, study), Choices(), **about)
+    if file.is_large:
+        back = reverse("scoring:report", args=[name])
+        return large_file(request, file, content_type(form), back=back)
+    document = export_report(study, part, form, with_pay=with_pay)
+    return download(document, content_type(form), file_name(study, part, form))
 
 
-def _report(name: str) -> Report:
-    return report(
-        get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=name)
-    )
+def _summaries(report: Report) -> list[Summary]:
+    """What the comparison says it found, once its table has been computed from the present data."""
+    study = report.study
+    scope, choices = Scope(study.benchmark, study), Choices(simulated=report.is_rehearsal)
+    table = kept_table(scope, choices)
+    return [] if table is None else summaries(table, shots_of_people(table.rows))
+
+
+def _study(request: HttpRequest, name: str) -> Study:
+    """A report's figures follow from single items, and with them from the gold."""
+    study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=name)
+    require(request.user, study, Right.GOLD)
+    return study

@@ -18,6 +18,12 @@ def listed(values: Iterable[object]) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
+def alternatives(values: Iterable[object]) -> str:
+    """“a, b or c”."""
+    texts = [str(value) for value in values]
+    return " or ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
 def day(moment: datetime) -> str:
     return f"{moment.day} {moment:%B %Y}"
 

@@ -2,13 +2,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from annotation.models import Batch, Channel, Exclusion, Kind, Study
+from annotation.models import Batch, Exclusion, Kind, Study
 from annotation.studies.lifecycle import start_study
 from scoring.comparison.agreement import accord
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.matrices import judged_answers
 from scoring.core.agreement import alpha_interval, pairwise_s1_interval
-from scoring.report.documents import as_latex, as_text, report
+from scoring.report.documents import as_latex, as_text, report_on
 from scoring.report.section import Section
 from scoring.report.sheet import Topic
 from tests import make
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.django_db
 
 
 def section_of(study: Study) -> Section | None:
-    found = report(Study.objects.get(pk=study.pk)).sections
-    return next((section for section in found if section.title == "Agreement"), None)
+    sections = report_on(Study.objects.get(pk=study.pk)).sections
+    return next((section for section in sections if section.title == "Agreement"), None)
 
 
 def topic_of(study: Study, name: str) -> Topic:
-    [topic] = [each for each in report(study).topics if each.name == name]
+    [topic] = [topic for topic in report_on(study).topics if topic.name == name]
     return topic
 
 
@@ -31,7 +31,7 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
     batch = measured.cell([3, 4, 6], tests=6, kind=Kind.SPANS)
     measured.analysed(batch.study)
     section = section_of(batch.study)
-    answers = judged_answers([each.pk for each in batch.assignments.all()])
+    answers = judged_answers([assignment.pk for assignment in batch.assignments.all()])
     examples = [item.example_id for item in batch.test_set.items.all()]
     units = [[given[pk] for given in answers.values()] for pk in examples]
     [text] = section.paragraphs
@@ -41,24 +41,24 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
     assert "alpha of empty against non-empty was" in text
     assert "percentile bootstrap interval over contexts" in text
     [cell] = CellReader(Choices()).people(batch.study)
-    found = accord(cell, seed=Choices().seed)
+    agreement = accord(cell, seed=Choices().seed)
     [record] = section.table.records
     assert list(record.values())[:5] == [
         batch.task.slug,
         3,
         3,
-        f"{found.masi.value:.2f}",
-        f"{found.masi.low:.2f} to {found.masi.high:.2f}",
+        f"{agreement.masi.value:.2f}",
+        f"{agreement.masi.low:.2f} to {agreement.masi.high:.2f}",
     ]
-    assert record["consensus"] == f"{found.consensus.mean:.1f}"
-    assert f"and the S1 of the consensus was {found.consensus.mean:.1f}." in text
+    assert record["consensus"] == f"{agreement.consensus.mean:.1f}"
+    assert f"and the S1 of the consensus was {agreement.consensus.mean:.1f}." in text
 
 
 def test_stands_in_both_documents_and_in_the_sheet() -> None:
     batch = measured.cell([3, 4, 6], tests=6, kind=Kind.SPANS)
     measured.analysed(batch.study)
-    found = report(batch.study)
-    for document in (as_text(found, ["methods"]), as_latex(found, ["methods"])):
+    report = report_on(batch.study)
+    for document in (as_text(report, ["methods"]), as_latex(report, ["methods"])):
         assert "Krippendorff" in document
         assert "Consensus" in document
     assert "Alpha with MASI was" in topic_of(batch.study, "Uncertainty").answer
@@ -122,23 +122,18 @@ def test_says_where_an_alpha_is_not_defined() -> None:
 def test_says_nothing_that_is_not_computed_or_is_of_older_data() -> None:
     batch = measured.cell([3, 4, 6])
     assert section_of(batch.study) is None
-    assert report(batch.study).lacks_agreement
+    assert report_on(batch.study).lacks_agreement
     measured.analysed(batch.study)
     assert section_of(batch.study) is not None
-    assert not report(batch.study).lacks_agreement
+    assert not report_on(batch.study).lacks_agreement
     Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
     assert section_of(batch.study) is None
-    assert report(batch.study).lacks_agreement
+    assert report_on(batch.study).lacks_agreement
     assert "consensus" not in topic_of(batch.study, "Same scoring").answer
 
 
-def test_says_nothing_of_one_annotator_or_of_simulated_ones() -> None:
+def test_says_nothing_of_one_annotator() -> None:
     alone = measured.cell([3])
     measured.analysed(alone.study)
     assert section_of(alone.study) is None
-    assert not report(alone.study).lacks_agreement
-    simulated = measured.cell([3, 4])
-    Channel.objects.filter(annotators__assignments__batch=simulated).update(is_simulated=True)
-    measured.analysed(simulated.study)
-    assert section_of(simulated.study) is None
-    assert not report(simulated.study).lacks_agreement
+    assert not report_on(alone.study).lacks_agreement

@@ -67,16 +67,11 @@ def test_writes_into_a_file(batch: Batch, tmp_path: Path) -> None:
     assert file.read_text() == exported(study=batch.study.slug, format="latex")
 
 
-def test_says_beside_the_document_that_agreement_is_not_computed(batch: Batch) -> None:
-    def told() -> str:
-        err = StringIO()
-        call_command("export_report", study=batch.study.slug, stdout=StringIO(), stderr=err)
-        return err.getvalue()
-
-    assert "“Tests and uncertainty”" in told()
+def test_computes_agreement_itself_as_the_analysis_does(batch: Batch) -> None:
+    computed = exported(study=batch.study.slug)
+    assert "Agreement\n---------" in computed
     measured.analysed(batch.study)
-    assert told() == ""
-    assert "Agreement" in exported(study=batch.study.slug)
+    assert exported(study=batch.study.slug) == computed
 
 
 def test_says_where_it_cannot_write(batch: Batch, tmp_path: Path) -> None:

@@ -4,9 +4,20 @@ from decimal import Decimal
 import pytest
 
 from annotation.benchmarks.correcting import correct_gold
-from annotation.models import Assignment, Batch, Channel, Exclusion, Kind, Study
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Batch,
+    Channel,
+    Exclusion,
+    JoinAnswer,
+    Kind,
+    Outcome,
+    OutcomeRule,
+    Study,
+)
 from annotation.work.finishing import withdraw
-from annotation.work.judging import decline
+from annotation.work.joining import count_answer
 from scoring.report.facts import Facts, gather
 from tests import make
 from tests.scoring.comparison import measured
@@ -24,10 +35,10 @@ def test_counts_who_took_part_by_how_it_ended() -> None:
     make.at_work(batch)
     make.joined(batch)
     people = facts_of(batch).people
-    assert (people.joined, people.persons, people.consented, people.at_work) == (6, 6, 5, 2)
+    assert (people.joined, people.persons, people.consented, people.at_work) == (6, 6, 6, 2)
     assert people.outcomes["completed"] == 3
     assert people.outcomes["withdrawn"] == 1
-    assert people.completed.percent == 60
+    assert people.completed.percent == 50
     assert people.counted == 3
     assert people.first == make.NOON
 
@@ -90,8 +101,17 @@ def test_computes_pay_by_the_elapsed_and_by_the_paid_hour() -> None:
 
 def test_counts_who_was_due_nothing() -> None:
     batch = measured.cell([0])
-    decline(make.joined(batch), at=make.NOON)
-    assert facts_of(batch).pay.unpaid == {"declined": 1}
+    OutcomeRule.objects.filter(study=batch.study, outcome=Outcome.WITHDRAWN).update(pays_time=False)
+    withdraw(make.joined(batch), at=make.NOON)
+    assert facts_of(batch).pay.unpaid == {"withdrawn": 1}
+
+
+def test_counts_the_joins_that_made_no_assignment() -> None:
+    batch = measured.cell([0])
+    for answer in (JoinAnswer.DECLINED, JoinAnswer.FULL, JoinAnswer.FULL):
+        count_answer(batch.study, answer, at=make.NOON)
+    people = facts_of(batch).people
+    assert (people.joined, people.declined, people.found_full) == (1, 1, 2)
 
 
 def test_tells_items_contexts_shots_and_splits() -> None:
@@ -106,26 +126,38 @@ def test_takes_every_figure_from_the_comparison() -> None:
     batch = measured.cell([3, 4, 5, 6, 7], tests=6)
     measured.run(batch.task, wrong=2)
     measured.run(batch.task, system="elsewhere", shots=30)
-    found = facts_of(batch).results
-    [cell] = found.cells
+    results = facts_of(batch).results
+    [cell] = results.cells
     assert (cell.row.kind, cell.row.n, cell.row.estimand) == ("human", 5, "new_items")
     assert 0 < cell.no_skill < 100
-    assert [row.system for row in found.systems] == ["BERT-Base"]
-    [test] = found.tests
+    assert [row.system for row in results.systems] == ["BERT-Base"]
+    [test] = results.tests
     assert test.system == "BERT-Base"
-    assert test.p_holm == test.p
-    assert found.seconds_an_item == 10
+    assert test.p_holm == pytest.approx(test.p)
+    assert test.difference == pytest.approx(0, abs=1e-9)
+    assert (test.outcome, test.family) == ("undecided", 1)
+    assert results.seconds_an_item == 10
 
 
-def test_keeps_simulated_annotators_out_of_every_figure() -> None:
+def test_keeps_simulated_annotators_out_of_the_figures_of_people() -> None:
+    batch = measured.cell([1, 2, 3])
+    robots = Channel.objects.create(slug="robots", name="Robots", is_simulated=True)
+    for assignment in batch.assignments.all()[:2]:
+        Annotator.objects.filter(pk=assignment.annotator_id).update(channel=robots)
+    facts = facts_of(batch)
+    assert not facts.is_rehearsal
+    assert facts.people.simulated == 2
+    assert (facts.people.joined, facts.training.finished) == (1, 1)
+    assert [cell.row.n for cell in facts.results.cells] == [1]
+
+
+def test_takes_a_study_of_simulated_annotators_alone_as_a_rehearsal() -> None:
     batch = measured.cell([1, 2, 3])
     Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
     facts = facts_of(batch)
-    assert not facts.has_people
-    assert facts.people.simulated == 3
-    assert (facts.people.joined, facts.training.finished) == (0, 0)
-    assert facts.pay.total == 0
-    assert facts.results.cells == ()
+    assert facts.is_rehearsal
+    assert (facts.people.joined, facts.training.finished) == (3, 3)
+    assert [cell.row.kind for cell in facts.results.cells] == ["simulated"]
 
 
 def test_lists_the_corrections_that_followed_the_start() -> None:
@@ -135,4 +167,4 @@ def test_lists_the_corrections_that_followed_the_start() -> None:
     correct_gold(batch.task, {example.pk: [[other]]}, author=None, reason="The label was wrong.")
     [task] = facts_of(batch).design.tasks
     assert (task.shown_gold, task.scored_gold) == (1, 2)
-    assert [each.reason for each in task.corrections] == ["The label was wrong."]
+    assert [correction.reason for correction in task.corrections] == ["The label was wrong."]

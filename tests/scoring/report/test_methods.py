@@ -1,11 +1,13 @@
 import pytest
 
 from annotation.benchmarks.correcting import correct_gold
-from annotation.models import Batch, Channel, Exclusion, Kind, Study, Task
+from annotation.models import Batch, Benchmark, Channel, Exclusion, JoinAnswer, Kind, Study, Task
 from annotation.studies.lifecycle import close_study
+from annotation.work.joining import count_answer, renew_resume_link
 from scoring.report.facts import gather
 from scoring.report.methods import methods
 from scoring.report.section import Section
+from scoring.report.sheet import sheet
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -17,8 +19,8 @@ def sections_of(study: Study) -> dict[str, Section]:
 
 
 def text_of(study: Study, title: str = "") -> str:
-    found = sections_of(study)
-    wanted = [found[title]] if title else found.values()
+    sections = sections_of(study)
+    wanted = [sections[title]] if title else sections.values()
     return " ".join(" ".join(section.paragraphs) for section in wanted)
 
 
@@ -31,8 +33,8 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
     measured.run(batch.task, wrong=2)
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
     close_study(batch.study, at=make.NOON)
-    found = sections_of(batch.study)
-    assert list(found) == [
+    sections = sections_of(batch.study)
+    assert list(sections) == [
         "Design",
         "Procedure",
         "Training and screening",
@@ -42,40 +44,35 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
         "Scoring",
         "Uncertainty",
         "Tests",
+        "Data and their terms",
+        "Consent as asked for",
         "Instructions as shown",
     ]
     text = text_of(batch.study)
     assert f"Items of the test: {batch.task.slug} 6." in text
     assert "5 people took up 5 assignments; consent was given in 5." in text
-    assert "1 of 5 completed assignments (20.0 %) were excluded by the researchers" in text
+    assert "1 of 5 completed assignments (20.0 %) was excluded by the researchers" in text
     assert "“too fast” (1)" in text
     assert f"full batches is {batch.study.seed}." in text
     assert "Time is paid at 12.00 USD an hour" in text
     assert "The effective hourly rate of completed work was" in text
-    assert "other people on other items like these" in text
-    assert "Holm's method" in text
-    assert [row["shots"] for row in found["Uncertainty"].table.records] == [3]
-    assert found["Tests"].table.records[0]["against"] == "BERT-Base FT"
+    assert "other people who are recruited in the same way, on other items like these" in text
+    assert "1 test of fewer than five annotators is exploratory" in text
+    assert [row["shots"] for row in sections["Uncertainty"].table.records] == [3]
+    assert sections["Tests"].table.records[0]["against"] == "BERT-Base FT"
 
 
-def test_says_first_that_all_annotators_are_simulated() -> None:
+def test_writes_a_rehearsal_too_and_says_so_first() -> None:
     batch = measured.cell([1, 2, 3])
     simulate(batch)
-    first = methods(gather(batch.study))[0].paragraphs[0]
-    assert first.startswith(
-        "No person's answers count in this study: its 3 finished assignments are of simulated "
-        "annotators, and nothing in this report describes people."
+    sections = sections_of(batch.study)
+    assert (
+        sections["Summary"]
+        .paragraphs[0]
+        .startswith("A rehearsal: 3 finished assignments of simulated annotators, and no person's.")
     )
-
-
-def test_writes_nothing_about_people_when_all_annotators_are_simulated() -> None:
-    batch = measured.cell([1, 2, 3])
-    measured.run(batch.task)
-    simulate(batch)
-    found = sections_of(batch.study)
-    assert not found.keys() & {"Recruitment", "Exclusions", "Scoring", "Uncertainty", "Tests"}
-    assert "effective hourly rate" not in text_of(batch.study)
-    assert all(section.table is None for section in found.values())
+    assert {"Recruitment", "Pay", "Scoring", "Uncertainty"} <= sections.keys()
+    assert [row["n"] for row in sections["Uncertainty"].table.records] == [3]
 
 
 def test_says_that_simulated_annotators_are_left_out_beside_people() -> None:
@@ -85,14 +82,14 @@ def test_says_that_simulated_annotators_are_left_out_beside_people() -> None:
     other.annotator.channel = robot
     other.annotator.save()
     text = text_of(batch.study, "Summary")
-    assert "1 finished assignment of simulated annotators are left out" in text
+    assert "1 finished assignment of simulated annotators is left out" in text
     assert "1 person took up 1 assignment" in text_of(batch.study, "Recruitment")
     assert person.annotator.channel != robot
 
 
-def test_says_first_that_nobody_has_completed_the_study_yet() -> None:
+def test_says_first_that_nobody_has_begun_the_study() -> None:
     text = text_of(measured.cell([]).study, "Summary")
-    assert text.startswith("No person has completed this study yet")
+    assert text.startswith("No person has begun this study")
 
 
 def test_says_first_that_everybody_was_excluded() -> None:
@@ -102,11 +99,11 @@ def test_says_first_that_everybody_was_excluded() -> None:
     assert "Uncertainty" not in sections_of(batch.study)
 
 
-def test_says_that_figures_are_provisional_while_the_study_runs() -> None:
+def test_says_that_figures_are_interim_while_the_study_runs() -> None:
     batch = measured.cell([1, 2])
-    assert "The study is open, so the figures below are provisional." in text_of(batch.study)
+    assert "The study is open, so the figures below are interim." in text_of(batch.study)
     close_study(batch.study, at=make.NOON)
-    assert "provisional" not in text_of(batch.study)
+    assert "interim" not in text_of(batch.study)
 
 
 def test_says_that_a_draft_can_still_change() -> None:
@@ -139,21 +136,21 @@ def test_marks_small_cells_as_exploratory() -> None:
     assert "guard" not in sections_of(large.study)["Uncertainty"].table.keys
 
 
-def test_says_that_the_split_is_the_unit_of_an_interval() -> None:
+def test_says_that_an_interval_is_for_these_shot_sets() -> None:
     [first, *_] = measured.study_with_splits(splits=3, people=2)
-    assert "the split is the unit of the interval" in text_of(first.study, "Uncertainty")
-    # Six people, but three units.
-    assert "exploratory" in text_of(first.study, "Uncertainty")
+    assert "the interval is for these shot sets" in text_of(first.study, "Uncertainty")
+    # Six people, however many splits they share.
+    assert "exploratory" not in text_of(first.study, "Uncertainty")
     single = measured.cell([1, 2])
-    assert "the split is the unit" not in text_of(single.study, "Uncertainty")
+    assert "for these shot sets" not in text_of(single.study, "Uncertainty")
 
 
 def test_tells_of_zero_shot_batches_and_of_no_training() -> None:
     batch = make.running_batch(zero_shot=True, wanted=2)
     make.worked_through(batch)
-    found = sections_of(batch.study)
-    assert "Training and screening" not in found
-    assert "go from the description to the test" in text_of(batch.study, "Procedure")
+    sections = sections_of(batch.study)
+    assert "Training and screening" not in sections
+    assert "without any training" in text_of(batch.study, "Procedure")
 
 
 def test_tells_of_corrected_gold() -> None:
@@ -171,8 +168,52 @@ def test_repeats_what_the_audit_warns_of() -> None:
     batch = measured.cell([1])
     finding = {"code": "x", "severity": "warning", "message": "Two rows are equal.", "examples": []}
     Task.objects.filter(pk=batch.task_id).update(audit=[finding, {**finding, "severity": "note"}])
-    text = text_of(batch.study, "Known problems of the data")
-    assert text == f"{batch.task.slug}: Two rows are equal."
+    text = text_of(batch.study, "Data and their terms")
+    assert text.endswith(f"Known problems of {batch.task.slug}: Two rows are equal.")
+
+
+def test_repeats_what_is_known_of_source_and_licence() -> None:
+    batch = measured.cell([1])
+    assert "are not stored" in text_of(batch.study, "Data and their terms")
+    Benchmark.objects.update(source="From an archive, under CC BY 4.0.")
+    assert text_of(batch.study, "Data and their terms") == "From an archive, under CC BY 4.0."
+    study = Study.objects.get()
+    [topic] = [t for t in sheet(gather(study)) if t.name == "Availability of data"]
+    assert topic.answer.endswith("it is noted: From an archive, under CC BY 4.0.")
+
+
+def test_says_that_systems_may_have_seen_the_items() -> None:
+    batch = measured.cell([3, 4, 5])
+    measured.run(batch.task)
+    assert "may have been part of it" in text_of(batch.study, "Tests")
+
+
+def test_says_that_everybody_was_screened_out() -> None:
+    batch = make.running_batch(min_training_score=90)
+    make.worked_through(batch, wrong=3)
+    text = text_of(batch.study)
+    assert text.startswith("No person has completed this study: there are no figures to report.")
+    assert "1 was screened out at the end of the training" in text
+    assert "In all" in text_of(batch.study, "Pay")
+
+
+@pytest.mark.parametrize(("via", "says"), [("link", True), ("prolific", False)])
+def test_says_that_people_on_plain_links_can_not_be_told_apart(via: str, says: bool) -> None:
+    batch = make.running_batch(via=via)
+    make.worked_through(batch)
+    text = text_of(batch.study, "Recruitment")
+    assert ("can't be told from a new one" in text) is says
+
+
+def test_counts_joins_without_an_assignment_and_renewed_links() -> None:
+    batch = make.running_batch()
+    renew_resume_link(make.worked_through(batch), at=make.NOON)
+    for answer in (JoinAnswer.DECLINED, JoinAnswer.FULL, JoinAnswer.FULL):
+        count_answer(batch.study, answer, at=make.NOON)
+    text = text_of(batch.study, "Recruitment")
+    assert "The consent was declined 1 time." in text
+    assert "A consent came too late, with all places taken, 2 times." in text
+    assert "a new personal link for 1 assignment." in text
 
 
 def test_names_nobody() -> None:

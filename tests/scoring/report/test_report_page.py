@@ -4,6 +4,7 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from annotation.models import Batch, Channel
 from tests.scoring.comparison import measured
@@ -28,7 +29,8 @@ def test_says_first_that_all_annotators_are_simulated(admin_client: Client, batc
     Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
     text = admin_client.get(f"/studies/{batch.study.slug}/report/").content.decode()
     article = text[text.index("<article") :]
-    assert article.index("No person&#x27;s answers count in this study") < article.index("Design")
+    assert article.index("A rehearsal: ") < article.index("Design")
+    assert "notice-warn" in text[: text.index("<article")]
 
 
 def test_leads_to_the_analysis_that_agreement_waits_for(admin_client: Client, batch: Batch) -> None:
@@ -82,8 +84,18 @@ def test_does_not_find_what_is_not_there(admin_client: Client, batch: Batch, res
 
 
 @pytest.mark.parametrize("rest", ["", "methods/text/"])
-def test_lets_in_staff_alone(client: Client, batch: Batch, rest: str) -> None:
+def test_does_not_exist_for_strangers(client: Client, batch: Batch, rest: str) -> None:
     address = f"/studies/{batch.study.slug}/report/{rest}"
     assert client.get(address)["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_user("somebody"))
-    assert client.get(address).status_code == 403
+    assert client.get(address).status_code == 404
+
+
+def test_begins_with_the_way_back_and_what_was_found(admin_client: Client, batch: Batch) -> None:
+    slug = batch.study.slug
+    text = admin_client.get(f"/studies/{slug}/report/").content.decode()
+    assert reverse("annotation:watch", args=[slug]) in text
+    assert "What was found" not in text  # nobody has looked at the comparison yet
+    admin_client.get(f"/studies/{slug}/comparison/")
+    text = admin_client.get(f"/studies/{slug}/report/").content.decode()
+    assert text.index("What was found") < text.index("people reach") < text.index("<article")

@@ -2,7 +2,7 @@ import pytest
 
 from annotation.models import Batch, Channel, Exclusion, Study
 from scoring.report.facts import gather
-from scoring.report.sheet import NOBODY, Source, Topic, sheet
+from scoring.report.sheet import NOBODY, NONE_BEGUN, SIMULATED, Source, Topic, sheet
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -10,8 +10,8 @@ pytestmark = pytest.mark.django_db
 
 
 def topics_of(study: Study) -> dict[str, Topic]:
-    found = sheet(gather(Study.objects.get(pk=study.pk)))
-    return {f"{topic.group}: {topic.name}": topic for topic in found}
+    topics = sheet(gather(Study.objects.get(pk=study.pk)))
+    return {f"{topic.group}: {topic.name}": topic for topic in topics}
 
 
 @pytest.fixture
@@ -34,15 +34,17 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
     topics = topics_of(batch.study)
     slug = batch.task.slug
-    assert topics["Design: Number of people"].answer == "5 people took part; 4 assignments count."
+    assert topics["Design: Number of people"].answer == (
+        "4 assignments count, by 4 people; 5 people took part in all."
+    )
     assert topics["Design: Answers of people"].answer == f"{slug} with 3 shots: 4."
-    assert "Excluded afterwards: 1 of 5 completed assignments (20.0 %), for “too fast” (1)." in (
+    assert "Excluded: 1 of 5 completed assignments (20.0 %), for “too fast” (1)." in (
         topics["Execution: Quality checks"].answer
     )
     assert topics["Documentation: Time"].answer.startswith("A median of 10.0 s")
-    assert "1 paired t test" in topics["Analysis: Tests"].answer
+    assert "1 test in smaller cells is exploratory" in topics["Analysis: Tests"].answer
     assert "with the excluded" in topics["Analysis: Robustness"].answer
-    assert "5 of 5 who gave consent (100.0 %)." in topics["Documentation: Completion"].answer
+    assert "0 of 5 begun with consent (0.0 %)." in topics["Documentation: Completion"].answer
     assert "BERT-Base (FT)" in topics["The evaluation: Answers of systems"].answer
 
 
@@ -50,7 +52,6 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
     "name",
     [
         "Design: Trial runs",
-        "Design: Size",
         "Recruitment: Population",
         "Recruitment: Own team",
         "Execution: Tools",
@@ -63,7 +64,7 @@ def test_leaves_to_the_researcher_what_no_row_can_tell(batch: Batch, name: str) 
 
 
 @pytest.mark.parametrize(
-    "name", ["Design: Ethics", "Design: Registration", "Recruitment: Sampling"]
+    "name", ["Design: Size", "Design: Ethics", "Design: Registration", "Recruitment: Sampling"]
 )
 def test_says_where_data_answer_in_part(batch: Batch, name: str) -> None:
     topic = topics_of(batch.study)[name]
@@ -71,12 +72,12 @@ def test_says_where_data_answer_in_part(batch: Batch, name: str) -> None:
     assert topic.answer
 
 
-def test_tells_nothing_of_people_where_all_annotators_are_simulated(batch: Batch) -> None:
+def test_marks_what_is_told_of_simulated_annotators(batch: Batch) -> None:
     Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
     topics = topics_of(batch.study)
-    about_people = [topic for topic in topics.values() if topic.answer == NOBODY]
-    assert len(about_people) == 11
-    assert {topic.source for topic in about_people} == {Source.RESEARCHER}
+    marked = [topic for topic in topics.values() if topic.answer.startswith(SIMULATED)]
+    assert len(marked) == 12
+    assert not any(topic.answer in (NOBODY, NONE_BEGUN) for topic in topics.values())
     assert topics["The evaluation: Items"].source == Source.DATA
 
 
@@ -86,4 +87,5 @@ def test_tells_of_a_study_that_nobody_has_started() -> None:
     make.batch(study, make.task(benchmark))
     topics = topics_of(study)
     assert topics["Design: Registration"].answer == "The study has not been started."
-    assert topics["Recruitment: Pay"].answer == NOBODY
+    assert topics["Design: Number of people"].answer == NOBODY
+    assert topics["Recruitment: Sampling"].answer == NONE_BEGUN

@@ -1,0 +1,128 @@
+"""Rehearsals of a study: ordering one, what came of each, and throwing it away."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.access.requests import ResearcherRequest, lets_in, require
+from annotation.access.rights import Right, may
+from annotation.models import Study
+from annotation.models.errors import Refusal
+from annotation.simulation.bots import SECONDS_PER_ANSWER, WEAK_SKILL, Crowd
+from annotation.simulation.rehearsing import (
+    OVER,
+    discard_rehearsal,
+    job_of,
+    order_rehearsal,
+    rehearsal_figures,
+)
+from annotation.studies.lifecycle import what_is_missing
+from annotation.studies.tabs import study_frame
+from scoring.comparison.cells import Choices
+from scoring.comparison.comparing import compare
+from scoring.comparison.paper_tables import people_table
+from scoring.comparison.scope import Scope
+from scoring.report.documents import as_text, report_on
+
+PAGE = "scoring/report/rehearsals.html"
+ONE = "scoring/report/rehearsal.html"
+CHANGE = "annotation.change_study"
+
+
+def _percent(label: Any, initial: int, least: int, most: int) -> forms.IntegerField:
+    return forms.IntegerField(label=label, initial=initial, min_value=least, max_value=most)
+
+
+class CrowdForm(forms.Form):
+    """Shares in percent."""
+
+    skill = _percent(gettext_lazy("Right answers of most people, in percent"), 85, 1, 99)
+    weak = _percent(gettext_lazy("Weak people, in percent"), 10, 0, 100)
+    dropout = _percent(gettext_lazy("People who stop on the way, in percent"), 10, 0, 90)
+
+    def crowd(self) -> Crowd:
+        return Crowd(**{name: value / 100 for name, value in self.cleaned_data.items()})
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def rehearsals(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug)
+    form = CrowdForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = order_rehearsal(study, form.crowd(), at=timezone.now(), by=request.user)
+        except Refusal as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            return redirect("scoring:rehearsal", made.slug)
+    own = study.rehearsals.order_by("-pk")
+    context = {
+        **study_frame(request.user, study, tab="rehearsal"),
+        "form": form,
+        "missing": what_is_missing(study),
+        "made": [(one, job_of(one)) for one in own if lets_in(request.user, one, Right.SET_UP)],
+        "weak_skill": round(100 * WEAK_SKILL),
+    }
+    return render(request, PAGE, context, status=422 if form.errors else 200)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD"])
+def rehearsal(request: ResearcherRequest, slug: str) -> HttpResponse:
+    """How far it is; then the table, the report, the cost and the time that came out."""
+    study = _study(request, slug, is_rehearsal=True)
+    job = job_of(study)
+    waits = job is not None and job.state not in OVER
+    context = {
+        **study_frame(request.user, study, tab="rehearsed"),
+        "job": job,
+        "waits": waits,
+        **({} if waits else _came_out(request, study)),
+    }
+    if request.htmx:
+        if not waits:
+            return HttpResponse(headers={"HX-Refresh": "true"})
+        return render(request, f"{ONE}#state", context)
+    return render(request, ONE, context)
+
+
+@require_POST
+def discard(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug, is_rehearsal=True)
+    of = study.rehearses
+    try:
+        discard_rehearsal(study)
+    except Refusal as refusal:
+        messages.error(request, str(refusal))
+        return redirect("scoring:rehearsal", slug)
+    messages.success(request, _("The rehearsal has been thrown away whole."))
+    return redirect("scoring:rehearsals", of.slug) if of else redirect("annotation:home")
+
+
+def _came_out(request: ResearcherRequest, study: Study) -> dict[str, Any]:
+    table = compare(Scope(study.benchmark, study), Choices(simulated=True))
+    report = report_on(study, with_pay=may(request.user, study, Right.PAY))
+    low, high = SECONDS_PER_ANSWER
+    return {
+        "figures": rehearsal_figures(study),
+        "table": people_table(table.figures),
+        "report_text": as_text(report, ["methods"]),
+        "least_s": low,
+        "most_s": high,
+    }
+
+
+def _study(request: ResearcherRequest, slug: str, **fields: Any) -> Study:
+    studies = Study.objects.select_related("benchmark", "channel", "rehearses")
+    study = get_object_or_404(studies, slug=slug, **fields)
+    require(request.user, study, Right.SET_UP, permission=CHANGE)
+    return study

@@ -1,0 +1,16 @@
+from annotation.jobs import files, queue
+from annotation.models import Job
+from scoring.comparison.ordered_files import ordered
+from scoring.report.exporting import export_report, file_name
+
+JOB = "export_report"
+
+
+@queue.runs(JOB)
+def write_report(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments: study, its id, choices, part, form, and with_pay."""
+    scope, _choices = ordered(job)
+    assert scope.study is not None, "reports are of studies"
+    part, form = job.arguments["part"], job.arguments["form"]
+    document = export_report(scope.study, part, form, with_pay=job.arguments["with_pay"])
+    return files.keep(job, file_name(scope.study, part, form), [document])

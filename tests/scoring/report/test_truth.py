@@ -1,0 +1,440 @@
+"""Every number of a report, checked against the rows of studies of every shape."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from math import isnan
+
+import pytest
+
+from annotation.benchmarks.subsets import cut_test_set
+from annotation.models import (
+    Assignment,
+    Batch,
+    Channel,
+    Exclusion,
+    ItemSet,
+    Judgement,
+    Outcome,
+    Role,
+    Study,
+)
+from annotation.studies.lifecycle import close_study, start_study
+from annotation.work.finishing import withdraw
+from scoring.comparison.cell_rows import cell_row
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.differences import against_systems
+from scoring.comparison.verdicts import judged, verdicts
+from scoring.report.documents import Report, as_latex, as_text, report_on
+from scoring.report.sheet import SIMULATED
+from tests import make
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db
+
+
+def of_one_split() -> Study:
+    batch = measured.cell([3, 4, 5, 6, 7])
+    measured.run(batch.task, wrong=2)
+    measured.run(batch.task, system="GPT", wrong=1)
+    withdraw(make.at_work(batch), at=make.NOON + timedelta(minutes=1))
+    make.at_work(batch)
+    return batch.study
+
+
+def with_a_margin() -> Study:
+    """People ahead of one system, and as good as another."""
+    batch = make.running_batch(wanted=6, tests=60, training=3, margin=10)
+    for wrong in (3, 4, 3, 4, 3):
+        make.worked_through(batch, wrong=wrong)
+    measured.run(batch.task, wrong=50)
+    measured.run(batch.task, wrong=0, system="Perfect")
+    return batch.study
+
+
+def of_five_splits() -> Study:
+    [first, *_] = measured.study_with_splits(splits=5, people=2)
+    measured.run(first.task, wrong=2)
+    return first.study
+
+
+def of_a_person_for_each_split() -> Study:
+    [first, *_] = measured.study_with_splits(splits=5, people=1)
+    return first.study
+
+
+def with_gaps() -> Study:
+    """Two batches of one cell, of which the second has a part of the test set."""
+    benchmark = make.benchmark()
+    task = make.task(benchmark, training=3, tests=6)
+    whole, train = task.item_sets.get(name="test"), task.item_sets.get(name="train-3-1")
+    study = make.study(benchmark)
+    for test_set in (whole, cut_test_set(whole, 4)):
+        Batch.objects.create(
+            study=study, task=task, training_set=train, test_set=test_set, wanted=3
+        )
+    start_study(study, at=make.NOON)
+    for batch in study.batches.all():
+        for wrong in (3, 4, 5):
+            make.worked_through(batch, wrong=wrong)
+    return study
+
+
+def where_nobody_is_screened() -> Study:
+    batch = make.running_batch(wanted=5, min_training_score=10)
+    for wrong in (0, 1, 2):
+        make.worked_through(batch, wrong=wrong)
+    measured.run(batch.task, wrong=1)
+    return batch.study
+
+
+def where_all_are_screened() -> Study:
+    batch = make.running_batch(wanted=5, min_training_score=90)
+    for _ in range(3):
+        make.worked_through(batch, wrong=3)
+    return batch.study
+
+
+def of_episodes() -> Study:
+    benchmark = make.benchmark()
+    task = make.task(benchmark, training=3, tests=4)
+    study = make.study(benchmark)
+    train = task.item_sets.get(name="train-3-1")
+    for number in range(3):
+        examples = [make.example(task, f"episode {number} item {n}") for n in range(2 + number)]
+        episode = make.item_set(
+            task, examples, name=f"episode-{number}", role=Role.TEST, episode=number
+        )
+        Batch.objects.create(study=study, task=task, training_set=train, test_set=episode, wanted=2)
+    start_study(study, at=make.NOON)
+    for batch in study.batches.all():
+        for wrong in (3, 4):
+            make.worked_through(batch, wrong=wrong)
+    return study
+
+
+def with_exclusions() -> Study:
+    batch = measured.cell([3, 4, 5, 6, 9, 9])
+    first, *_, last = batch.assignments.completed().order_by("pk")
+    for assignment, days in ((first, 1), (last, -1)):
+        made = Exclusion.objects.create(assignment=assignment, reason="too fast")
+        at = assignment.finished_at + timedelta(days=days)
+        Exclusion.objects.filter(pk=made.pk).update(created_at=at)
+    measured.run(batch.task, wrong=2)
+    Study.objects.filter(pk=batch.study_id).update(platform_fee=Decimal("33.3"))
+    return batch.study
+
+
+def of_one_person() -> Study:
+    batch = measured.cell([3])
+    measured.run(batch.task)
+    return batch.study
+
+
+def a_rehearsal() -> Study:
+    study = of_one_split()
+    Channel.objects.filter(annotators__assignments__study=study).update(is_simulated=True)
+    return study
+
+
+def zero_shot() -> Study:
+    batch = make.running_batch(zero_shot=True, wanted=3, tests=40)
+    for wrong in (1, 2, 3):
+        make.worked_through(batch, wrong=wrong)
+    return batch.study
+
+
+SHAPES = (
+    *(of_one_split, of_five_splits, of_a_person_for_each_split, with_gaps, of_episodes),
+    *(where_nobody_is_screened, where_all_are_screened, with_exclusions, of_one_person),
+    *(a_rehearsal, zero_shot, with_a_margin),
+)
+
+
+@dataclass
+class Told:
+    """A report beside the rows that it must be true of."""
+
+    study: Study
+    report: Report
+
+    def __post_init__(self) -> None:
+        everybody = Assignment.objects.filter(study=self.study)
+        simulated = not everybody.of_people().exists()
+        self.people = list(everybody.simulated() if simulated else everybody.of_people())
+        reader = CellReader(Choices())
+        self.cells = reader.people(self.study, simulated=simulated)
+        tasks = {cell.task for cell in self.cells}
+        systems = [cell for task in tasks for cell in reader.systems(task)]
+        self.tests = judged(
+            against_systems(self.cells, systems, seed=Choices().seed),
+            verdicts(self.cells, systems).cells,
+        )
+
+    def section(self, title: str) -> str:
+        [section] = [section for section in self.report.sections if section.title == title]
+        return " ".join(section.paragraphs)
+
+    def topic(self, name: str) -> str:
+        [topic] = [t for t in self.report.topics if f"{t.group}: {t.name}" == name]
+        return topic.answer.removeprefix(SIMULATED)
+
+    def has(self, title: str) -> bool:
+        return any(section.title == title for section in self.report.sections)
+
+    def ended(self, outcome: str) -> int:
+        return sum(person.outcome == outcome for person in self.people)
+
+
+@pytest.fixture(params=SHAPES, ids=lambda shape: shape.__name__)
+def told(request: pytest.FixtureRequest) -> Told:
+    shape: Callable[[], Study] = request.param
+    study = Study.objects.select_related("benchmark", "channel").get(pk=shape().pk)
+    return Told(study, report_on(study, with_agreement=True))
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def test_counts_who_began_and_did_not_finish(told: Told) -> None:
+    left = [p for p in told.people if p.outcome not in ("", Outcome.COMPLETED)]
+    text = told.topic("Documentation: Completion")
+    began = len(told.people)
+    assert text.startswith(
+        f"{len(left)} of {began} begun with consent ({len(left) / began:.1%}"[:-1]
+    )
+    ends = Counter(person.outcome for person in left)
+    listed = text.partition(": ")[2].partition(".")[0]
+    assert sorted(numbers(listed)) == sorted(ends.values())
+    at_work = sum(not person.outcome for person in told.people)
+    assert (f"{at_work} more still at work." in text) == bool(at_work)
+
+
+def test_counts_who_took_part_and_how_it_ended(told: Told) -> None:
+    text = told.section("Recruitment")
+    persons = len({person.annotator_id for person in told.people})
+    assert re.search(rf"\b{persons} (person|people) took up {len(told.people)} assignment", text)
+    completed = told.ended(Outcome.COMPLETED)
+    assert f"Of those with consent, {100 * completed / len(told.people):.1f} %" in text
+    ends = re.search(r"Of the assignments, (.*?)\.", text)
+    outcomes = Counter(p.outcome for p in told.people if p.outcome)
+    assert sorted(numbers(ends[1]) if ends else []) == sorted(outcomes.values())
+
+
+def test_counts_the_people_of_the_baseline(told: Told) -> None:
+    counted = Assignment.objects.filter(study=told.study).counted()
+    if not counted.exists():
+        assert told.topic("Design: Number of people") == (
+            "No person whose answers count has taken part."
+        )
+        return
+    persons = {assignment.annotator_id for assignment in counted}
+    everybody = {person.annotator_id for person in told.people}
+    assert numbers(told.topic("Design: Number of people")) == [
+        counted.count(),
+        len(persons),
+        len(everybody),
+    ]
+
+
+def test_counts_the_answers_of_each_item(told: Told) -> None:
+    """From the judgements themselves."""
+    if not told.cells:
+        return
+    parts = told.topic("Design: Answers of people").rstrip(".").split("; ")
+    assert len(parts) == len(told.cells)
+    for cell, part in zip(told.cells, parts, strict=True):
+        rows = Judgement.objects.filter(
+            assignment__in=[member.pk for member in cell.annotators], role=Role.TEST
+        )
+        of_item = Counter(rows.values_list("example_id", flat=True))
+        fewest, most = min(of_item.values()), max(of_item.values())
+        wanted = [fewest, most] if fewest < most else [most]
+        assert numbers(part.rpartition(": ")[2]) == wanted
+
+
+def test_counts_the_items_of_the_study_and_of_one_person(told: Told) -> None:
+    sets = ItemSet.objects.filter(pk__in=told.study.batches.values("test_set"))
+    examples = {item.example_id for item_set in sets for item in item_set.items.all()}
+    task = told.study.batches.first().task.slug
+    assert told.topic("The evaluation: Items").startswith(
+        f"{len(examples)} test items: {task} {len(examples)}."
+    )
+    sizes = sorted({item_set.items.count() for item_set in sets})
+    assert numbers(told.topic("Design: Items for one person").split(", after")[0]) == sizes
+    assert f"Items of the test: {task} {len(examples)}." in told.section("Design")
+
+
+def test_says_who_was_screened_out_only_where_a_rule_can(told: Told) -> None:
+    trained = [person for person in told.people if person.training_score is not None]
+    out = told.ended(Outcome.SCREENED_OUT)
+    quality = told.topic("Execution: Quality checks")
+    has_rule = told.study.min_training_score is not None
+    if not has_rule:
+        assert quality.startswith("The study has no screening rule.")
+        assert not told.has("Training and screening") or (
+            "screened out" not in told.section("Training and screening")
+        )
+        return
+    assert f"Screened out by training score: {out} of {len(trained)}" in quality
+    assert re.search(rf"; {out} of them", told.section("Training and screening"))
+
+
+def test_says_that_intervals_are_for_people_who_pass_the_screening(told: Told) -> None:
+    if not told.has("Uncertainty"):
+        return
+    text = told.section("Uncertainty")
+    has_interval = any(cell_row(cell, Choices()).ci_low is not None for cell in told.cells)
+    has_rule = told.study.min_training_score is not None
+    assert ("other people who are recruited in the same way" in text) is has_interval
+    assert ("pass the same screening" in text) is (has_interval and has_rule)
+
+
+def test_says_of_which_shot_sets_a_cell_speaks(told: Told) -> None:
+    if not told.has("Uncertainty"):
+        return
+    text = told.section("Uncertainty")
+    [cell] = told.cells
+    splits = Counter(cell.splits)
+    several, name = len(splits) > 1, f"{cell.task.slug}, {cell.shots} shots"
+    is_learned = cell.shots != 0 and not cell.is_of_episodes
+    alone = "speaks of that shot set alone" in text
+    pooled = "pooled within them" in text
+    mixed = "how people and how shot sets differ cannot be told apart" in text
+    assert alone is (is_learned and not several)
+    assert pooled is (is_learned and several and max(splits.values()) > 1)
+    assert mixed is (is_learned and several and max(splits.values()) == 1)
+    assert (pooled or mixed) is (name in text)
+    assert "the split is the unit" not in text
+
+
+def test_counts_the_tests_and_the_family_of_holm(told: Told) -> None:
+    family = [test for test in told.tests if not isnan(test.p_holm)]
+    impossible = [test for test in told.tests if isnan(test.p)]
+    rest = len(told.tests) - len(family) - len(impossible)
+    if not told.tests:
+        assert not told.has("Tests")
+        return
+    for text in (told.section("Tests"), told.topic("Analysis: Tests")):
+        assert (f"{len(family)} paired t test" in text or f"of {len(family)} test" in text) is bool(
+            family
+        )
+        assert ("exploratory and not adjusted" in text) is bool(rest)
+        assert ("too few annotators or items for a test" in text) is bool(impossible)
+        assert ("Holm" in text) is bool(family)
+    clear = sum(test.p_holm <= 0.05 for test in family)
+    assert not family or f": {clear} with p ≤ 0.05" in told.topic("Analysis: Tests")
+
+
+def test_says_what_the_comparison_says_of_people(told: Told) -> None:
+    if not told.tests:
+        return
+    text = told.section("Tests")
+    family = [test for test in told.tests if not isnan(test.p_holm)]
+    words = {"ahead": "ahead in", "behind": "behind in", "same": "as good within the margin in",
+             "undecided": "not told apart from the system in"}  # fmt: skip
+    for outcome, phrase in words.items():
+        count = sum(test.outcome == outcome for test in family)
+        assert (f"{phrase} {count}" in text) is bool(count)
+    margin = told.study.margin
+    assert (f"The margin, set before the start, is {margin:g} point" in text) is bool(margin)
+    assert ("No margin was set before the start" in text) is not bool(margin)
+
+
+def test_counts_intervals_and_sds(told: Told) -> None:
+    if not told.has("Uncertainty"):
+        return
+    rows = [cell_row(cell, Choices()) for cell in told.cells]
+    said = numbers(told.topic("Analysis: Uncertainty").partition(".")[0])
+    intervals = sum(row.ci_low is not None for row in rows)
+    assert said == [95, intervals, sum(row.sd is not None for row in rows), len(rows)]
+    [section] = [s for s in told.report.sections if s.title == "Uncertainty"]
+    assert section.table is not None
+    for row, record in zip(rows, section.table.records, strict=True):
+        assert (record["n"], record["m"], record["mean"]) == (row.n, row.m, row.mean)
+
+
+def test_counts_exclusions_and_those_made_when_scores_could_be_seen(told: Told) -> None:
+    completed = [p for p in told.people if p.outcome == Outcome.COMPLETED]
+    out = [p for p in completed if hasattr(p, "exclusion")]
+    if not out:
+        assert not told.has("Exclusions") or (
+            told.section("Exclusions") == "No completed assignment was excluded."
+        )
+        return
+    text = told.section("Exclusions")
+    late = sum(p.exclusion.created_at >= p.finished_at for p in out)
+    assert f"{len(out)} of {len(completed)} completed assignments" in text
+    assert f"{late} of {len(out)} exclusions" in text
+
+
+def test_counts_what_was_due(told: Told) -> None:
+    due = [p.amount for p in told.people if p.outcome and p.amount is not None]
+    hours = sum(p.paid_ms for p in told.people if p.outcome) / 3_600_000
+    assert (
+        f"In all {sum(due):,.2f} USD were due for {hours:.1f} paid hours of {len(due)} ended"
+        in told.section("Pay")
+    )
+    fee = told.study.platform_fee
+    assert (
+        f"With the channel's fee of 33.3 % that is {sum(due) * (1 + fee / 100):,.2f} USD"
+        in (told.section("Pay"))
+    ) is bool(fee)
+
+
+def test_repeats_the_consent_and_counts_its_words(told: Told) -> None:
+    assert told.section("Consent as asked for") == told.study.consent_text
+    assert "(4 words)" in told.topic("Design: Ethics")
+
+
+def test_tells_the_smallest_difference_that_could_be_shown(told: Told) -> None:
+    text = told.topic("Design: Size")
+    places = sum(batch.wanted for batch in told.study.batches.all())
+    if told.cells:
+        assert text.startswith(f"{places} places were planned.")
+    complete = [c for c in told.cells if len(c.scores) > 1 and not any_gap(c)]
+    assert ("four times out of five" in text) is (
+        bool(complete) and not told.cells[0].is_of_episodes
+    )
+
+
+def any_gap(cell: object) -> bool:
+    return bool((cell.scores != cell.scores).any())  # type: ignore[attr-defined]
+
+
+def test_marks_a_rehearsal_wherever_it_can_be_read_alone(told: Told) -> None:
+    simulated = not Assignment.objects.filter(study=told.study).of_people().exists()
+    for document in (as_text(told.report, ["methods"]), as_text(told.report, ["sheet"])):
+        assert ("rehearsal with simulated annotators)" in " ".join(document.split())) is simulated
+    assert ("A rehearsal: " in as_latex(told.report, ["methods"])) is simulated
+    for section in told.report.sections:
+        if section.table and simulated:
+            assert section.table.title.startswith("Rehearsal with simulated annotators.")
+
+
+def test_writes_no_plural_of_one(told: Told) -> None:
+    for text in _sentences(told.report):
+        assert not re.search(
+            r"(?<![\d.,/] )(?<![\d.])\b1 (words|people|assignments|tests|cells|items|places)\b",
+            text,
+        ), text
+        assert not re.search(r"\b1 were\b", text), text
+
+
+def _sentences(report: Report) -> Iterator[str]:
+    for section in report.sections:
+        yield from section.paragraphs
+    for topic in report.topics:
+        yield topic.answer
+
+
+def test_counts_one_word_as_one() -> None:
+    batch = make.running_batch(consent_text="Agreed.")
+    make.worked_through(batch)
+    close_study(batch.study, at=make.NOON)
+    [topic] = [t for t in report_on(batch.study).topics if t.name == "Ethics"]
+    assert "(1 word)" in topic.answer
