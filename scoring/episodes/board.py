@@ -5,26 +5,29 @@ A figure is the mean over episodes, with their SD (ddof 0) and a percentile boot
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from annotation.models import Benchmark, Study
+from scoring.comparison.form import is_well_formed
+from scoring.comparison.released import released
+from scoring.core.adjusting import holm
 from scoring.core.bootstrap import SEED
-from scoring.core.comparison import holm, sign_flip_p
 from scoring.core.episodes import EpisodeScore, episode_score
-from scoring.episodes.scores import EpisodeReader, EpisodeResult, Who, system_of
+from scoring.core.sign_flips import sign_flip_p
+from scoring.episodes.scores import SYSTEM, EpisodeReader, EpisodeResult, Who, system_of
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 
-# A data set, and whether its episodes have training examples.
-Place = tuple[str, bool]
+# A data set, and whether its episodes have training examples: zero-shot or few-shot.
+Setting = tuple[str, bool]
 
 
-def place_name(place: Place) -> str:
+def setting_name(setting: Setting) -> str:
     """Its name on FLEX's board."""
-    task, few = place
+    task, few = setting
     return f"{task}-{'few' if few else '0'}"
 
 
@@ -46,7 +49,7 @@ class EpisodeEntry:
     # Its study is still running, or its annotators are simulated: only researchers see such a line.
     is_running: bool
     results: tuple[EpisodeResult, ...]
-    figures: Mapping[Place, EpisodeScore]
+    figures: Mapping[Setting, EpisodeScore]
     overall: Overall
 
 
@@ -57,7 +60,7 @@ class EpisodeTest:
 
     first: Who
     second: Who
-    place: Place
+    setting: Setting
     difference: float
     sd: float
     low: float
@@ -71,12 +74,12 @@ class EpisodeTest:
 class EpisodeBoard:
     benchmark: str
     # How many episodes there are in each column.
-    places: Mapping[Place, int]
+    settings: Mapping[Setting, int]
     entries: tuple[EpisodeEntry, ...]
 
     @property
     def tasks(self) -> list[str]:
-        return list(dict.fromkeys(task for task, _ in self.places))
+        return list(dict.fromkeys(task for task, _ in self.settings))
 
 
 def episode_board(
@@ -86,26 +89,33 @@ def episode_board(
     for_researchers: bool = False,
     simulated: bool = False,
     seed: int = SEED,
+    sees_gold: bool = False,
 ) -> EpisodeBoard:
     """Systems and people whose figures are approved, best first; with a protocol, only its systems.
-    Researchers see the people of running studies too."""
+    Researchers see the people of running studies too; for whoever may not see the gold, see
+    `_withheld`."""
     reader = EpisodeReader(benchmark)
-    places = dict(sorted(reader.counts().items()))
-    runs = standing_runs(benchmark).filter(episode__isnull=False).select_related("owner")
-    wanted = [run for run in runs.order_by("pk") if not protocol or protocol in run.protocol]
+    settings = dict(sorted(reader.counts().items()))
+    runs = standing_runs(benchmark).filter(episode__isnull=False)
+    runs = runs.with_standing().select_related("task")
+    wanted = [run for run in runs.order_by("pk") if sees_gold or is_well_formed(run)]
     tags: dict[Who, set[str]] = defaultdict(set)
     for run in wanted:
         tags[system_of(run)].update(run.protocol)
-    standing = [*reader.of_systems(wanted), *_people(reader, standing_studies(benchmark))]
+    # Systems are chosen whole: a figure over some of a system's runs would be one more figure.
+    chosen = [run for run in wanted if not protocol or protocol in tags[system_of(run)]]
+    standing = [*reader.of_systems(chosen), *_people(reader, standing_studies(benchmark))]
     running = _people(reader, running_studies(benchmark)) if for_researchers else []
     if simulated:
         running += _people(reader, benchmark.studies.order_by("pk"), simulated=True)
     entries = [
-        _entry(who, those, places, protocol=tags[who], is_running=not stands, seed=seed)
+        _entry(who, those, settings, protocol=tags[who], is_running=not stands, seed=seed)
         for stands, results in ((True, standing), (False, running))
         for who, those in _by_who(results).items()
     ]
-    return EpisodeBoard(benchmark.name, places, tuple(sorted(entries, key=_order)))
+    if not sees_gold:
+        entries = [_withheld(entry, settings) for entry in entries]
+    return EpisodeBoard(benchmark.name, settings, tuple(sorted(entries, key=_order)))
 
 
 def _people(
@@ -114,17 +124,19 @@ def _people(
     return [result for study in studies for result in reader.of_people(study, simulated=simulated)]
 
 
-def paired_tests(board: EpisodeBoard, *, seed: int = SEED) -> list[EpisodeTest]:
+def paired_tests(
+    board: EpisodeBoard, *, seed: int = SEED, tell: Callable[[], None] = lambda: None
+) -> list[EpisodeTest]:
     """Every pair of lines in every column, on the episodes that both finished: an interval by
-    bootstrap over episodes, and a sign-flip test with Holm's adjustment over the whole family."""
-    tests = [
-        test
-        for first, second in combinations(board.entries, 2)
-        for place in board.places
-        for test in _test(first, second, place, seed)
-    ]
-    adjusted = holm([each.p for each in tests])
-    return [replace(each, p_holm=float(p)) for each, p in zip(tests, adjusted, strict=True)]
+    bootstrap over episodes, and a sign-flip test with Holm's adjustment over the whole family.
+    `tell` is called before each pair."""
+    tests: list[EpisodeTest] = []
+    for first, second in combinations(board.entries, 2):
+        tell()
+        for setting in board.settings:
+            tests += _test(first, second, setting, seed)
+    adjusted = holm([test.p for test in tests])
+    return [replace(test, p_holm=float(p)) for test, p in zip(tests, adjusted, strict=True)]
 
 
 def _by_who(results: Iterable[EpisodeResult]) -> dict[Who, list[EpisodeResult]]:
@@ -137,19 +149,19 @@ def _by_who(results: Iterable[EpisodeResult]) -> dict[Who, list[EpisodeResult]]:
 def _entry(
     who: Who,
     results: Sequence[EpisodeResult],
-    places: Iterable[Place],
+    settings: Iterable[Setting],
     *,
     protocol: Iterable[str],
     is_running: bool,
     seed: int,
 ) -> EpisodeEntry:
-    ordered = tuple(sorted(results, key=lambda each: (each.task, each.episode)))
-    scores: dict[Place, list[float]] = defaultdict(list)
+    ordered = tuple(sorted(results, key=lambda result: (result.task, result.episode)))
+    scores: dict[Setting, list[float]] = defaultdict(list)
     for result in ordered:
         scores[result.task, result.is_few].append(result.score)
     figures = {
-        place: episode_score(those, rng=np.random.default_rng(seed))
-        for place, those in scores.items()
+        setting: episode_score(those, rng=np.random.default_rng(seed))
+        for setting, those in scores.items()
     }
     return EpisodeEntry(
         who=who,
@@ -157,16 +169,54 @@ def _entry(
         is_running=is_running,
         results=ordered,
         figures=figures,
-        overall=_overall(figures, places),
+        overall=_overall(figures, settings),
     )
 
 
-def _overall(figures: Mapping[Place, EpisodeScore], places: Iterable[Place]) -> Overall:
+def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEntry:
+    """Without single episodes, which have few questions. A system has a rounded mean where all its
+    runs together answered every episode equally often; people a rounded figure."""
+    if entry.who.kind == SYSTEM:
+        figures = {
+            setting: replace(figure, mean=_rounded(figure.mean), sd=np.nan, low=np.nan, high=np.nan)
+            for setting, figure in entry.figures.items()
+            if figure.episodes == settings[setting] and _is_even(entry.results, setting)
+        }
+    else:
+        figures = {setting: _rounded_figure(figure) for setting, figure in entry.figures.items()}
+    overall = _overall(figures, settings)
+    means = (overall.zero, overall.few, overall.both)
+    rounded = Overall(*(None if mean is None else _rounded(mean) for mean in means))
+    return replace(entry, results=(), figures=figures, overall=rounded)
+
+
+def _is_even(results: Iterable[EpisodeResult], setting: Setting) -> bool:
+    there = {result.n for result in results if (result.task, result.is_few) == setting}
+    return len(there) == 1
+
+
+def _rounded_figure(figure: EpisodeScore) -> EpisodeScore:
+    return replace(
+        figure,
+        mean=_rounded(figure.mean),
+        sd=_rounded(figure.sd),
+        low=_rounded(figure.low),
+        high=_rounded(figure.high),
+    )
+
+
+def _rounded(score: float) -> float:
+    return released(100 * score) / 100
+
+
+def _overall(figures: Mapping[Setting, EpisodeScore], settings: Iterable[Setting]) -> Overall:
     means = {}
     for few in (False, True):
-        wanted = [place for place in places if place[1] == few]
-        means[few] = _mean([figures[place].mean if place in figures else None for place in wanted])
-    there = [means[few] for few in (False, True) if any(place[1] == few for place in places)]
+        wanted = [setting for setting in settings if setting[1] == few]
+        means[few] = _mean(
+            [figures[setting].mean if setting in figures else None for setting in wanted]
+        )
+    there = [means[few] for few in (False, True) if any(setting[1] == few for setting in settings)]
     return Overall(zero=means[False], few=means[True], both=_mean(there))
 
 
@@ -182,29 +232,29 @@ def _order(entry: EpisodeEntry) -> tuple[bool, float, str, str]:
 
 
 def _test(
-    first: EpisodeEntry, second: EpisodeEntry, place: Place, seed: int
+    first: EpisodeEntry, second: EpisodeEntry, setting: Setting, seed: int
 ) -> Iterator[EpisodeTest]:
     ours, theirs = (
         {
             result.episode: result.score
             for result in entry.results
-            if (result.task, result.is_few) == place
+            if (result.task, result.is_few) == setting
         }
         for entry in (first, second)
     )
     differences = [ours[episode] - theirs[episode] for episode in ours if episode in theirs]
     if len(differences) < 2:
         return
-    found = episode_score(differences, rng=np.random.default_rng(seed))
+    score = episode_score(differences, rng=np.random.default_rng(seed))
     yield EpisodeTest(
         first=first.who,
         second=second.who,
-        place=place,
-        difference=found.mean,
-        sd=found.sd,
-        low=found.low,
-        high=found.high,
-        episodes=found.episodes,
+        setting=setting,
+        difference=score.mean,
+        sd=score.sd,
+        low=score.low,
+        high=score.high,
+        episodes=score.episodes,
         p=sign_flip_p(differences, rng=np.random.default_rng(seed)),
         p_holm=np.nan,
     )

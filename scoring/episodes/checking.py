@@ -104,9 +104,9 @@ def _classes(benchmark: Benchmark, tasks: Collection[str]) -> dict[str, int]:
     if not choices:
         raise BadInput(f"The benchmark {benchmark.name} has no episodes here.")
     items = Item.objects.filter(item_set__in=sets).order_by("item_set__task", "item_set__episode")
-    found: dict[str, int] = {}
+    classes: dict[str, int] = {}
     for question, item_set in items.values_list("source_id", "item_set_id").iterator():
-        if question in found:
+        if question in classes:
             raise BadInput(f"Two episodes ask a question “{question}”: name the tasks (--task).")
-        found[question] = choices[item_set]
-    return found
+        classes[question] = choices[item_set]
+    return classes

@@ -108,26 +108,26 @@ def simulate_part(job: Job, progress: Progress) -> dict[str, Any]:
     """What a worker does: points of as many episodes together, since they share their draws."""
     points = [GridPoint(**point) for point in job.arguments["points"]]
     rules = GridRules(**job.arguments["rules"])
-    found: dict[GridPoint, tuple[float, ...]] = {}
+    simulated: dict[GridPoint, tuple[float, ...]] = {}
     for chunk in _chunks(points, rules):
-        progress(len(found), len(points), "Simulating")
-        found |= dict(zip(chunk, _figures(chunk, rules, workers=1), strict=True))
-    rows = [[_plain(value) for value in found[point]] for point in points]
+        progress(len(simulated), len(points), "Simulating")
+        simulated |= dict(zip(chunk, _figures(chunk, rules, workers=1), strict=True))
+    rows = [[_plain(value) for value in simulated[point]] for point in points]
     return {"rows": rows, "summary": f"{len(rows)} configurations simulated."}
 
 
 def collect_grid(grid: str, points: Sequence[GridPoint]) -> list[GridRow] | None:
     """The grid in the order of its points, None while some of it is unfinished. Raises Refusal for
     a part that failed or was stopped."""
-    found = list(jobs_of(grid))
-    for job in found:
+    jobs = list(jobs_of(grid))
+    for job in jobs:
         if job.is_over and job.state != JobState.DONE:
             raise Refusal(f"Part {job.arguments['part'] + 1} of the grid: {job.message}")
-    if not all(job.is_over for job in found):
+    if not all(job.is_over for job in jobs):
         return None
     figures = {
         GridPoint(**point): [math.nan if value is None else value for value in row]
-        for job in found
+        for job in jobs
         for point, row in zip(job.arguments["points"], job.result["rows"], strict=True)
     }
     return [GridRow(point, *figures[point]) for point in points]
@@ -137,7 +137,7 @@ def _figures(
     points: Sequence[GridPoint], rules: GridRules, *, workers: int | None
 ) -> list[tuple[float, ...]]:
     try:
-        found = simulate_intervals(
+        intervals = simulate_intervals(
             [point.accuracy for point in points],
             [point.episodes for point in points],
             [point.examples for point in points],
@@ -146,7 +146,7 @@ def _figures(
         )
     except ValueError as error:
         raise BadInput(str(error)) from error
-    columns = [getattr(found, name).tolist() for name in FIGURES]
+    columns = [getattr(intervals, name).tolist() for name in FIGURES]
     return list(zip(*columns, strict=True))
 
 

@@ -71,10 +71,10 @@ class EpisodeReader:
 
     def counts(self) -> dict[tuple[str, bool], int]:
         """How many episodes each task has, without and with training."""
-        found: dict[tuple[str, bool], int] = defaultdict(int)
+        counts: dict[tuple[str, bool], int] = defaultdict(int)
         for item_set in self.sets.values():
-            found[item_set.task.slug, self.shots(item_set) > 0] += 1
-        return found
+            counts[item_set.task.slug, self.shots(item_set) > 0] += 1
+        return counts
 
     def shots(self, test_set: ItemSet) -> int:
         return self._shots.get((test_set.task_id, test_set.episode), 0)
@@ -104,7 +104,7 @@ class EpisodeReader:
         return [
             result
             for (pk, _), those in groups.items()
-            for result in self._result(pk, who, [vectors[each.pk] for each in those])
+            for result in self._result(pk, who, [vectors[member.pk] for member in those])
         ]
 
     def _result(self, pk: int, who: Who, vectors: Iterable[Floats]) -> Iterator[EpisodeResult]:
@@ -131,7 +131,7 @@ class EpisodeReader:
         """By the primary key of the assignment or run; those of one task are read together."""
         members: dict[Task, dict[int, int]] = defaultdict(dict)
         for (pk, _), those in groups.items():
-            members[self.sets[pk].task] |= {each.pk: pk for each in those}
+            members[self.sets[pk].task] |= {member.pk: pk for member in those}
         vectors: dict[int, Floats] = {}
         for task, sets in members.items():
             items = self._items_of(task, set(sets.values()))
@@ -147,5 +147,5 @@ class EpisodeReader:
 
 def system_of(run: Run) -> Who:
     """Nobody adds to another's line; what researchers stored belongs to nobody."""
-    own = run.owner_id if run.owner and not run.owner.is_staff else None
-    return Who(SYSTEM, run.system, run.method, run.parameters, submitter=own)
+    submitter = None if run.is_by_researchers else run.owner_id
+    return Who(SYSTEM, run.system, run.method, run.parameters, submitter=submitter)

@@ -2,11 +2,14 @@
 and the tests between its lines. Scores in percent."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isnan
 
 from django.utils.translation import gettext_lazy as _
 
+from scoring.comparison.rows import BY_KEY
 from scoring.core.episodes import EpisodeScore
-from scoring.episodes.board import EpisodeBoard, EpisodeEntry, EpisodeTest, place_name
+from scoring.episodes.board import EpisodeBoard, EpisodeEntry, EpisodeTest, setting_name
 from scoring.episodes.scores import HUMAN, SIMULATED, Who
 from scoring.models import ProtocolTag
 from scoring.tables.table import (
@@ -24,17 +27,26 @@ from scoring.tables.table import (
 
 PEOPLE = {HUMAN: "Human", SIMULATED: "Simulated annotators"}
 WHO = (
-    Column("who", _("Who"), is_number=False),
-    Column("method", _("Method"), is_number=False),
-    Column("study", _("Study"), is_number=False),
+    Column("who", _("Who"), _("The system's name, or the people of a study."), is_number=False),
+    BY_KEY["method"],
+    BY_KEY["study"],
 )
-TASK = Column("task", _("Data set"), is_number=False)
+TASK = Column("task", _("Data set"), _("The task's slug."), is_number=False)
 LIMITS = (
-    Column("ci_low", _("95 % low"), digits=1),
-    Column("ci_high", _("95 % high"), digits=1),
+    Column("ci_low", _("95 % low"), _("Lower limit, by bootstrap over episodes."), digits=1),
+    Column("ci_high", _("95 % high"), _("Upper limit, by bootstrap over episodes."), digits=1),
+)
+SPREAD = Column(
+    "sd_ddof0", _("SD (ddof 0)"), _("SD over episodes (ddof 0), in percent points."), digits=1
 )
 # Without and with training examples, and over both.
 OVERALL: dict[str, Text] = {"overall-0": "0", "overall-few": "few", "overall": _("both")}
+# In FLEX's own table, by what the key ends with.
+WIDE: dict[str, Text] = {
+    "": _("Mean accuracy in percent over episodes."),
+    "_ci_lower": _("How far below the mean its interval reaches, in percent points."),
+    "_ci_upper": _("How far above the mean its interval reaches, in percent points."),
+}
 
 
 def name_of(who: Who) -> str:
@@ -52,8 +64,8 @@ def board_table(board: EpisodeBoard) -> Table:
             Column("who", _("Who"), is_number=False, is_name=True),
             *(_score(key, heading, overall) for key, heading in OVERALL.items()),
             *(
-                _score(place_name((task, few)), "few" if few else "0", Group(task))
-                for task, few in board.places
+                _score(setting_name((task, few)), "few" if few else "0", Group(task))
+                for task, few in board.settings
             ),
         ),
         tuple(_line(board, entry) for entry in board.entries),
@@ -73,30 +85,44 @@ def _line(board: EpisodeBoard, entry: EpisodeEntry) -> Line:
         note=protocol,
     )
     figures = {
-        place_name(place): _cell(entry.figures[place], of)
-        for place, of in board.places.items()
-        if place in entry.figures
+        setting_name(setting): _cell(entry.figures[setting], of)
+        for setting, of in board.settings.items()
+        if setting in entry.figures
     }
     style = "people" if entry.who.kind in PEOPLE else "system"
     return Line({"who": who, **_overall(entry), **figures}, kind=style)
 
 
+def _has_spread(figure: EpisodeScore) -> bool:
+    """One episode says nothing about others, and to some readers the spread is not shown."""
+    return figure.episodes > 1 and not isnan(figure.sd)
+
+
+def _percent(score: float) -> float:
+    """Without the last digits, which are the computer's: a rounded score must look like one."""
+    return round(100 * score, 10)
+
+
 def _overall(entry: EpisodeEntry) -> dict[str, Value]:
     means = (entry.overall.zero, entry.overall.few, entry.overall.both)
     return {
-        key: None if mean is None else 100 * mean for key, mean in zip(OVERALL, means, strict=True)
+        key: None if mean is None else _percent(mean)
+        for key, mean in zip(OVERALL, means, strict=True)
     }
 
 
 def _cell(figure: EpisodeScore, of: int) -> Cell:
     beneath = []
-    # One episode says nothing about others.
-    if figure.episodes > 1:
-        beneath.append(f"[{rounded(100 * figure.low)}–{rounded(100 * figure.high)}]")
+    if _has_spread(figure):
+        beneath.append(f"[{rounded(_percent(figure.low))}–{rounded(_percent(figure.high))}]")
     if figure.episodes < of:
         part = _("%(count)s of %(of)s episodes") % {"count": figure.episodes, "of": of}
         beneath.append(str(part))
-    return Cell(100 * figure.mean, beneath=tuple(beneath))
+    return Cell(_percent(figure.mean), beneath=tuple(beneath))
+
+
+# The names of the tables, as addresses carry them.
+NAMES = ("board", "figures", "episodes", "tests")
 
 
 def episode_tables(board: EpisodeBoard, tests: Sequence[EpisodeTest]) -> list[Table]:
@@ -104,16 +130,22 @@ def episode_tables(board: EpisodeBoard, tests: Sequence[EpisodeTest]) -> list[Ta
 
 
 def _wide(board: EpisodeBoard) -> Table:
-    names = [place_name(place) for place in board.places]
-    keys = [name + end for name in names for end in ("", "_ci_lower", "_ci_upper")]
+    names = [setting_name(setting) for setting in board.settings]
+    figures = [(name + end, meaning) for name in names for end, meaning in WIDE.items()]
+    figures += [(key, _("Mean over data sets, in percent.")) for key in OVERALL]
     return Table(
         name="board",
         title=_("Board"),
         note=_("Mean accuracy over episodes; how far below and above it the interval reaches."),
         columns=(
             *WHO,
-            Column("protocol", _("Protocol"), is_number=False),
-            *(Column(key, key, digits=1) for key in (*keys, *OVERALL)),
+            Column(
+                "protocol",
+                _("Protocol"),
+                _("How the system was prepared before the test, in FLEX's categories."),
+                is_number=False,
+            ),
+            *(Column(key, key, meaning, digits=1) for key, meaning in figures),
         ),
         lines=lines_of(_wide_row(board, entry) for entry in board.entries),
     )
@@ -121,15 +153,15 @@ def _wide(board: EpisodeBoard) -> Table:
 
 def _wide_row(board: EpisodeBoard, entry: EpisodeEntry) -> Mapping[str, Value]:
     row: dict[str, Value] = {**_who(entry.who), "protocol": ", ".join(entry.protocol)}
-    for place in board.places:
-        figure = entry.figures.get(place)
+    for setting in board.settings:
+        figure = entry.figures.get(setting)
         if figure is not None:
-            name = place_name(place)
-            row[name] = 100 * figure.mean
+            name = setting_name(setting)
+            row[name] = _percent(figure.mean)
             # As in FLEX's own table: distances from the mean.
-            if figure.episodes > 1:
-                row[name + "_ci_lower"] = 100 * (figure.mean - figure.low)
-                row[name + "_ci_upper"] = 100 * (figure.high - figure.mean)
+            if _has_spread(figure):
+                row[name + "_ci_lower"] = _percent(figure.mean - figure.low)
+                row[name + "_ci_upper"] = _percent(figure.high - figure.mean)
     return {**row, **_overall(entry)}
 
 
@@ -137,17 +169,17 @@ def _long(board: EpisodeBoard) -> Table:
     rows = [
         {
             **_who(entry.who),
-            "task": place[0],
-            "training": "few" if place[1] else "0",
-            "mean": 100 * figure.mean,
-            "sd_ddof0": 100 * figure.sd if figure.episodes > 1 else None,
-            "ci_low": 100 * figure.low if figure.episodes > 1 else None,
-            "ci_high": 100 * figure.high if figure.episodes > 1 else None,
+            "task": setting[0],
+            "training": "few" if setting[1] else "0",
+            "mean": _percent(figure.mean),
+            "sd_ddof0": _percent(figure.sd) if _has_spread(figure) else None,
+            "ci_low": _percent(figure.low) if _has_spread(figure) else None,
+            "ci_high": _percent(figure.high) if _has_spread(figure) else None,
             "episodes": figure.episodes,
-            "of": board.places[place],
+            "of": board.settings[setting],
         }
         for entry in board.entries
-        for place, figure in entry.figures.items()
+        for setting, figure in entry.figures.items()
     ]
     return Table(
         name="figures",
@@ -156,12 +188,17 @@ def _long(board: EpisodeBoard) -> Table:
         columns=(
             *WHO,
             TASK,
-            Column("training", _("Training"), is_number=False),
-            Column("mean", _("Mean"), digits=1),
-            Column("sd_ddof0", _("SD (ddof 0)"), digits=1),
+            Column(
+                "training",
+                _("Training"),
+                _("0: episodes without training examples; few: with some."),
+                is_number=False,
+            ),
+            Column("mean", _("Mean"), _("Mean accuracy in percent over episodes."), digits=1),
+            SPREAD,
             *LIMITS,
-            Column("episodes", _("Episodes")),
-            Column("of", _("of")),
+            Column("episodes", _("Episodes"), _("Episodes that were finished.")),
+            Column("of", _("of"), _("Episodes that there are.")),
         ),
         lines=lines_of(rows),
     )
@@ -175,7 +212,7 @@ def _episodes(board: EpisodeBoard) -> Table:
             "episode": result.episode,
             "way": result.way,
             "shots": result.shots,
-            "accuracy": 100 * result.score,
+            "accuracy": _percent(result.score),
             "n": result.n,
             "items": result.items,
         }
@@ -189,12 +226,12 @@ def _episodes(board: EpisodeBoard) -> Table:
         columns=(
             *WHO,
             TASK,
-            Column("episode", _("Episode")),
-            Column("way", _("Classes")),
-            Column("shots", _("Training examples")),
-            Column("accuracy", _("Accuracy"), digits=1),
-            Column("n", "n"),
-            Column("items", _("Questions")),
+            Column("episode", _("Episode"), _("The episode's number.")),
+            Column("way", _("Classes"), _("Classes to choose from.")),
+            Column("shots", _("Training examples"), _("Training examples of the episode.")),
+            Column("accuracy", _("Accuracy"), _("Mean accuracy in percent."), digits=1),
+            Column("n", "n", _("Annotators or runs that finished the episode.")),
+            Column("items", _("Questions"), _("Test questions of the episode.")),
         ),
         lines=lines_of(rows),
         is_folded=True,
@@ -208,11 +245,11 @@ def _tests(tests: Sequence[EpisodeTest]) -> Table:
             "first_method": test.first.method,
             "second": name_of(test.second),
             "second_method": test.second.method,
-            "place": place_name(test.place),
-            "difference": 100 * test.difference,
-            "sd_ddof0": 100 * test.sd,
-            "ci_low": 100 * test.low,
-            "ci_high": 100 * test.high,
+            "place": setting_name(test.setting),
+            "difference": _percent(test.difference),
+            "sd_ddof0": _percent(test.sd),
+            "ci_low": _percent(test.low),
+            "ci_high": _percent(test.high),
             "episodes": test.episodes,
             "p": test.p,
             "p_holm": test.p_holm,
@@ -227,17 +264,31 @@ def _tests(tests: Sequence[EpisodeTest]) -> Table:
             "episodes, and a sign-flip test with Holm's adjustment over all rows."
         ),
         columns=(
-            Column("first", _("First"), is_number=False),
-            Column("first_method", _("Method"), is_number=False),
-            Column("second", _("Second"), is_number=False),
-            Column("second_method", _("Method"), is_number=False),
-            Column("place", _("Data set"), is_number=False),
-            Column("difference", _("Difference"), digits=1),
-            Column("sd_ddof0", _("SD (ddof 0)"), digits=1),
+            Column("first", _("First"), _("One line of the board."), is_number=False),
+            replace(BY_KEY["method"], key="first_method"),
+            Column("second", _("Second"), _("Another line of the board."), is_number=False),
+            replace(BY_KEY["method"], key="second_method"),
+            Column(
+                "place",
+                _("Data set"),
+                _("The data set, without training examples (0) or with some (few)."),
+                is_number=False,
+            ),
+            Column(
+                "difference",
+                _("Difference"),
+                _("The first less the second, in percent points."),
+                digits=1,
+            ),
+            SPREAD,
             *LIMITS,
-            Column("episodes", _("Episodes")),
-            p_column("p", _("p, sign flips")),
-            p_column("p_holm", _("p, Holm")),
+            Column("episodes", _("Episodes"), _("Episodes that both finished.")),
+            p_column(
+                "p",
+                _("p, sign flips"),
+                _("Two-sided p value from flipping the signs of the episodes' differences."),
+            ),
+            p_column("p_holm", _("p, Holm"), _("Adjusted by Holm's method over this table.")),
         ),
         lines=lines_of(rows),
         is_folded=True,

@@ -1,19 +1,30 @@
 """The board of a benchmark's episodes: for researchers, and for everybody once they make the
 benchmark's leaderboard public."""
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.utils import translation
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.access.requests import HtmxRequest, lets_in
+from annotation.access.rights import Right, may_see_gold
+from annotation.jobs import files
+from annotation.jobs.requests import large_file
 from annotation.models import Benchmark
+from scoring.comparison.cells import Choices
+from scoring.comparison.ordered_files import wanted_file
 from scoring.comparison.requests import download
+from scoring.comparison.scope import Scope, answers_in
 from scoring.episodes.board import EpisodeBoard, episode_board, paired_tests
-from scoring.episodes.tables import board_table, episode_tables
+from scoring.episodes.exporting import Seen, export_board, file_name
+from scoring.episodes.tables import NAMES, board_table, episode_tables
+from scoring.episodes.tasks import EXPORT
 from scoring.models import Leaderboard, ProtocolTag
-from scoring.tables.documents import FORMATS, chosen
+from scoring.tables.documents import ALL, FORMATS
 
 
 @login_not_required
@@ -22,46 +33,75 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
     if not _may_read(request, name):
         return redirect_to_login(request.get_full_path())
     board = _board(request, name)
+    # Of many lines they take minutes, and the worker makes their file.
+    are_in_file = answers_in(Scope(_benchmark(name))) > files.MOST_AT_ONCE
+    tests = [] if are_in_file else paired_tests(board)
     context = {
         "name": name,
         "board": board_table(board),
         "protocol": request.GET.get("protocol", ""),
         "protocols": ProtocolTag.choices,
-        "tables": episode_tables(board, paired_tests(board)),
+        "tables": episode_tables(board, tests),
+        "tests_are_in_file": are_in_file,
         "formats": list(FORMATS),
     }
     return render(request, "scoring/episodes/episodes.html", context)
 
 
 @login_not_required
-@require_safe
-def episodes_export(request: HttpRequest, name: str, table: str, form: str) -> HttpResponse:
+@require_http_methods(["GET", "HEAD", "POST"])
+def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> HttpResponse:
+    """The file, or of a large benchmark a page on which it is ordered and fetched."""
     if not _may_read(request, name):
         return redirect_to_login(request.get_full_path())
-    with translation.override("en"):  # as all documents
-        board = _board(request, name)
-        tables = chosen(episode_tables(board, paired_tests(board)), table, form)
-    if not tables:
+    benchmark, seen = _benchmark(name), _seen_by(request, name)
+    if table not in (*NAMES, ALL) or form not in FORMATS:
         raise Http404
-    writer = FORMATS[form]
-    return download(writer.write(tables), writer.content_type, f"{table}-{name}.{writer.extension}")
+    if table == ALL and not FORMATS[form].several:
+        raise Http404
+    about: dict[str, Any] = {"table": table, "form": form, **seen}
+    file = wanted_file(EXPORT, Scope(benchmark), Choices(), **about)
+    if file.is_large:
+        back = reverse("scoring:episodes", args=[name])
+        return large_file(request, file, FORMATS[form].content_type, back=back)
+    document = export_board(benchmark, table, form, **seen)
+    if document is None:
+        raise Http404
+    return download(document, FORMATS[form].content_type, file_name(benchmark, table, form))
 
 
 def _may_read(request: HttpRequest, name: str) -> bool:
     """Whether this reader may see it; anyone not signed in is asked to sign in, and learns nothing
     else."""
     is_public = Leaderboard.objects.filter(benchmark__name=name, is_public=True).exists()
-    if request.user.is_authenticated and not (request.user.is_staff or is_public):
+    benchmark = Benchmark.objects.filter(name=name).first()
+    is_member = benchmark is not None and lets_in(request.user, benchmark, Right.TABLES)
+    readable = is_public or is_member
+    if request.user.is_authenticated and not readable:
         raise Http404
-    return is_public or request.user.is_staff
+    return readable
 
 
 def _board(request: HttpRequest, name: str) -> EpisodeBoard:
-    benchmark = Benchmark.objects.filter(name=name).first()
-    protocol = request.GET.get("protocol", "")
-    if benchmark is None or protocol not in ("", *ProtocolTag.values):
-        raise Http404
-    board = episode_board(benchmark, protocol=protocol, for_researchers=request.user.is_staff)
-    if not board.places:
+    board = episode_board(_benchmark(name), **_seen_by(request, name))
+    if not board.settings:
         raise Http404
     return board
+
+
+def _benchmark(name: str) -> Benchmark:
+    return get_object_or_404(Benchmark, name=name)
+
+
+def _seen_by(request: HttpRequest, name: str) -> Seen:
+    """What this reader chose, and may see."""
+    protocol = request.GET.get("protocol", "")
+    if protocol not in ("", *ProtocolTag.values):
+        raise Http404
+    sees_gold = may_see_gold(request.user, _benchmark(name))
+    return {
+        "protocol": protocol,
+        # People of a running study: a reader without gold might join, and see the mean move.
+        "for_researchers": sees_gold and lets_in(request.user, _benchmark(name), Right.TABLES),
+        "sees_gold": sees_gold,
+    }

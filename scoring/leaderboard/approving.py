@@ -1,8 +1,8 @@
 """Approving: whose figures appear on a benchmark's leaderboard.
 
 A researcher's decision holds. Without one, a complete run appears if a researcher stored it (by a
-command, or as a member of staff), and waits if anybody else submitted it; a study's people appear
-once the study is closed.
+command, or as an editor or owner of the benchmark), and waits if anybody else submitted it; a
+study's people appear once the study is closed.
 """
 
 from collections.abc import Iterable
@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 from annotation.models import Benchmark, Study, StudyState
 from annotation.models.errors import Refusal
 from scoring.models import BoardDecision, Run, Standing
+from scoring.models.run import RunQuerySet, by_researchers
 
-BY_RESEARCHERS = Q(owner__isnull=True) | Q(owner__is_staff=True)
+BY_RESEARCHERS = by_researchers()
 UNDECIDED = Q(board_decision__isnull=True)
 APPROVED = Q(board_decision__stands=True)
 # The same as `Run.standing` for one run.
@@ -33,12 +34,12 @@ class NotComplete(Refusal):
     """A run that still accepts predictions is not yet what would be approved."""
 
 
-def standing_runs(benchmark: Benchmark) -> QuerySet[Run]:
+def standing_runs(benchmark: Benchmark) -> RunQuerySet:
     stands = APPROVED | UNDECIDED & BY_RESEARCHERS
     return Run.objects.complete().of_benchmark(benchmark).filter(stands)
 
 
-def waiting_runs(benchmark: Benchmark) -> QuerySet[Run]:
+def waiting_runs(benchmark: Benchmark) -> RunQuerySet:
     """Submissions that nobody has decided about."""
     return Run.objects.complete().of_benchmark(benchmark).filter(UNDECIDED).exclude(BY_RESEARCHERS)
 

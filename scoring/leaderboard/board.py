@@ -1,36 +1,20 @@
-"""The leaderboard of a benchmark, from the runs, people and published figures that appear on it."""
+"""The leaderboard of a benchmark: the entries that appear on it, ranked for one reader."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.models import Benchmark, ItemSet, Role, Study, Task
-from scoring.comparison.cells import Cell, CellReader, Choices
-from scoring.comparison.comparing import reported_rows
-from scoring.comparison.floors import FLOORS, Bound, bounds, no_skill
-from scoring.comparison.paper_tables import task_order
-from scoring.comparison.policies import first_policies, policy_of
-from scoring.comparison.rows import PEOPLE as HUMAN
-from scoring.comparison.rows import Row, cell_row, scored_under
-from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
-from scoring.leaderboard.rules import (
-    FLOOR,
-    PEOPLE,
-    SHOTS,
-    SYSTEM,
-    Entry,
-    OverTasks,
-    Place,
-    gaps_of_figures,
-    gaps_of_runs,
-    on_task,
-    over_tasks,
-)
-from scoring.models import FULLY_SUPERVISED, Run
+from django.utils.translation import gettext as _
 
-SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
-NO_SKILL = "No skill"
-Rows = dict[tuple[str, str], Row]
+from annotation.models import Benchmark, ItemSet, Role
+from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.comparing import reported_rows
+from scoring.comparison.paper_tables import task_order
+from scoring.comparison.policies import first_policies
+from scoring.comparison.rows import scored_under
+from scoring.comparison.withholding import withheld_row
+from scoring.leaderboard.entries import SHOWN
+from scoring.leaderboard.keeping import kept_entries
+from scoring.leaderboard.rules import Entry, OverTasks, Ranking, on_task, over_tasks
 
 
 @dataclass(frozen=True)
@@ -39,7 +23,7 @@ class TaskBoard:
     references: str
     normalisation: str | None
     shots: tuple[str, ...]
-    places: tuple[Place, ...]
+    rankings: tuple[Ranking, ...]
 
     @property
     def scored_under(self) -> str:
@@ -61,9 +45,9 @@ class Board:
     @property
     def entries(self) -> list[Entry]:
         """Everybody who appears in any of the tables."""
-        places = [line.place for line in self.over_tasks]
-        places += [place for board in self.by_task for place in board.places]
-        return list({id(place.entry): place.entry for place in places}.values())
+        rankings = [line.ranking for line in self.over_tasks]
+        rankings += [ranking for board in self.by_task for ranking in board.rankings]
+        return list({id(ranking.entry): ranking.entry for ranking in rankings}.values())
 
 
 def place_all(
@@ -72,9 +56,11 @@ def place_all(
     references: str | None = None,
     tasks: Sequence[str] = (),
     for_researchers: bool = False,
+    sees_gold: bool = False,
 ) -> Board:
     """The board over the chosen tasks, all of them if none is chosen. Researchers see the
-    people of running studies too."""
+    people of running studies too. Whoever may not see the gold gets, and is shown the order by,
+    what scoring/comparison/withholding.py leaves."""
     reader = CellReader(Choices(references=references, shots=SHOWN))
     # Episodes have a board of their own: scoring/episodes/board.py.
     whole = ItemSet.objects.filter(role=Role.TEST, episode__isnull=True)
@@ -86,12 +72,15 @@ def place_all(
     }
     normalisations = {slug: task.normalisation for slug, task in imported.items()}
     entries = [
-        *_systems(reader, benchmark, imported.values()),
-        *_people(reader, standing_studies(benchmark)),
-        *(_people(reader, running_studies(benchmark), running=True) if for_researchers else ()),
-        *_published(published, policies),
-        *_floor(reader, imported.values()),
+        entry
+        for entry in kept_entries(benchmark, reader, list(imported.values()), policies)
+        if for_researchers or not entry.is_running
     ]
+    if not sees_gold:
+        others = {
+            slug for slug, task in imported.items() if reader.policy(task) != task.reference_policy
+        }
+        entries = [_withheld(entry, others) for entry in entries]
     rows = (row for entry in entries for row in entry.rows.values())
     known = task_order([*rows, *published])
     chosen = tuple(slug for slug in known if slug in tasks) or tuple(known)
@@ -100,7 +89,7 @@ def place_all(
         tasks=tuple(known),
         chosen=chosen,
         not_imported=tuple(slug for slug in known if slug not in imported),
-        over_tasks=tuple(over_tasks(entries, chosen)),
+        over_tasks=tuple(over_tasks(entries, chosen, in_full=sees_gold)),
         by_task=tuple(
             _task_board(entries, slug, policies.get(slug, ""), normalisations.get(slug))
             for slug in chosen
@@ -108,158 +97,20 @@ def place_all(
     )
 
 
+def _withheld(entry: Entry, others: Collection[str]) -> Entry:
+    """As whoever may not see the gold is shown it; `others` are the tasks that the board scores
+    under another policy than their own, where no run shows a mean."""
+    rows = {column: withheld_row(row) for column, row in entry.rows.items()}
+    without = {row.task for row in rows.values() if row.kind == "run" and row.task in others}
+    because = (_("scores of runs are shown under the task’s own reference policy alone"),)
+    gaps = {task: (*entry.gaps.get(task, ()), *because) for task in without}
+    return replace(entry, rows=rows, gaps={**entry.gaps, **gaps})
+
+
 def _task_board(
     entries: Sequence[Entry], task: str, references: str, normalisation: str | None
 ) -> TaskBoard:
     there = {shots for entry in entries for slug, shots in entry.rows if slug == task}
     shots = tuple(each for each in SHOWN if each in there)
-    places = tuple(on_task(entries, task))
-    return TaskBoard(task, references, normalisation, shots, places)
-
-
-def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) -> Iterator[Entry]:
-    """One entry for each system of each submitter: nobody adds to another's line."""
-    submitters = _submitters(benchmark)
-    groups: dict[tuple[str, str, str, int | None], list[Cell]] = defaultdict(list)
-    for task in tasks:
-        for whole in reader.systems(task):
-            for submitter, cell in _parts(whole, submitters):
-                groups[cell.system, cell.method, cell.parameters, submitter].append(cell)
-    for cells in groups.values():
-        yield _system(cells, reader.choices)
-
-
-def _submitters(benchmark: Benchmark) -> dict[int, int | None]:
-    """By standing run, who submitted it; None for what researchers stored."""
-    runs = standing_runs(benchmark).values_list("pk", "owner_id", "owner__is_staff")
-    return {pk: None if is_staff else owner for pk, owner, is_staff in runs}
-
-
-def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[int | None, Cell]]:
-    """The runs of a cell that appear, separated by submitter and by parameters."""
-    groups: dict[tuple[int | None, str], list[int]] = defaultdict(list)
-    for number, run in enumerate(cell.runs):
-        if run.pk in submitters:
-            groups[submitters[run.pk], run.parameters].append(number)
-    for (submitter, parameters), numbers in groups.items():
-        yield (
-            submitter,
-            replace(
-                cell,
-                members=tuple(cell.runs[number] for number in numbers),
-                vectors=tuple(cell.vectors[number] for number in numbers),
-                parameters=parameters,
-            ),
-        )
-
-
-def _system(cells: Sequence[Cell], choices: Choices) -> Entry:
-    runs: list[Run] = [run for cell in cells for run in cell.runs]
-    by_task: dict[str, list[Cell]] = defaultdict(list)
-    for cell in cells:
-        by_task[cell.task.slug].append(cell)
-    return Entry(
-        kind=SYSTEM,
-        name=cells[0].system,
-        method=cells[0].method,
-        parameters=cells[0].parameters,
-        citation=_first(run.citation for run in runs),
-        url=_first(run.url for run in runs),
-        uses_labelled=_told(run.uses_labelled for run in runs),
-        uses_unlabelled=_told(run.uses_unlabelled for run in runs),
-        protocol=tuple(sorted({tag for run in runs for tag in run.protocol})),
-        rows=_by_place(cell_row(cell, choices) for cell in cells),
-        gaps={task: gaps_of_runs(those) for task, those in by_task.items()},
-    )
-
-
-def _people(
-    reader: CellReader, studies: Iterable[Study], *, running: bool = False
-) -> Iterator[Entry]:
-    """The annotators that count, never simulated ones."""
-    for study in studies:
-        rows = _by_place(cell_row(cell, reader.choices) for cell in reader.people(study))
-        if rows:
-            yield Entry(PEOPLE, f"{HUMAN}, {study.title}", is_running=running, rows=rows)
-
-
-def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Entry]:
-    """One entry for each system; a second figure for the same column makes a second entry."""
-    groups: dict[tuple[str | None, str | None, str], list[Rows]] = defaultdict(list)
-    for row in rows:
-        same = groups[row.system, row.method, row.parameters]
-        place = (row.task, str(row.shots))
-        free = next((each for each in same if place not in each), None)
-        if free is None:
-            same.append(free := {})
-        free[place] = row
-    for (system, method, parameters), entries in groups.items():
-        for found in entries:
-            yield Entry(
-                kind=SYSTEM if method else PEOPLE,
-                name=system or "",
-                method=method or "",
-                parameters=parameters,
-                source="; ".join(dict.fromkeys(row.source for row in found.values())),
-                rows=_comparable(found, policies),
-                gaps=_gaps_published(found, policies),
-            )
-
-
-def _comparable(rows: Rows, policies: Mapping[str, str]) -> Rows:
-    """Without the figures under another policy than the board's: they cannot share its columns."""
-    return {
-        place: row for place, row in rows.items() if policy_of(row, policies) == policies[row.task]
-    }
-
-
-def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    by_task: dict[str, dict[str, Row]] = defaultdict(dict)
-    for (task, shots), row in rows.items():
-        by_task[task][shots] = row
-    return {task: gaps_of_figures(found, policies[task]) for task, found in by_task.items()}
-
-
-def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
-    """What no skill earns; it needs no training, so it is the same for any number of shots."""
-    rows = [
-        Row(
-            "bound",
-            system=NO_SKILL,
-            task=best.task,
-            shots=shots,
-            mean=best.score,
-            references=best.references,
-            normalisation=best.normalisation,
-            gold_version=best.gold_version,
-            source=FLOORS[best.rule].in_words,
-        )
-        for task in tasks
-        for best in _best_without_skill(reader, task)
-        for shots in SHOTS
-    ]
-    if rows:
-        yield Entry(FLOOR, NO_SKILL, rows=_by_place(rows))
-
-
-def _best_without_skill(reader: CellReader, task: Task) -> list[Bound]:
-    found = bounds(task, reader.policy(task), reader.gold_version(task))
-    best = no_skill(found).get(task.slug)
-    allowed = (each for each in found if each.is_floor)
-    return [each for each in allowed if each.score == best][:1]
-
-
-def _by_place(rows: Iterable[Row]) -> Rows:
-    return {(row.task, str(row.shots)): row for row in rows}
-
-
-def _first(texts: Iterable[str]) -> str:
-    return next(filter(None, texts), "")
-
-
-def _told(values: Iterable[bool | None]) -> bool | None:
-    """Yes if any run says so; no only if all of them do."""
-    said = set(values)
-    if True in said:
-        return True
-    return False if said == {False} else None
+    rankings = tuple(on_task(entries, task))
+    return TaskBoard(task, references, normalisation, shots, rankings)

@@ -1,9 +1,9 @@
 """The leaderboard of a benchmark by the rules of CLUES: who is ranked, and by what.
 
 A system is ranked on a task if its runs cover 10, 20 and 30 shots and all five splits, each
-split equally often, with an answer to every item; it is ranked by its mean at 30 shots. Over
-tasks it is ranked if it is ranked on each of them. People, and what no skill earns, appear among
-the systems in order, without a rank.
+split equally often, with an answer to every item in the form of the task; it is ranked by its mean
+at 30 shots. Over tasks it is ranked if it is ranked on each of them. People, and what no skill
+earns, appear among the systems in order, without a rank.
 """
 
 from collections import Counter
@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 
 from scoring.comparison.cells import Cell
+from scoring.comparison.form import is_well_formed
 from scoring.comparison.over_tasks import Aggregate, aggregates
 from scoring.comparison.rows import Row
+from scoring.comparison.withholding import withheld_aggregate
 
 SHOTS = (10, 20, 30)
 SPLITS = (1, 2, 3, 4, 5)
@@ -59,7 +61,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Place:
+class Ranking:
     """An entry's line in one table. Without a mean, or with gaps, it has no rank."""
 
     entry: Entry
@@ -77,53 +79,58 @@ class Place:
 class OverTasks:
     """A line of the table over tasks, with its averages by shots."""
 
-    place: Place
+    ranking: Ranking
     averages: Mapping[int, Aggregate]
 
 
-def on_task(entries: Iterable[Entry], task: str) -> list[Place]:
+def on_task(entries: Iterable[Entry], task: str) -> list[Ranking]:
     """Everybody who has any figure on a task."""
     there = [entry for entry in entries if entry.is_on(task)]
-    return places(there, lambda each: each.mean(task), lambda each: each.gaps.get(task, ()))
+    return rankings(there, lambda entry: entry.mean(task), lambda entry: entry.gaps.get(task, ()))
 
 
-def over_tasks(entries: Sequence[Entry], tasks: Sequence[str]) -> list[OverTasks]:
-    """Everybody who has any figure on these tasks, by the mean of the task means."""
+def over_tasks(
+    entries: Sequence[Entry], tasks: Sequence[str], *, in_full: bool = True
+) -> list[OverTasks]:
+    """Everybody who has any figure on these tasks, by the mean of the task means; rounded, as the
+    task means are then, unless `in_full`."""
     there = [entry for entry in entries if any(map(entry.is_on, tasks))]
-    found = {id(entry): _averages(entry, tasks) for entry in there}
+    averages = {id(entry): _averages(entry, tasks) for entry in there}
+    if not in_full:
+        averages = {key: _withheld(those) for key, those in averages.items()}
 
     def mean(entry: Entry) -> float | None:
-        average = found[id(entry)].get(SORTED_BY)
+        average = averages[id(entry)].get(SORTED_BY)
         return average.mean if average else None
 
-    ordered = places(there, mean, lambda each: _gaps_over(each, tasks))
-    return [OverTasks(place, found[id(place.entry)]) for place in ordered]
+    ordered = rankings(there, mean, lambda entry: _gaps_over(entry, tasks))
+    return [OverTasks(ranking, averages[id(ranking.entry)]) for ranking in ordered]
 
 
-def places(
+def rankings(
     entries: Iterable[Entry],
     mean: Callable[[Entry], float | None],
     gaps: Callable[[Entry], tuple[str, ...]],
-) -> list[Place]:
+) -> list[Ranking]:
     """By mean, highest first; then the systems without a rank. Equal means share a rank."""
-    found = [(entry, mean(entry), gaps(entry)) for entry in entries]
+    scored = [(entry, mean(entry), gaps(entry)) for entry in entries]
     ranked = [
         score
-        for each, score, lacking in found
-        if score is not None and _is_ranked(each, score, lacking)
+        for entry, score, lacking in scored
+        if score is not None and _is_ranked(entry, score, lacking)
     ]
-    made = [
-        Place(
-            entry=each,
+    rankings = [
+        Ranking(
+            entry=entry,
             mean=score,
             rank=1 + sum(other > score for other in ranked)
-            if score is not None and _is_ranked(each, score, lacking)
+            if score is not None and _is_ranked(entry, score, lacking)
             else None,
             gaps=lacking,
         )
-        for each, score, lacking in found
+        for entry, score, lacking in scored
     ]
-    return sorted(made, key=_order)
+    return sorted(rankings, key=_order)
 
 
 def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
@@ -167,6 +174,10 @@ def _gaps_in_cell(cell: Cell) -> Iterable[str]:
             # Rounded down: what is incomplete must not read as 100.
             "share": int(1000 * cell.coverage) / 10,
         }
+    if not all(map(is_well_formed, cell.runs)):
+        yield _("%(shots)s shots: answers with more pieces than a right answer could have") % {
+            "shots": cell.shots
+        }
 
 
 def _gap_of_figure(row: Row | None, shots: int) -> Iterable[str]:
@@ -184,8 +195,12 @@ def _other_policy(rows: Iterable[Row], references: str) -> Iterable[str]:
 
 
 def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Aggregate]:
-    found = aggregates(entry.rows.values(), tasks)
-    return {each.shots: each for each in found if isinstance(each.shots, int)}
+    averages = aggregates(entry.rows.values(), tasks)
+    return {average.shots: average for average in averages if isinstance(average.shots, int)}
+
+
+def _withheld(averages: Mapping[int, Aggregate]) -> dict[int, Aggregate]:
+    return {shots: withheld_aggregate(average) for shots, average in averages.items()}
 
 
 def _gaps_over(entry: Entry, tasks: Sequence[str]) -> tuple[str, ...]:
@@ -203,9 +218,9 @@ def _is_ranked(entry: Entry, mean: float | None, gaps: Collection[str]) -> bool:
     return entry.kind == SYSTEM and mean is not None and not gaps
 
 
-def _order(place: Place) -> tuple[bool, bool, float, str]:
-    mean = float("inf") if place.mean is None else -place.mean
-    return place.is_unranked, place.mean is None, mean, place.entry.name
+def _order(ranking: Ranking) -> tuple[bool, bool, float, str]:
+    mean = float("inf") if ranking.mean is None else -ranking.mean
+    return ranking.is_unranked, ranking.mean is None, mean, ranking.entry.name
 
 
 def _listed(values: Iterable[object]) -> str:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from scoring.comparison.paper_tables import FEW, NOTES, ONE, PARTIAL, UNKNOWN
-from scoring.comparison.rows import Row
+from scoring.comparison.rows import BY_KEY, Row
 from scoring.leaderboard.board import Board, TaskBoard
 from scoring.leaderboard.rules import (
     FLOOR,
@@ -18,7 +18,7 @@ from scoring.leaderboard.rules import (
     SYSTEM,
     Entry,
     OverTasks,
-    Place,
+    Ranking,
 )
 from scoring.models import FULLY_SUPERVISED, ProtocolTag
 from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value, lines_of
@@ -31,6 +31,7 @@ ABOUT = (
 )
 # What every score names.
 UNDER = ("references", "normalisation")
+AVERAGE = "average"
 STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}
 MOST_CITED = 160
 
@@ -51,16 +52,17 @@ def _over_tasks(board: Board) -> Table:
         **{task: f"{task}, {_shots(SORTED_BY)}" for task in board.chosen},
     }
     return _table(
+        AVERAGE,
         _("Average over %(count)s tasks") % {"count": len(board.chosen)},
         "",
         scores,
-        [(line.place, _cells_over_tasks(line, board)) for line in board.over_tasks],
+        [(line.ranking, _cells_over_tasks(line, board)) for line in board.over_tasks],
         further={str(shots): _average(shots) for shots in others},
     )
 
 
 def _cells_over_tasks(line: OverTasks, board: Board) -> dict[str, Cell]:
-    entry, averages = line.place.entry, line.averages
+    entry, averages = line.ranking.entry, line.averages
     rows = [entry.row(task) for task in board.chosen]
     cells = {str(shots): Cell(average.mean) for shots, average in averages.items()}
     if best := averages.get(SORTED_BY):
@@ -73,45 +75,55 @@ def _cells_over_tasks(line: OverTasks, board: Board) -> dict[str, Cell]:
     return {
         **cells,
         **{row.task: _cell(row) for row in rows if row and row.mean is not None},
-        "who": _who(line.place, published=_sources(every)),
+        "who": _who(line.ranking, published=_sources(every)),
     }
 
 
 def _on_task(board: TaskBoard) -> Table:
     # The column that orders, then down to the fewest; fully supervised is not a few-shot figure.
-    shots = [str(each) for each in (SORTED_BY, *reversed(SHOTS), FULLY_SUPERVISED)]
-    shots = [each for each in dict.fromkeys(shots) if each in board.shots]
+    shots = [str(count) for count in (SORTED_BY, *reversed(SHOTS), FULLY_SUPERVISED)]
+    shots = [count for count in dict.fromkeys(shots) if count in board.shots]
     return _table(
         board.task,
+        board.task,
         _("references: %(policy)s") % {"policy": board.scored_under} if board.references else "",
-        {each: _shots(each) for each in shots},
-        [(place, _cells_on_task(place, board.task, shots)) for place in board.places],
+        {count: _shots(count) for count in shots},
+        [(ranking, _cells_on_task(ranking, board.task, shots)) for ranking in board.rankings],
     )
 
 
-def _cells_on_task(place: Place, task: str, shots: Sequence[str]) -> dict[str, Cell]:
-    rows = {each: row for each in shots if (row := place.entry.row(task, each))}
+def _cells_on_task(ranking: Ranking, task: str, shots: Sequence[str]) -> dict[str, Cell]:
+    rows = {count: row for count in shots if (row := ranking.entry.row(task, count))}
     sources = _sources(rows.values())
     # For no skill, the source is the rule that its answers follow.
-    is_floor = place.entry.kind == FLOOR
-    who = _who(place, rule=sources) if is_floor else _who(place, published=sources)
-    known = {each: row for each, row in rows.items() if row.mean is not None}
-    return {**{each: _cell(row, in_full=True) for each, row in known.items()}, "who": who}
+    is_floor = ranking.entry.kind == FLOOR
+    who = _who(ranking, rule=sources) if is_floor else _who(ranking, published=sources)
+    known = {count: row for count, row in rows.items() if row.mean is not None}
+    return {**{count: _cell(row, in_full=True) for count, row in known.items()}, "who": who}
+
+
+def usual_columns(table: Table) -> list[str]:
+    """What is in sight at first: the figures, without what follows from them and what is known
+    about a system."""
+    about = {"sd", "clues_sd", *(column.key for column in ABOUT)}
+    further = {str(shots) for shots in SHOTS} if table.name == AVERAGE else set()
+    return [key for key in table.keys if key not in about | further]
 
 
 def _table(
+    name: str,
     title: str,
     note: str,
     scores: Mapping[str, str],
-    lines: Sequence[tuple[Place, dict[str, Cell]]],
+    lines: Sequence[tuple[Ranking, dict[str, Cell]]],
     *,
     further: Mapping[str, str] | None = None,
 ) -> Table:
     """The first score orders; further ones come after what is known about the system."""
-    about = ABOUT if any(place.entry.protocol for place, _ in lines) else ABOUT[:-1]
+    about = ABOUT if any(ranking.entry.protocol for ranking, _ in lines) else ABOUT[:-1]
     first, *others = (Column(key, heading, digits=1) for key, heading in scores.items())
     return Table(
-        "board",
+        name,
         title,
         note,
         (
@@ -126,7 +138,7 @@ def _table(
     )
 
 
-def _ranked_first(lines: Sequence[tuple[Place, dict[str, Cell]]]) -> Iterable[Line]:
+def _ranked_first(lines: Sequence[tuple[Ranking, dict[str, Cell]]]) -> Iterable[Line]:
     ranked = [line for line in lines if not line[0].is_unranked]
     unranked = [line for line in lines if line[0].is_unranked]
     if not ranked:
@@ -137,8 +149,8 @@ def _ranked_first(lines: Sequence[tuple[Place, dict[str, Cell]]]) -> Iterable[Li
     yield from (_line(*line) for line in unranked)
 
 
-def _line(place: Place, cells: Mapping[str, Cell]) -> Line:
-    entry = place.entry
+def _line(ranking: Ranking, cells: Mapping[str, Cell]) -> Line:
+    entry = ranking.entry
     return Line(
         {
             **cells,
@@ -155,21 +167,21 @@ def _told(entry: Entry, uses: bool | None) -> Value:
     return (_("not told") if uses is None else uses) if entry.kind == SYSTEM else ""
 
 
-def _who(place: Place, *, published: str = "", rule: str = "") -> Cell:
-    entry = place.entry
+def _who(ranking: Ranking, *, published: str = "", rule: str = "") -> Cell:
+    entry = ranking.entry
     size = f"({entry.parameters})" if entry.parameters else ""
     beneath = (
         _("published: %(source)s") % {"source": published} if entry.source else "",
         Truncator(entry.citation).chars(MOST_CITED),
         _("still running: only researchers see this line") if entry.is_running else "",
         rule,
-        *place.gaps,
+        *ranking.gaps,
     )
     return Cell(
         entry.name,
         aside=" ".join(filter(None, [entry.method, size])),
         beneath=tuple(filter(None, beneath)),
-        rank=place.rank,
+        rank=ranking.rank,
         href=entry.url,
     )
 
@@ -219,20 +231,34 @@ def _marks_of_all(rows: Iterable[Row | None]) -> str:
 # Exports: every figure unrounded, under stable names.
 
 _ABOUT = tuple(
-    Column(key, heading, is_number=False)
-    for key, heading in (
-        ("kind", "Kind"),
-        ("system", "System"),
-        ("method", "Method"),
-        ("parameters", "Parameters"),
-        ("external_labelled", "External labelled"),
-        ("external_unlabelled", "External unlabelled"),
-        ("protocol", "Protocol"),
-        ("citation", "Citation"),
-        ("url", "Address"),
-        ("source", "Published in"),
-        ("not_ranked", "Not ranked because"),
+    Column(key, heading, meaning, is_number=False)
+    for key, heading, meaning in (
+        ("kind", "Kind", "system, people or no_skill (an answer without a look at the question)."),
+        ("system", "System", "The system's name, or that of the people or the rule."),
+        ("method", "Method", "FT, PT, ICL or another way of adapting a system."),
+        ("parameters", "Parameters", "The system's size, as its submitter states it."),
+        (
+            "external_labelled",
+            "External labelled",
+            "Whether it uses labelled data beyond the shots; empty if not stated.",
+        ),
+        (
+            "external_unlabelled",
+            "External unlabelled",
+            "Whether it uses further unlabelled data; empty if not stated.",
+        ),
+        ("protocol", "Protocol", "How it was prepared before the test, in FLEX's categories."),
+        ("citation", "Citation", "What to cite for it."),
+        ("url", "Address", "Where to read about it."),
+        ("source", "Published in", "Where its figures were published; empty if scored here."),
+        ("not_ranked", "Not ranked because", "What keeps it from a rank."),
     )
+)
+RANK = Column("rank", "Rank", f"By the mean at {SORTED_BY} shots, among systems that lack nothing.")
+# Under their stable names, as the comparison explains them.
+_FIGURES = tuple(
+    replace(BY_KEY[key], heading=key)
+    for key in ("mean", "sd", "n", "m", "ci_low", "ci_high", "ci_method", "estimand", *UNDER)
 )
 
 
@@ -242,22 +268,32 @@ def exported_tables(board: Board) -> list[Table]:
 
 def _averages(board: Board) -> Table:
     columns = (
-        Column("shots", "Shots"),
-        Column("rank", "Rank"),
+        BY_KEY["shots"],
+        RANK,
         *_ABOUT,
-        Column("mean", "Average", digits=1),
-        Column("sd", "SD of the average", digits=1),
-        Column("clues_root_sum_sd", "Root of the summed squared SDs (CLUES)", digits=1),
-        Column("tasks", "Tasks", is_number=False),
-        Column("references", "References", is_number=False),
-        Column("normalisations", "Normalisation", is_number=False),
+        Column("mean", "Average", "Mean of the task means, in percent.", digits=1),
+        Column(
+            "sd",
+            "SD of the average",
+            "√(Σ sd²)/T over the T tasks; empty if an SD is missing.",
+            digits=1,
+        ),
+        Column(
+            "clues_root_sum_sd",
+            "Root of the summed squared SDs (CLUES)",
+            "√(Σ sd²), as the CLUES board prints it.",
+            digits=1,
+        ),
+        Column("tasks", "Tasks", "The tasks that the average is over.", is_number=False),
+        BY_KEY["references"],
+        replace(BY_KEY["normalisation"], key="normalisations"),
     )
     rows = [
         {
             "shots": shots,
-            **_about(line.place),
+            **_about(line.ranking),
             # The rank is by one number of shots, and is given only there.
-            "rank": line.place.rank if shots == SORTED_BY else None,
+            "rank": line.ranking.rank if shots == SORTED_BY else None,
             "mean": average.mean if average else None,
             "sd": average.sd if average else None,
             "clues_root_sum_sd": average.clues_sd if average else None,
@@ -279,23 +315,21 @@ def _averages(board: Board) -> Table:
 
 
 def _figures(board: Board) -> Table:
-    figures = ("mean", "sd", "n", "m", "ci_low", "ci_high")
     columns = (
-        Column("task", "Task", is_number=False),
-        Column("rank", "Rank"),
+        BY_KEY["task"],
+        RANK,
         *_ABOUT,
-        Column("shots", "Shots"),
-        *(Column(key, key, digits=None if key in "nm" else 1) for key in figures),
-        *(Column(key, key, is_number=False) for key in ("ci_method", "estimand", *UNDER)),
-        Column("gold_version", "Gold version"),
-        Column("coverage", "Coverage", digits=3),
+        BY_KEY["shots"],
+        *_FIGURES,
+        BY_KEY["gold_version"],
+        BY_KEY["coverage"],
     )
     rows = [
-        {"task": on_task.task, **_about(place), **_figures_of(row)}
+        {"task": on_task.task, **_about(ranking), **_figures_of(row)}
         for on_task in board.by_task
-        for place in on_task.places
+        for ranking in on_task.rankings
         for shots in on_task.shots
-        for row in [place.entry.row(on_task.task, shots)]
+        for row in [ranking.entry.row(on_task.task, shots)]
         if row
     ]
     note = (
@@ -310,10 +344,10 @@ def _figures_of(row: Row) -> dict[str, Value]:
     return {name: getattr(row, name) for name in (*names, *UNDER, "gold_version", "coverage")}
 
 
-def _about(place: Place) -> dict[str, Value]:
-    entry = place.entry
+def _about(ranking: Ranking) -> dict[str, Value]:
+    entry = ranking.entry
     return {
-        "rank": place.rank,
+        "rank": ranking.rank,
         "kind": entry.kind,
         "system": entry.name,
         "method": entry.method or None,
@@ -324,5 +358,5 @@ def _about(place: Place) -> dict[str, Value]:
         "citation": entry.citation or None,
         "url": entry.url or None,
         "source": entry.source or None,
-        "not_ranked": "; ".join(place.gaps) or None,
+        "not_ranked": "; ".join(ranking.gaps) or None,
     }

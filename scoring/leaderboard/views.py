@@ -7,12 +7,14 @@ from django.shortcuts import render
 from django.utils import translation
 from django.views.decorators.http import require_safe
 
+from annotation.access.requests import lets_in
+from annotation.access.rights import Right, may_see_gold
 from annotation.models import Benchmark, ReferencePolicy
-from scoring.comparison.requests import download
+from scoring.comparison.requests import arrange, download
 from scoring.leaderboard.approving import waiting_runs
 from scoring.leaderboard.board import Board, place_all
 from scoring.leaderboard.rules import SORTED_BY
-from scoring.leaderboard.tables import board_tables, exported_tables
+from scoring.leaderboard.tables import board_tables, exported_tables, usual_columns
 from scoring.models import Leaderboard
 from scoring.tables.documents import FORMATS, chosen
 
@@ -24,14 +26,15 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
     board = _board(request, benchmark)
-    for_researchers = request.user.is_staff
+    for_researchers = lets_in(request.user, benchmark, Right.TABLES)
     context = {
         "benchmark": benchmark,
         "board": board,
-        "tables": board_tables(board),
+        "tables": [arrange(request, table, usual_columns(table)) for table in board_tables(board)],
         "references": request.GET.get("references", ""),
         "sorted_by": SORTED_BY,
         "for_researchers": for_researchers,
+        "sees_gold": may_see_gold(request.user, benchmark),
         "is_public": Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists(),
         "waiting": waiting_runs(benchmark).count() if for_researchers else 0,
         "exported": exported_tables(board),
@@ -59,11 +62,11 @@ def _readable(request: HttpRequest, name: str) -> Benchmark | None:
     """The benchmark, if this reader may see its board; None for those who might see it after
     signing in.
 
-    Only researchers are told whether a non-public board exists.
+    Only members are told whether a non-public board exists.
     """
     found = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
     is_public = found is not None and hasattr(found, "leaderboard") and found.leaderboard.is_public
-    if is_public or (found and request.user.is_staff):
+    if found and (is_public or lets_in(request.user, found, Right.TABLES)):
         return found
     if request.user.is_authenticated:
         raise Http404
@@ -78,5 +81,8 @@ def _board(request: HttpRequest, benchmark: Benchmark) -> Board:
         benchmark,
         references=references,
         tasks=request.GET.getlist("task"),
-        for_researchers=request.user.is_staff,
+        # People of a running study: a reader without gold might join, and see the mean move.
+        for_researchers=lets_in(request.user, benchmark, Right.TABLES)
+        and may_see_gold(request.user, benchmark),
+        sees_gold=may_see_gold(request.user, benchmark),
     )

@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from annotation.models import Benchmark, ItemSet, Task
 from annotation.simulation.simulating import simulate_study
 from scoring.comparison.scored_items import scored_items
-from scoring.core.comparison import sign_flip_p
 from scoring.core.episodes import EpisodeRules, episode_score
+from scoring.core.sign_flips import sign_flip_p
 from scoring.episodes.board import EpisodeBoard, EpisodeEntry, episode_board, paired_tests
 from scoring.models import Run
 from tests import make
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def board_of(task: Task, **options: Any) -> EpisodeBoard:
-    return episode_board(task.benchmark, **options)
+    return episode_board(task.benchmark, sees_gold=True, **options)
 
 
 def named(board: EpisodeBoard, name: str) -> EpisodeEntry:
@@ -35,7 +35,7 @@ def test_gives_mean_sd_and_interval_over_the_episodes_of_a_data_set() -> None:
     wrong = {1: 0, 2: 3, 3: 6, 7: 6, 8: 9}
     answered(task, wrong)
     board = board_of(task)
-    assert board.places == {("topics", False): 6, ("topics", True): 6}
+    assert board.settings == {("topics", False): 6, ("topics", True): 6}
     entry = named(board, "UniFew")
     few = [1 - wrong[episode] / ITEMS for episode in (1, 2, 3)]
     figure = entry.figures["topics", True]
@@ -134,7 +134,7 @@ def test_tests_two_lines_on_the_episodes_that_both_finished() -> None:
     [test] = paired_tests(board_of(task))
     differences = np.array([3, 3, 2]) / ITEMS
     sign = 1 if test.first.name == people.title else -1
-    assert (test.episodes, test.place) == (3, ("topics", True))
+    assert (test.episodes, test.setting) == (3, ("topics", True))
     assert sign * test.difference == pytest.approx(differences.mean())
     assert test.p == pytest.approx(sign_flip_p(differences))
     assert test.low <= test.difference <= test.high
@@ -146,7 +146,7 @@ def test_adjusts_the_tests_for_their_number() -> None:
         answered(task, dict.fromkeys(range(1, 7), wrong), system=system)
     tests = paired_tests(board_of(task))
     assert len(tests) == 3
-    assert all(each.p_holm == pytest.approx(min(1, 3 * each.p)) for each in tests)
+    assert all(test.p_holm == pytest.approx(min(1, 3 * test.p)) for test in tests)
 
 
 def test_reads_many_sets_as_it_reads_one() -> None:
@@ -154,8 +154,8 @@ def test_reads_many_sets_as_it_reads_one() -> None:
     sets = list(ItemSet.objects.filter(task=task, role="test"))
     together = scored_items(task, sets, 1)
     assert len(together) == len(sets)
-    for each in sets:
-        assert scored_items(task, [each], 1) == {each.pk: together[each.pk]}
+    for item_set in sets:
+        assert scored_items(task, [item_set], 1) == {item_set.pk: together[item_set.pk]}
 
 
 def test_reads_the_items_of_all_episodes_together(django_assert_max_num_queries: Any) -> None:

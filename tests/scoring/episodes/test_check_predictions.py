@@ -78,7 +78,7 @@ def test_merges_partial_files(flex: Predictions, tmp_path: Path) -> None:
     first, *rest = flex
     parts = [
         written(tmp_path, {first: flex[first], rest[0]: {"label": ""}}, "a.json"),
-        written(tmp_path, {each: flex[each] for each in rest}, "b.json"),
+        written(tmp_path, {question: flex[question] for question in rest}, "b.json"),
     ]
     merged = tmp_path / "all.json"
     check(*parts, merge=merged)
@@ -108,7 +108,7 @@ def test_merges_nothing_that_is_faulty(flex: Predictions, tmp_path: Path) -> Non
 
 def test_checks_some_tasks_alone(flex: Predictions, tmp_path: Path) -> None:
     subj = [row["question_id"] for row in small().answers if row["dataset"] == "subj"]
-    path = written(tmp_path, {each: flex[each] for each in subj})
+    path = written(tmp_path, {question: flex[question] for question in subj})
     assert check(path, task=["subj"]) == "3 of 3 questions are answered\n"
 
 

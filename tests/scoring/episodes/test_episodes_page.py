@@ -1,10 +1,14 @@
+import csv
 import re
+from io import StringIO
 
 import pytest
+from django.contrib.auth import get_user
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from annotation.models import Benchmark
 from scoring.models import Leaderboard
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled_task
@@ -60,7 +64,8 @@ def test_has_no_csv_of_several_tables_and_no_unknown_sheet(admin_client: Client,
         ("nobody", True, 200),
         ("member", False, 404),
         ("member", True, 200),
-        ("staff", False, 200),
+        ("staff", False, 404),
+        ("viewer", False, 200),
     ],
 )
 def test_is_read_by_researchers_and_by_everybody_once_it_is_public(
@@ -70,7 +75,12 @@ def test_is_read_by_researchers_and_by_everybody_once_it_is_public(
     Leaderboard.objects.create(benchmark=task.benchmark, is_public=is_public)
     client = Client()
     if who != "nobody":
-        client.force_login(User.objects.create(username=who, is_staff=who == "staff"))
+        user = (
+            make.member(task.benchmark, "viewer")
+            if who == "viewer"
+            else User.objects.create(username=who, is_staff=who == "staff")
+        )
+        client.force_login(user)
     for address in (
         reverse("scoring:episodes", args=[flex]),
         reverse("scoring:episodes_export", args=[flex, "board", "csv"]),
@@ -108,3 +118,81 @@ def test_has_its_figures_in_the_comparison_and_not_on_the_leaderboard_of_clues(
     leaderboard = admin_client.get(f"/benchmarks/{flex}/leaderboard/").content.decode()
     assert "UniFew" not in leaderboard
     assert "This board is empty so far" in leaderboard
+
+
+ALL_RIGHT_BUT = {1: 1, 2: 2, 3: 0, 4: 5, 5: 0, 6: 0}
+
+
+def figures(client: Client, name: str, sheet: str = "figures") -> list[dict[str, str]]:
+    address = reverse("scoring:episodes_export", args=[name, sheet, "csv"])
+    return list(csv.DictReader(StringIO(client.get(address).content.decode())))
+
+
+@pytest.fixture
+def reader() -> Client:
+    """A viewer, who may not see the gold."""
+    client = Client()
+    benchmark, _ = Benchmark.objects.get_or_create(name="flex")
+    client.force_login(make.member(benchmark, "viewer"))
+    return client
+
+
+def test_shows_a_system_that_answered_every_episode_one_rounded_mean(
+    reader: Client, admin_client: Client
+) -> None:
+    task = sampled_task()
+    answered(task, ALL_RIGHT_BUT)
+    [shown] = figures(reader, "flex")
+    # 64 of 72 questions.
+    assert (shown["mean"], shown["episodes"], shown["of"]) == ("88.9", "6", "6")
+    assert (shown["sd_ddof0"], shown["ci_low"], shown["ci_high"]) == ("", "", "")
+    assert figures(reader, "flex", "episodes") == figures(reader, "flex", "tests") == []
+    [whole] = figures(admin_client, "flex")
+    assert whole["ci_low"]
+    assert len(figures(admin_client, "flex", "episodes")) == 6
+    text = page(reader, "flex")
+    assert "88.9" in text
+    assert "[" not in text
+
+
+@pytest.mark.parametrize(
+    ("first", "more"),
+    [({1: 0, 2: 0, 3: 0, 4: 0, 5: 0}, {}), (ALL_RIGHT_BUT, {1: 3}), ({7: 1}, {})],
+    ids=["an episode is missing", "one episode twice", "one of six"],
+)
+def test_shows_no_mean_that_some_episodes_move_alone(
+    reader: Client, first: dict[int, int], more: dict[int, int]
+) -> None:
+    task = sampled_task()
+    answered(task, first)
+    answered(task, more)
+    assert figures(reader, "flex") == []
+
+
+def test_a_protocol_chooses_systems_and_not_some_of_their_runs(reader: Client) -> None:
+    task = sampled_task()
+    answered(task, ALL_RIGHT_BUT, protocol=["meta-trained"])
+    answered(task, dict.fromkeys(ALL_RIGHT_BUT, 6))
+    address = reverse("scoring:episodes_export", args=["flex", "figures", "csv"])
+    every, some = (
+        reader.get(address, chosen).content for chosen in ({}, {"protocol": "meta-trained"})
+    )
+    assert every == some
+
+
+def test_rounds_what_people_scored(reader: Client) -> None:
+    task = sampled_task()
+    worked(task, {1: [1], 2: [2], 7: [5]})
+    shown = figures(reader, "flex")
+    assert len(shown) == 2
+    for row in shown:
+        for name in ("mean", "sd_ddof0", "ci_low", "ci_high"):
+            assert re.fullmatch(r"(\d+(\.\d)?)?", row[name]), row
+
+
+def test_a_run_on_one_episode_shows_no_score_over_the_api(reader: Client) -> None:
+    task = sampled_task()
+    answered(task, {1: 1}, owner=get_user(reader))
+    response = reader.get(f"/api/runs/{task.runs.get().pk}/scores/")
+    assert response.status_code == 409
+    assert "the board of episodes shows the mean" in response.json()["detail"]

@@ -54,11 +54,11 @@ def test_gives_the_rows_of_the_reference(oracles: Path) -> None:
     for point in points:
         within = points_within([point.hours or 0], [point.episodes], [point.accuracy])
         assert within == [point]
-    for row, found in zip(rows, simulate_grid(points, GridRules()), strict=True):
-        spread = math.hypot(found.coverage_se, row["coverage_se"])
-        assert found.coverage == pytest.approx(row["coverage"], abs=4 * spread)
-        spread = math.hypot(found.width_se, row["width_se"])
-        assert found.width == pytest.approx(row["width"], abs=4 * spread)
+    for row, simulated in zip(rows, simulate_grid(points, GridRules()), strict=True):
+        spread = math.hypot(simulated.coverage_se, row["coverage_se"])
+        assert simulated.coverage == pytest.approx(row["coverage"], abs=4 * spread)
+        spread = math.hypot(simulated.width_se, row["width_se"])
+        assert simulated.width == pytest.approx(row["width"], abs=4 * spread)
 
 
 def test_has_the_published_grid() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.models import Benchmark, Task
 from scoring.leaderboard.board import Board, place_all
-from scoring.leaderboard.rules import SHOTS, SPLITS, Place
+from scoring.leaderboard.rules import SHOTS, SPLITS, Ranking
 from scoring.models import ReportedScore, Run
 from tests.scoring.comparison import measured
 
@@ -42,10 +42,11 @@ def published(
 
 def order(board: Board) -> list[tuple[str, int | None]]:
     """Who is where in the table over tasks."""
-    return [(line.place.entry.name, line.place.rank) for line in board.over_tasks]
+    return [(line.ranking.entry.name, line.ranking.rank) for line in board.over_tasks]
 
 
-def place_on(benchmark: Benchmark, task: str, name: str, **chosen: Any) -> Place:
-    [board] = [each for each in place_all(benchmark, **chosen).by_task if each.task == task]
-    [place] = [place for place in board.places if place.entry.name == name]
-    return place
+def place_on(benchmark: Benchmark, task: str, name: str, **chosen: Any) -> Ranking:
+    placed = place_all(benchmark, **chosen, sees_gold=True)
+    [board] = [board for board in placed.by_task if board.task == task]
+    [ranking] = [ranking for ranking in board.rankings if ranking.entry.name == name]
+    return ranking

@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models.deletion import ProtectedError
+from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Benchmark
 from annotation.studies.lifecycle import close_study
@@ -24,11 +25,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def researcher() -> User:
-    return User.objects.create_user("researcher", is_staff=True)
-
-
-@pytest.fixture
 def submitter() -> User:
     return User.objects.create_user("submitter")
 
@@ -36,6 +32,11 @@ def submitter() -> User:
 @pytest.fixture
 def benchmark() -> Benchmark:
     return make.task().benchmark
+
+
+@pytest.fixture
+def researcher(benchmark: Benchmark) -> User:
+    return make.member(benchmark, "editor")
 
 
 def stored(benchmark: Benchmark, owner: User | None, **fields: Any) -> Run:
@@ -95,6 +96,24 @@ def test_refuses_a_run_that_is_not_complete_and_decides_about_none(
     assert not BoardDecision.objects.exists()
 
 
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    ("role", "stands"), [("owner", True), ("editor", True), ("viewer", False), (None, False)]
+)
+def test_counts_as_researchers_those_who_set_the_benchmark_up(
+    benchmark: Benchmark, role: str | None, stands: bool
+) -> None:
+    """Not everybody who may sign in to the admin; nor whoever sets up another benchmark."""
+    user = make.member(benchmark, role) if role else make.member(make.benchmark("other"), "owner")
+    run = stored(benchmark, user)
+    assert standing_runs(benchmark).filter(pk=run.pk).exists() == stands
+    assert waiting_runs(benchmark).filter(pk=run.pk).exists() != stands
+    user.is_active = False
+    user.save()
+    assert standing_runs(benchmark).filter(pk=run.pk).exists() == stands, "who left took nothing"
+
+
+@pytest.mark.both_databases
 def test_tells_of_a_run_what_its_query_tells(
     benchmark: Benchmark, researcher: User, submitter: User
 ) -> None:
@@ -110,9 +129,15 @@ def test_tells_of_a_run_what_its_query_tells(
         Standing.BY_RESEARCHERS: {own, imported},
         Standing.KEPT_OFF: {off},
     }
-    assert {each: set(Run.objects.filter(OF_STANDING[each])) for each in Standing} == expected
-    for each, runs in expected.items():
-        assert {Run.objects.get(pk=run.pk).standing for run in runs} == {each}
+    assert {
+        standing: set(Run.objects.filter(OF_STANDING[standing])) for standing in Standing
+    } == expected
+    for standing, runs in expected.items():
+        assert {Run.objects.get(pk=run.pk).standing for run in runs} == {standing}
+    with CaptureQueriesContext(connection) as asked:
+        told = {run.pk: run.standing for run in Run.objects.with_standing()}
+    assert told == {run.pk: standing for standing, runs in expected.items() for run in runs}
+    assert len(asked) == 1
     assert stored(benchmark, submitter, split=9, complete=False).standing is None
 
 

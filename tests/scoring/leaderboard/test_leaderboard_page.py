@@ -96,10 +96,12 @@ def test_says_that_nobody_stands_there_yet(admin_client: Client) -> None:
     [
         ("stranger", True, 200),
         ("submitter", True, 200),
-        ("researcher", True, 200),
+        ("staff", True, 200),
+        ("viewer", True, 200),
         ("stranger", False, 302),
         ("submitter", False, 404),
-        ("researcher", False, 200),
+        ("staff", False, 404),
+        ("viewer", False, 200),
     ],
 )
 def test_opens_to_those_who_may_read_it(
@@ -107,7 +109,12 @@ def test_opens_to_those_who_may_read_it(
 ) -> None:
     Leaderboard.objects.update(is_public=is_public)
     if who != "stranger":
-        client.force_login(User.objects.create_user(who, is_staff=who == "researcher"))
+        user = (
+            make.member(task.benchmark, "viewer")
+            if who == "viewer"
+            else User.objects.create_user(who, is_staff=who == "staff")
+        )
+        client.force_login(user)
     assert client.get(f"/benchmarks/mine/leaderboard/{rest}").status_code == status
 
 
@@ -122,25 +129,60 @@ def test_does_not_tell_strangers_which_boards_exist(client: Client, task: Task) 
     assert client.get("/benchmarks/no-such/leaderboard/").status_code == 404
 
 
-def test_exports_every_figure_unrounded(client: Client, task: Task) -> None:
+def test_exports_every_figure_unrounded_to_those_who_see_gold(
+    admin_client: Client, task: Task
+) -> None:
     system(task, "third", wrong={1: 1, 2: 1})
-    response = client.get("/benchmarks/mine/leaderboard/export/figures/csv/")
+    response = admin_client.get("/benchmarks/mine/leaderboard/export/figures/csv/")
     rows = list(csv.DictReader(StringIO(response.content.decode())))
     assert response["Content-Disposition"].endswith('filename="leaderboard-figures-mine.csv"')
-    found = {(row["system"], row["shots"]): row for row in rows if row["kind"] == "system"}
-    assert len(found) == 6
-    assert found["BERT-Base", "30"]["rank"] == "1"
-    assert found["BERT-Base", "30"]["external_labelled"] == "True"
-    assert float(found["third", "30"]["mean"]) == pytest.approx(90)
-    assert found["third", "30"]["n"] == "5"
-    assert found["third", "30"]["estimand"] == "new_items"
-    assert (found["third", "30"]["m"], found["third", "30"]["references"]) == ("4", "any")
+    figures = {(row["system"], row["shots"]): row for row in rows if row["kind"] == "system"}
+    assert len(figures) == 6
+    assert figures["BERT-Base", "30"]["rank"] == "1"
+    assert figures["BERT-Base", "30"]["external_labelled"] == "True"
+    assert float(figures["third", "30"]["mean"]) == pytest.approx(90)
+    assert figures["third", "30"]["n"] == "5"
+    assert figures["third", "30"]["estimand"] == "new_items"
+    assert (figures["third", "30"]["m"], figures["third", "30"]["references"]) == ("4", "any")
 
 
-def test_exports_both_deviations_of_an_average(client: Client, task: Task) -> None:
+def test_shows_everybody_else_rounded_means_without_intervals(client: Client, task: Task) -> None:
+    three = make.task(task.benchmark, tests=3, slug="three")
+    system(three, wrong={1: 1, 2: 1, 3: 2})
+    response = client.get("/benchmarks/mine/leaderboard/export/all/json/")
+    tables = json.loads(response.content)
+    [figure] = [
+        row
+        for row in tables["figures"]
+        if (row["system"], row["task"], row["shots"]) == ("BERT-Base", "three", 30)
+    ]
+    # From 66.7, 66.7, 33.3, 100 and 100.
+    assert (figure["mean"], figure["sd"], figure["rank"]) == (73.3, 27.9, 1)
+    withheld = ("m", "ci_low", "ci_high", "ci_method", "estimand")
+    assert [figure[name] for name in withheld] == [None] * 5
+    [best] = [row for row in tables["averages"] if row["rank"] == 1]
+    assert (best["mean"], best["sd"]) == (86.7, 13.9)
+
+
+def test_says_why_runs_show_no_score_under_another_policy(client: Client, task: Task) -> None:
+    text = page(client, task.benchmark, references="set")
+    assert "under the task’s own reference policy alone" in text
+    assert '<span class="rank">1</span>' not in text
+
+
+def test_does_not_rank_answers_with_too_many_pieces(admin_client: Client, task: Task) -> None:
+    both = {
+        item.example_id: ["bad", "good"] for item in task.item_sets.get(name="test").items.all()
+    }
+    system(task, "Both", answers=both)
+    text = page(admin_client, task.benchmark)
+    assert "30 shots: answers with more pieces than a right answer could have" in text
+
+
+def test_exports_both_deviations_of_an_average(admin_client: Client, task: Task) -> None:
     two = make.task(task.benchmark, tests=4, slug="two")
     system(two, wrong={1: 1})
-    response = client.get("/benchmarks/mine/leaderboard/export/all/json/")
+    response = admin_client.get("/benchmarks/mine/leaderboard/export/all/json/")
     rows = json.loads(response.content)["averages"]
     [best] = [row for row in rows if row["kind"] == "system" and row["shots"] == 30]
     assert best["rank"] == 1
@@ -166,13 +208,13 @@ def test_reads_no_more_for_more_systems(
     client: Client, task: Task, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     page(client, task.benchmark)
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         page(client, task.benchmark)
     system(task, "another")
     system(task, "a third", wrong={1: 1})
     assert Run.objects.count() == 45
     page(client, task.benchmark)
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         page(client, task.benchmark)
 
 

@@ -1,0 +1,193 @@
+"""Everybody who appears on a leaderboard, from the runs, people and published figures."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from annotation.models import Benchmark, Study, Task
+from scoring.comparison.cell_rows import cell_row
+from scoring.comparison.cells import Cell, CellReader, Choices
+from scoring.comparison.comparing import reported_rows
+from scoring.comparison.floors import FLOORS, Bound, bounds, no_skill
+from scoring.comparison.policies import policy_of
+from scoring.comparison.rows import PEOPLE as HUMAN
+from scoring.comparison.rows import Row
+from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
+from scoring.leaderboard.rules import (
+    FLOOR,
+    PEOPLE,
+    SHOTS,
+    SYSTEM,
+    Entry,
+    gaps_of_figures,
+    gaps_of_runs,
+)
+from scoring.models import FULLY_SUPERVISED, Run
+
+SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
+NO_SKILL = "No skill"
+Rows = dict[tuple[str, str], Row]
+
+
+def gather_entries(
+    benchmark: Benchmark, reader: CellReader, tasks: Sequence[Task], policies: Mapping[str, str]
+) -> list[Entry]:
+    """Of these tasks; the people of running studies among them, marked as such."""
+    published = [row for row in reported_rows(benchmark, None) if str(row.shots) in SHOWN]
+    return [
+        *_systems(reader, benchmark, tasks),
+        *_people(reader, standing_studies(benchmark)),
+        *_people(reader, running_studies(benchmark), running=True),
+        *_published(published, policies),
+        *_floor(reader, tasks),
+    ]
+
+
+def _systems(reader: CellReader, benchmark: Benchmark, tasks: Iterable[Task]) -> Iterator[Entry]:
+    """One entry for each system of each submitter: nobody adds to another's line."""
+    submitters = _submitters(benchmark)
+    groups: dict[tuple[str, str, str, int | None], list[Cell]] = defaultdict(list)
+    for task in tasks:
+        for whole in reader.systems(task):
+            for submitter, cell in _parts(whole, submitters):
+                groups[cell.system, cell.method, cell.parameters, submitter].append(cell)
+    for cells in groups.values():
+        yield _system(cells, reader.choices)
+
+
+def _submitters(benchmark: Benchmark) -> dict[int, int | None]:
+    """By standing run, who submitted it; None for what researchers stored."""
+    runs = standing_runs(benchmark).with_standing()
+    return {run.pk: None if run.is_by_researchers else run.owner_id for run in runs}
+
+
+def _parts(cell: Cell, submitters: Mapping[int, int | None]) -> Iterator[tuple[int | None, Cell]]:
+    """The runs of a cell that appear, separated by submitter and by parameters."""
+    groups: dict[tuple[int | None, str], list[int]] = defaultdict(list)
+    for number, run in enumerate(cell.runs):
+        if run.pk in submitters:
+            groups[submitters[run.pk], run.parameters].append(number)
+    for (submitter, parameters), numbers in groups.items():
+        yield (
+            submitter,
+            replace(
+                cell,
+                members=tuple(cell.runs[number] for number in numbers),
+                vectors=tuple(cell.vectors[number] for number in numbers),
+                parameters=parameters,
+            ),
+        )
+
+
+def _system(cells: Sequence[Cell], choices: Choices) -> Entry:
+    runs: list[Run] = [run for cell in cells for run in cell.runs]
+    by_task: dict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        by_task[cell.task.slug].append(cell)
+    return Entry(
+        kind=SYSTEM,
+        name=cells[0].system,
+        method=cells[0].method,
+        parameters=cells[0].parameters,
+        citation=_first(run.citation for run in runs),
+        url=_first(run.url for run in runs),
+        uses_labelled=_told(run.uses_labelled for run in runs),
+        uses_unlabelled=_told(run.uses_unlabelled for run in runs),
+        protocol=tuple(sorted({tag for run in runs for tag in run.protocol})),
+        rows=by_column(cell_row(cell, choices) for cell in cells),
+        gaps={task: gaps_of_runs(those) for task, those in by_task.items()},
+    )
+
+
+def _people(
+    reader: CellReader, studies: Iterable[Study], *, running: bool = False
+) -> Iterator[Entry]:
+    """The annotators that count, never simulated ones."""
+    for study in studies:
+        rows = by_column(cell_row(cell, reader.choices) for cell in reader.people(study))
+        if rows:
+            yield Entry(PEOPLE, f"{HUMAN}, {study.title}", is_running=running, rows=rows)
+
+
+def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Entry]:
+    """One entry for each system; a second figure for the same column makes a second entry."""
+    groups: dict[tuple[str | None, str | None, str], list[Rows]] = defaultdict(list)
+    for row in rows:
+        same = groups[row.system, row.method, row.parameters]
+        column = (row.task, str(row.shots))
+        free = next((each for each in same if column not in each), None)
+        if free is None:
+            same.append(free := {})
+        free[column] = row
+    for (system, method, parameters), entries in groups.items():
+        for found in entries:
+            yield Entry(
+                kind=SYSTEM if method else PEOPLE,
+                name=system or "",
+                method=method or "",
+                parameters=parameters,
+                source="; ".join(dict.fromkeys(row.source for row in found.values())),
+                rows=_comparable(found, policies),
+                gaps=_gaps_published(found, policies),
+            )
+
+
+def _comparable(rows: Rows, policies: Mapping[str, str]) -> Rows:
+    """Without the figures under another policy than the board's: they cannot share its columns."""
+    return {
+        column: row
+        for column, row in rows.items()
+        if policy_of(row, policies) == policies[row.task]
+    }
+
+
+def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    by_task: dict[str, dict[str, Row]] = defaultdict(dict)
+    for (task, shots), row in rows.items():
+        by_task[task][shots] = row
+    return {task: gaps_of_figures(found, policies[task]) for task, found in by_task.items()}
+
+
+def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
+    """What no skill earns; it needs no training, so it is the same for any number of shots."""
+    rows = [
+        Row(
+            "bound",
+            system=NO_SKILL,
+            task=best.task,
+            shots=shots,
+            mean=best.score,
+            references=best.references,
+            normalisation=best.normalisation,
+            gold_version=best.gold_version,
+            source=FLOORS[best.rule].in_words,
+        )
+        for task in tasks
+        for best in _best_without_skill(reader, task)
+        for shots in SHOTS
+    ]
+    if rows:
+        yield Entry(FLOOR, NO_SKILL, rows=by_column(rows))
+
+
+def _best_without_skill(reader: CellReader, task: Task) -> list[Bound]:
+    found = bounds(task, reader.policy(task), reader.gold_version(task))
+    best = no_skill(found).get(task.slug)
+    allowed = (each for each in found if each.is_floor)
+    return [each for each in allowed if each.score == best][:1]
+
+
+def by_column(rows: Iterable[Row]) -> Rows:
+    return {(row.task, str(row.shots)): row for row in rows}
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next(filter(None, texts), "")
+
+
+def _told(values: Iterable[bool | None]) -> bool | None:
+    """Yes if any run says so; no only if all of them do."""
+    said = set(values)
+    if True in said:
+        return True
+    return False if said == {False} else None
