@@ -1,33 +1,36 @@
-"""The frontier of a plan: the width of the interval for each number of annotators."""
+"""A plan as a picture: how narrow an interval each amount of money buys."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import StrMethodFormatter
 
 from scoring.figures.drawing import COLOURS, GRID, INK
 from scoring.planning.designs import Plan, PlannedDesign
 
-# Beyond it the numbers of items would overlap.
-MOST_LABELS = 9
+# Beyond this ratio of the most money to the least the small amounts would lie on one another.
+WIDE = 20
 
 
 def plan_figure(plan: Plan) -> Figure:
     figure = Figure(figsize=(7.0, 4.2), layout="constrained")
     panel = figure.subplots()
-    _draw_frontier(panel, plan)
+    _draw_curve(panel, plan)
     if plan.three is not None:
         _draw_point(panel, plan.three, "s", COLOURS[1], "three annotators")
     if plan.recommended is not None:
-        _draw_point(panel, plan.recommended, "o", COLOURS[0], "recommended")
+        best = plan.recommended.design
+        label = f"recommended: {best.annotators} × {best.items} items"
+        _draw_point(panel, plan.recommended, "o", COLOURS[0], label)
+    if plan.budget is not None and plan.curve and plan.budget <= plan.curve[-1][0]:
+        panel.axvline(plan.budget, color=GRID, linewidth=1, linestyle="--", label="budget")
     if plan.width is not None:
         panel.axhline(100 * plan.width, color=GRID, linewidth=1, linestyle="--", label="wanted")
-    panel.set_xlabel("annotators, each batch", color=INK)
-    panel.set_ylabel("width of the interval, percent points", color=INK)
+    panel.set_xlabel(f"money, {plan.assumptions.currency}", color=INK)
+    panel.set_ylabel("width of the cell's interval, points", color=INK)
     panel.set_ylim(bottom=0)
     panel.set_facecolor("none")
-    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     panel.grid(axis="y", color=GRID, linewidth=0.5, alpha=0.4)
-    panel.tick_params(colors=INK)
+    panel.tick_params(colors=INK, which="both")
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)
     for side in ("bottom", "left"):
@@ -36,30 +39,22 @@ def plan_figure(plan: Plan) -> Figure:
     return figure
 
 
-def _draw_frontier(panel: Axes, plan: Plan) -> None:
-    designs = [planned.design for planned in plan.frontier]
+def _draw_curve(panel: Axes, plan: Plan) -> None:
     panel.plot(
-        [design.annotators for design in designs],
-        [100 * design.width for design in designs],
-        ".-",
+        [money for money, _ in plan.curve],
+        [100 * width for _, width in plan.curve],
+        "-",
         color=INK,
         linewidth=1.2,
-        markersize=4,
-        label="what the budget buys" if plan.budget is not None else "what reaches the width",
+        label="narrowest that the money buys",
     )
-    step = -(-len(designs) // MOST_LABELS) or 1
-    for design in designs[::step]:
-        panel.annotate(
-            f"{design.items} items",
-            (design.annotators, 100 * design.width),
-            xytext=(4, 7),
-            textcoords="offset points",
-            fontsize=8,
-            color=INK,
-        )
+    least, most = plan.curve[0][0], plan.curve[-1][0]
+    if least > 0 and most > WIDE * least:
+        panel.set_xscale("log")
+        panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
 
 
 def _draw_point(panel: Axes, planned: PlannedDesign, marker: str, colour: str, label: str) -> None:
     design = planned.design
-    place = ([design.annotators], [100 * design.width])
+    place = ([design.cost], [100 * design.width])
     panel.plot(*place, marker, color=colour, markersize=11, markerfacecolor="none", label=label)

@@ -13,8 +13,8 @@ from django.db.models import Count, Sum
 from annotation.models import Assignment, Judgement, Role, Study
 from annotation.models.errors import BadInput
 from scoring.comparison.cells import Cell, CellReader, Choices
-from scoring.core.comparison import common_items
 from scoring.core.intervals import cluster_scores
+from scoring.core.pairing import common_items
 from scoring.core.variance import Components, mean_squares, variance_components
 from scoring.planning.designs import Assumptions
 
@@ -32,6 +32,7 @@ class Pilot:
     annotators: int
     items: int
     questions_per_item: float
+    mean: float
     components: Components
     onboarding_s: float
     train_s: float | None
@@ -53,8 +54,10 @@ class Pilot:
     @property
     def tells(self) -> dict[str, Any]:
         """The fields of `Assumptions` that it knows."""
-        known = {
+        known: dict[str, Any] = {
             "rate": float(self.study.hourly_rate),
+            "currency": self.study.currency,
+            "mean": self.mean,
             "onboarding_s": self.onboarding_s,
             "shots": self.cell.shots,
             "item_s": self.item_s,
@@ -63,7 +66,11 @@ class Pilot:
             "item_var": self.components.item,
             "residual_var": self.components.residual,
         }
-        return known if self.train_s is None else {**known, "train_s": self.train_s}
+        if self.study.platform_fee:
+            known["fee"] = float(self.study.platform_fee) / 100
+        if self.train_s is not None:
+            known["train_s"] = self.train_s
+        return known
 
     @property
     def notes(self) -> list[str]:
@@ -102,6 +109,7 @@ def read_pilot(
         annotators=scores.shape[0],
         items=min(clusters),
         questions_per_item=questions,
+        mean=float(np.nanmean(scores)),
         components=variance_components(scores),
         onboarding_s=onboarding_s,
         train_s=train_s,
@@ -150,11 +158,11 @@ def _the_system(cell: Cell, name: str, method: str) -> Cell:
     systems = [
         system for system in CellReader(Choices()).systems(cell.task) if system.shots == cell.shots
     ]
-    found = [
+    matching = [
         system for system in systems if system.system == name and method in ("", system.method)
     ]
-    if len(found) == 1:
-        return found[0]
+    if len(matching) == 1:
+        return matching[0]
     there = ", ".join(f"{system.system} ({system.method})" for system in systems) or "none"
     raise BadInput(
         f"On {cell.task.slug} with {cell.shots} shots there is not one system {name!r}; "
@@ -164,10 +172,10 @@ def _the_system(cell: Cell, name: str, method: str) -> Cell:
 
 def _on_common_items(cell: Cell, system: Cell) -> tuple[np.ndarray, np.ndarray]:
     """Both sides as units × clusters of the same items."""
-    place = {pk: number for number, pk in enumerate(system.example_ids)}
-    shared = [number for number, pk in enumerate(cell.example_ids) if pk in place]
+    column = {pk: number for number, pk in enumerate(system.example_ids)}
+    shared = [number for number, pk in enumerate(cell.example_ids) if pk in column]
     ours = cell.units[:, shared]
-    theirs = system.units[:, [place[cell.example_ids[number]] for number in shared]]
+    theirs = system.units[:, [column[cell.example_ids[number]] for number in shared]]
     keep = common_items(ours, theirs)
     clusters = np.array([cell.clusters[number] for number in shared])[keep]
     return cluster_scores(ours[:, keep], clusters), cluster_scores(theirs[:, keep], clusters)

@@ -1,5 +1,6 @@
 """A plan as a table and as a document: the two designs that stand out, and the frontier."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,16 +11,46 @@ from scoring.tables.table import Column, Line, Table
 
 MOST_ROWS = 24
 COLUMNS = (
-    Column("design", _("Design"), is_number=False, is_name=True),
-    Column("annotators", _("Annotators")),
-    Column("items", _("Items")),
-    Column("people", _("People")),
-    Column("cost", _("Cost"), digits=2),
-    Column("width", _("Width"), digits=1),
-    Column("se", "SE", digits=2),
-    Column("coverage", _("Coverage"), digits=3),
-    Column("power", _("Power"), digits=2),
-    Column("detectable", _("Shown 4 times in 5"), digits=1),
+    Column(
+        "design",
+        _("Design"),
+        _("Which designs stand out; those without a name make up the frontier."),
+        is_number=False,
+        is_name=True,
+    ),
+    Column("annotators", _("Annotators"), _("Annotators of each batch.")),
+    Column("items", _("Items"), _("Test items of each annotator.")),
+    Column("people", _("People"), _("Different people, over all batches.")),
+    Column(
+        "cost",
+        _("Cost"),
+        _("What all of them cost, with the platform's fee, in the plan's currency."),
+        digits=2,
+    ),
+    Column(
+        "width",
+        _("Width"),
+        _(
+            "Width of the cell's 95 % interval as its table will show it, in percent points; of "
+            "simulated cells where the design was simulated."
+        ),
+        digits=1,
+    ),
+    Column(
+        "coverage",
+        _("Coverage"),
+        _("How often a simulated interval held the truth, if the design was simulated."),
+        digits=3,
+    ),
+    Column(
+        "power", _("Power"), _("The chance to show the difference that was asked for."), digits=2
+    ),
+    Column(
+        "detectable",
+        _("Shown 4 times in 5"),
+        _("The smallest difference, in percent points, that is shown four times out of five."),
+        digits=1,
+    ),
 )
 # Of a difference that the study should show.
 OF_CONTRAST = {"power", "detectable"}
@@ -32,7 +63,17 @@ def plan_table(plan: Plan) -> Table:
         *(_line("", planned) for planned in thinned(plan)),
     )
     table = Table("designs", _("Designs"), "", COLUMNS, lines)
-    return table if plan.contrast else table.without(OF_CONTRAST)
+    return table.without(set(_left_out(plan, lines)))
+
+
+def _left_out(plan: Plan, lines: Sequence[Line]) -> Iterator[str]:
+    """Columns that say nothing here."""
+    if not plan.contrast:
+        yield from OF_CONTRAST
+    if plan.assumptions.batches == 1:
+        yield "people"
+    if all(line.cells["coverage"] is None for line in lines):
+        yield "coverage"
 
 
 def _line(name: str, planned: PlannedDesign) -> Line:
@@ -55,6 +96,7 @@ def plan_as_plain(plan: Plan) -> dict[str, Any]:
         "contrast": asdict(plan.contrast) if plan.contrast else None,
         "recommended": _plain(plan.recommended) if plan.recommended else None,
         "three_annotators": _plain(plan.three) if plan.three else None,
+        "curve": [{"cost": cost, "width": _percent(width)} for cost, width in plan.curve],
         "frontier": [_plain(planned) for planned in plan.frontier],
         "notes": list(plan.notes),
     }
@@ -69,8 +111,6 @@ def _plain(planned: PlannedDesign) -> dict[str, Any]:
         "people": design.people,
         "cost": design.cost,
         "width": _percent(design.width),
-        "se": _percent(design.se),
-        "df": design.df,
         "coverage": design.coverage if known else None,
         "coverage_se": design.coverage_se if known else None,
         "power": planned.power,

@@ -1,9 +1,10 @@
 """The planner: sliders, the frontier that they make, and the study that it recommends."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,11 +16,10 @@ from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
-from scoring.comparison.requests import for_researchers
 from scoring.figures.drawing import inline_svg
 from scoring.planning.designs import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.figure import plan_figure
-from scoring.planning.forms import DraftForm, PilotForm, PlanForm, values_of
+from scoring.planning.forms import DraftForm, PlanForm, StartForm
 from scoring.planning.tables import plan_as_plain, plan_table
 from scoring.tables.table import rounded
 
@@ -27,36 +27,38 @@ from scoring.tables.table import rounded
 MOST_CHECKED = 10_000
 
 
-@for_researchers
+@permission_required("annotation.view_study", raise_exception=True)
 @require_safe
 def plan(request: ResearcherRequest) -> HttpResponse:
     """The whole page, or only its result when a slider moved."""
     if "pilot" in request.GET:
-        return _with_pilot(request)
+        return _started(request)
     form = PlanForm.from_query(request.GET)
-    context: dict[str, Any] = {"form": form, "pilots": PilotForm()}
-    context |= _result(form, checked="check" in request.GET)
-    context["draft"] = DraftForm()
+    task = request.GET.get("task")
+    context: dict[str, Any] = {
+        "form": form,
+        "start": StartForm(user=request.user, initial={"task": task}),
+        "draft": DraftForm(user=request.user, initial={"task": task}),
+        **_result(form, checked="check" in request.GET),
+    }
     template = "scoring/planning/plan.html"
     return render(request, f"{template}#result" if request.htmx else template, context)
 
 
-@for_researchers
+@permission_required("annotation.view_study", raise_exception=True)
 @require_safe
 def plan_document(request: HttpRequest) -> HttpResponse:
     """The plan as JSON, as the command prints it."""
-    found = _result(PlanForm.from_query(request.GET), checked="check" in request.GET)
-    if "plan" not in found:
-        return JsonResponse({"error": found["problem"]}, status=400)
-    return JsonResponse(plan_as_plain(found["plan"]), json_dumps_params={"indent": 1})
+    result = _result(PlanForm.from_query(request.GET), checked="check" in request.GET)
+    if "plan" not in result:
+        return JsonResponse({"error": result["problem"]}, status=400)
+    return JsonResponse(plan_as_plain(result["plan"]), json_dumps_params={"indent": 1})
 
 
-@for_researchers
+@permission_required("annotation.add_study", raise_exception=True)
 @require_POST
 def draft_plan(request: ResearcherRequest) -> HttpResponse:
-    if not request.user.has_perm("annotation.add_study"):
-        raise PermissionDenied
-    draft = DraftForm(request.POST)
+    draft = DraftForm(request.POST, user=request.user)
     if draft.is_valid():
         try:
             study = _drafted_study(request, draft)
@@ -68,31 +70,50 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
             )
             return redirect("admin:annotation_study_change", study.pk)
     form = PlanForm.from_query(request.GET)
-    context = {"form": form, "pilots": PilotForm(), "draft": draft, **_result(form)}
+    context = {
+        "form": form,
+        "start": StartForm(user=request.user),
+        "draft": draft,
+        **_result(form),
+    }
     return render(request, "scoring/planning/plan.html", context, status=422)
 
 
 def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
     """What the page shows of the plan, or the problem."""
-    found: dict[str, Any] = {"query": urlencode(form.data)}
+    context: dict[str, Any] = {"query": urlencode(form.data)}
     if not form.is_valid():
-        return {**found, "problem": _("Correct the marked fields.")}
+        return {**context, "problem": _("Correct the marked fields.")}
     try:
         planned = _planned(form, min_coverage=None)
         can_be_checked = _is_small(planned)
         if checked and can_be_checked:
             planned = _planned(form, min_coverage=LEAST_COVERAGE)
     except Refusal as refusal:
-        return {**found, "problem": str(refusal)}
+        return {**context, "problem": str(refusal)}
     best = planned.recommended.design if planned.recommended else None
     return {
-        **found,
+        **context,
         "plan": planned,
         "best": best,
+        "fee": f"{100 * planned.assumptions.fee:.2f}",
         "best_width": rounded(100 * best.width) if best else "",
+        "contrast": _contrast(planned),
         "table": plan_table(planned),
         "too_large": checked and not can_be_checked,
-        "figure": inline_svg(plan_figure(planned), _("Width of the interval by annotators")),
+        "figure": inline_svg(plan_figure(planned), _("Width of the interval by money")),
+    }
+
+
+def _contrast(plan: Plan) -> dict[str, str]:
+    """What the recommended design says of the difference that matters."""
+    if plan.contrast is None or plan.recommended is None:
+        return {}
+    power, detectable = plan.recommended.power, plan.recommended.detectable
+    return {
+        "difference": f"{100 * plan.contrast.difference:g}",
+        "power": f"{100 * (power or 0):.0f}",
+        "detectable": "" if detectable is None else f"{100 * detectable:.1f}",
     }
 
 
@@ -108,36 +129,41 @@ def _is_small(plan: Plan) -> bool:
     return plan.recommended.design.annotators * plan.assumptions.max_items <= MOST_CHECKED
 
 
-def _with_pilot(request: HttpRequest) -> HttpResponse:
-    """Back to the page, with the pilot's values in the fields."""
-    pilots = PilotForm(request.GET)
-    given = {name: str(value) for name, value in request.GET.items() if name != "pilot"}
-    if pilots.is_valid():
+def _started(request: ResearcherRequest) -> HttpResponse:
+    """Back to the page, with the values of a task and a pilot in the fields."""
+    start = StartForm(request.GET, user=request.user)
+    given = {name: str(request.GET[name]) for name in request.GET if name not in start.fields}
+    if start.is_valid():
         try:
-            pilot = pilots.read()
+            values, pilot = start.values()
         except Refusal as refusal:
             messages.error(request, str(refusal))
         else:
-            given |= values_of(pilot)
-            taken = _("These values are from %(pilot)s.") % {"pilot": pilot.says}
-            messages.success(request, " ".join([taken, *pilot.notes]))
+            given |= values
+            if pilot:
+                taken = _("These values are from %(pilot)s.") % {"pilot": pilot.says}
+                messages.success(request, " ".join([taken, *pilot.notes]))
+    else:
+        messages.error(request, _("Choose a task and a pilot from the lists."))
     return HttpResponseRedirect(f"{reverse('scoring:plan')}?{urlencode(given)}")
 
 
 def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
-    found = form.cleaned_data
+    draft_data = form.cleaned_data
     draft = Draft(
-        task=found["task"],
-        shots=found["shots"],
-        batches=found["batches"],
-        annotators=found["annotators"],
-        items=found["items"],
+        task=draft_data["task"],
+        shots=draft_data["shots"],
+        batches=draft_data["batches"],
+        annotators=draft_data["annotators"],
+        items=draft_data["items"],
     )
     return draft_study(
         draft,
-        slug=found["slug"],
-        title=found["title"],
-        channel=found["channel"],
-        hourly_rate=found["rate"],
+        slug=draft_data["slug"],
+        title=draft_data["title"],
+        channel=draft_data["channel"],
+        hourly_rate=draft_data["rate"],
+        currency=draft_data["currency"],
+        platform_fee=draft_data["fee"] or Decimal(0),
         owner=request.user,
     )

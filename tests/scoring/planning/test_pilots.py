@@ -3,12 +3,11 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from annotation.models import Assignment, Batch, WorkState
+from annotation.models import Assignment, Batch, Example, WorkState
 from annotation.models.errors import BadInput
 from annotation.work.judging import (
     BrowserTimes,
     begin,
-    give_consent,
     leave_reveal,
     submit_answer,
 )
@@ -27,7 +26,6 @@ def timed_batch(seconds: list[int]) -> Batch:
     batch = make.running_batch(wanted=10, training=2, tests=4)
     for pace in seconds:
         assignment = make.joined(batch)
-        give_consent(assignment, at=make.NOON)
         now = make.NOON + timedelta(seconds=20)
         begin(assignment, at=now)
         while not assignment.is_finished:
@@ -43,6 +41,8 @@ def _answered(assignment: Assignment, now: datetime, pace: int, *, wrong: bool) 
     if assignment.state == WorkState.REVEALED:
         now += timedelta(seconds=pace / 2)
         leave_reveal(assignment, step=step, at=now)
+    if assignment.state == WorkState.DESCRIPTION:
+        begin(assignment, step=assignment.step, at=now)
     return now
 
 
@@ -60,11 +60,11 @@ def test_reads_seconds_pay_and_components_from_the_answers() -> None:
 
 def test_counts_the_questions_of_one_context_as_one_item() -> None:
     batch = make.running_batch(wanted=3, training=0, tests=6, zero_shot=True)
-    for example, context in zip(
-        [item.example for item in batch.test_set.items.all()], [0, 0, 1, 1, 2, 2], strict=True
-    ):
+    examples = [item.example for item in batch.test_set.items.all()]
+    for example, context in zip(examples, [0, 0, 1, 1, 2, 2], strict=True):
         example.context_hash = str(context)
-        example.save()
+    with make.unlocked():
+        Example.objects.bulk_update(examples, ["context_hash"])
     for wrong in (0, 2, 3):
         make.worked_through(batch, wrong=wrong)
     pilot = read_pilot(batch.study)
@@ -96,21 +96,21 @@ def test_tells_how_a_stored_system_differs_from_item_to_item() -> None:
     examples = [item.example for item in batch.test_set.items.order_by("position")]
     for split, wrong in enumerate(([0, 1], [1, 2]), start=1):
         answers = {
-            each.pk: ["?"] if place in wrong else measured.gold(each)
-            for place, each in enumerate(examples)
+            example.pk: ["?"] if number in wrong else measured.gold(example)
+            for number, example in enumerate(examples)
         }
         measured.run(batch.task, answers=answers, split=split)
     pilot = read_pilot(batch.study)
-    found = read_system(pilot, "BERT-Base")
+    system = read_system(pilot, "BERT-Base")
     runs = np.array([[0, 0, 1, 1, 1, 1], [1, 0, 0, 1, 1, 1]], float)
     parts = variance_components(runs)
-    assert found.runs == 2
-    assert found.run_var == pytest.approx(parts.annotator)
-    assert found.run_residual_var == pytest.approx(parts.residual)
+    assert system.runs == 2
+    assert system.run_var == pytest.approx(parts.annotator)
+    assert system.run_residual_var == pytest.approx(parts.residual)
     by_item = dict(zip(pilot.cell.example_ids, pilot.cell.scores.mean(axis=0), strict=True))
-    differences = np.array([by_item[each.pk] for each in examples]) - runs.mean(axis=0)
+    differences = np.array([by_item[example.pk] for example in examples]) - runs.mean(axis=0)
     noise = pilot.components.residual / 3 + parts.residual / 2
-    assert found.item_difference_var == pytest.approx(
+    assert system.item_difference_var == pytest.approx(
         max(0, differences.var(ddof=1) - noise), abs=1e-9
     )
 

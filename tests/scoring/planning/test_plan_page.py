@@ -1,14 +1,16 @@
 import json
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Channel, ItemSet, Study
-from scoring.planning.designs import Assumptions, make_plan
+from scoring.planning.designs import Assumptions, Contrast, make_plan
+from scoring.planning.pilots import read_pilot
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -28,16 +30,18 @@ def page(client: Client, **query: Any) -> str:
 
 
 def test_shows_the_recommended_design_for_the_usual_values(admin_client: Client) -> None:
-    found = make_plan(Assumptions(), budget=60, min_coverage=None).recommended
-    assert found is not None
+    best = make_plan(
+        Assumptions(), budget=60, contrast=Contrast(0.05), min_coverage=None
+    ).recommended
+    assert best is not None
     text = text_of(page(admin_client).encode())
-    assert f"{found.design.annotators} annotators on {found.design.items} items each" in text
+    assert f"{best.design.annotators} annotators on {best.design.items} items each" in text
     assert "three annotators" in text
 
 
 def test_plans_for_a_width(admin_client: Client) -> None:
     html = page(admin_client, aim="width", width=15)
-    assert 'name="annotators" value="4"' in html
+    assert 'name="annotators" value="5"' in html
     assert "wanted" in html
 
 
@@ -61,7 +65,7 @@ def test_checks_by_simulation_where_it_is_asked_to(admin_client: Client) -> None
 
 
 def test_leaves_a_large_simulation_to_the_command(admin_client: Client) -> None:
-    html = page(admin_client, budget=2000, check=1)
+    html = page(admin_client, budget=2000, max_items=1000, check=1)
     assert "manage.py plan_study" in html
 
 
@@ -91,18 +95,83 @@ def test_gives_the_plan_as_a_document(admin_client: Client) -> None:
 
 def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
     batch = measured.cell([3, 4, 5])
+    Study.objects.update(currency="EUR", platform_fee=Decimal("33.3"))
     chosen = f"{batch.study.slug}/{batch.task.slug}/3"
     assert chosen in page(admin_client)
     response = admin_client.get(PLAN, {"pilot": chosen, "budget": "99"}, follow=True)
     html = response.content.decode()
     assert f"These values are from 3 annotators of the study {batch.study}" in html
-    assert re.search(r'name="max_items"[^>]* value="6"', html)
+    form = response.context["form"]
+    assert form.is_valid()
+    known = read_pilot(batch.study).assumptions()
+    planned = form.assumptions()
+    assert (planned.currency, planned.max_items, planned.shots) == ("EUR", 6, 3)
+    assert planned.components.item == pytest.approx(known.components.item, abs=1e-6)
+    assert planned.components.residual == pytest.approx(known.components.residual, abs=1e-6)
+    assert planned.fee == pytest.approx(0.333)
+    assert planned.mean == pytest.approx(known.mean)
     assert re.search(r'name="budget"[^>]* value="99"', html)
 
 
+def test_starts_from_a_task_and_hands_it_to_the_study(admin_client: Client) -> None:
+    task = make.task(slug="topics", training=3, tests=12)
+    response = admin_client.get(PLAN, {"task": str(task.pk), "pilot": ""}, follow=True)
+    form = response.context["form"]
+    assert form.is_valid()
+    assert (form.assumptions().max_items, form.assumptions().shots) == (12, 3)
+    selected = f'<option value="{task.pk}" selected>'
+    assert response.content.decode().count(selected) == 2
+
+
+def test_takes_the_items_of_the_task_and_the_rest_from_the_pilot(admin_client: Client) -> None:
+    task = make.task(slug="topics", training=30, tests=12)
+    batch = measured.cell([3, 4, 5])
+    chosen = f"{batch.study.slug}/{batch.task.slug}/3"
+    response = admin_client.get(PLAN, {"task": str(task.pk), "pilot": chosen}, follow=True)
+    form = response.context["form"]
+    assert form["task"].value() == str(task.pk)
+    assert form.is_valid()
+    assert (form.assumptions().max_items, form.assumptions().shots) == (12, 3)
+    assert form.assumptions().item_s == 10
+
+
 def test_offers_no_pilot_that_only_one_finished(admin_client: Client) -> None:
-    measured.cell([3])
-    assert "Take values from a pilot" not in page(admin_client)
+    batch = measured.cell([3])
+    assert f"{batch.study.slug}/" not in page(admin_client)
+
+
+@pytest.mark.parametrize("query", [{"task": "7777", "pilot": ""}, {"pilot": "no/such/1"}])
+def test_refuses_what_is_not_in_the_lists(admin_client: Client, query: dict[str, str]) -> None:
+    response = admin_client.get(PLAN, query, follow=True)
+    assert "from the lists" in response.content.decode()
+
+
+def test_sets_a_typical_value_without_scripts(admin_client: Client) -> None:
+    html = page(admin_client)
+    assert re.search(r'<button[^>]* name="annotator_sd" value="8.?0?"', html)
+    response = admin_client.get(f"{PLAN}?annotator_sd=4&annotator_sd=8")
+    assert response.context["form"]["annotator_sd"].value() == "8"
+
+
+def test_refuses_people_who_differ_by_more_than_their_average_allows(
+    admin_client: Client,
+) -> None:
+    text = text_of(page(admin_client, mean=98, annotator_sd=20).encode())
+    assert "People who score 98 % on average differ by at most 14.0 points" in text
+
+
+def test_tells_the_power_for_the_difference_that_matters(admin_client: Client) -> None:
+    text = text_of(page(admin_client, difference=8).encode())
+    assert re.search(r"A system that is 8 points away is told apart with a chance of \d+ %", text)
+    assert re.search(r"Four times out of five it takes a difference of \d+\.\d points", text)
+    assert "told apart" not in text_of(page(admin_client, difference=0).encode())
+
+
+def test_shows_the_currency_beside_every_amount(admin_client: Client) -> None:
+    html = page(admin_client, currency="eur")
+    assert re.search(r"for \d+\.\d\d EUR", text_of(html.encode()))
+    assert 'name="currency" value="EUR"' in html
+    assert "three letters" in page(admin_client, currency="E1")
 
 
 def drafted(client: Client, **changes: Any) -> Any:
@@ -117,6 +186,8 @@ def drafted(client: Client, **changes: Any) -> Any:
         "annotators": 4,
         "items": 9,
         "rate": "13.5",
+        "currency": "EUR",
+        "fee": "33.30",
     }
     return client.post(reverse("scoring:draft_plan"), {**fields, **changes})
 
@@ -125,7 +196,8 @@ def test_makes_the_study_that_it_recommends(admin_client: Client) -> None:
     response = drafted(admin_client)
     study = Study.objects.get()
     assert response.url == reverse("admin:annotation_study_change", args=[study.pk])
-    assert (study.state, study.hourly_rate) == ("draft", 13.5)
+    assert (study.state, study.hourly_rate, study.currency) == ("draft", 13.5, "EUR")
+    assert study.platform_fee == Decimal("33.30")
     assert study.outcome_rules.count() == 7
     batch = study.batches.get()
     assert (batch.wanted, batch.shots, batch.test_set.items.count()) == (4, 3, 9)
@@ -146,7 +218,8 @@ def test_says_why_it_cannot_make_the_study(admin_client: Client) -> None:
     [
         ("nobody", "get", 302),
         ("member", "get", 403),
-        ("staff", "get", 200),
+        ("staff", "get", 403),
+        ("author", "get", 200),
         ("nobody", "post", 302),
         ("member", "post", 403),
         ("staff", "post", 403),
@@ -160,7 +233,7 @@ def test_is_for_researchers_and_its_studies_for_those_who_may_add_them(
     if rights != "nobody":
         user = User.objects.create(username=rights, is_staff=rights in ("staff", "author"))
         if rights == "author":
-            user.user_permissions.add(Permission.objects.get(codename="add_study"))
+            user.groups.add(Group.objects.get(name="Researchers"))
         client.force_login(user)
     address = PLAN if method == "get" else reverse("scoring:draft_plan")
     assert getattr(client, method)(address).status_code == status

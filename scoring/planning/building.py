@@ -1,0 +1,159 @@
+"""Building a study's batches: what the study would then need, and how wide the interval of each of
+its cells would be, before anything is stored."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from annotation.benchmarks.subsets import cut_test_set
+from annotation.models import Batch, Item, Study, Task
+from annotation.studies.batching import Candidate, add_batches, missing
+from annotation.work.estimating import Estimate, estimate
+from annotation.work.paying import CENT
+from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of
+
+# With one person or one item there is no interval.
+FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is chosen besides the batches: people in each, items of each person, and the seed of
+    their sample; no items means all."""
+
+    people: int
+    seconds: float
+    items: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    task: Task
+    shots: int
+    splits: int
+    people: int
+    items: int
+    # In points; None where there is no interval.
+    width: float | None
+
+
+@dataclass(frozen=True)
+class Building:
+    """The study as it would be."""
+
+    planned: tuple[Batch, ...]
+    present: int
+    batches: tuple[Batch, ...]
+    estimate: Estimate
+    fee: Decimal
+    cells: tuple[PlannedCell, ...]
+
+    @property
+    def cost(self) -> Decimal:
+        """With the platform's fee."""
+        return self.estimate.cost + self.fee
+
+
+def build(study: Study, chosen: Sequence[Candidate], wanted: Wanted) -> Building:
+    """What the chosen batches make of the study, beside those that it has."""
+    new = missing(study, chosen)
+    planned = [candidate.batch(study, wanted.people) for candidate in new]
+    present = list(study.batches.select_related("task", "training_set", "test_set"))
+    sizes = _sizes([*present, *planned])
+    asked = {
+        batch.test_set_id: _questions(sizes[batch.test_set_id], wanted.items) for batch in planned
+    }
+    first = estimate(study, present, seconds=wanted.seconds)
+    then = estimate(study, planned, seconds=wanted.seconds, tests=asked)
+    whole = _together(first, then, study, [*present, *planned])
+    return Building(
+        planned=tuple(planned),
+        present=len(chosen) - len(new),
+        batches=(*present, *planned),
+        estimate=whole,
+        fee=(whole.cost * study.platform_fee / 100).quantize(CENT),
+        cells=tuple(_cells(study, present, planned, sizes, wanted)),
+    )
+
+
+def add_chosen(study: Study, chosen: Sequence[Candidate], wanted: Wanted) -> list[Batch]:
+    """Store them, with a sample of their test sets if fewer items are wanted. Raises Refusal."""
+    if wanted.items:
+        chosen = [
+            replace(c, test_set=cut_test_set(c.test_set, wanted.items, seed=wanted.seed))
+            for c in chosen
+        ]
+    return add_batches(study, chosen, wanted=wanted.people)
+
+
+def _together(first: Estimate, then: Estimate, study: Study, batches: Sequence[Batch]) -> Estimate:
+    per_key: dict[str, int] = defaultdict(int)
+    for batch in batches:
+        per_key[batch.task.exposure_key] += batch.wanted
+    return Estimate(
+        batches=first.batches + then.batches,
+        places=first.places + then.places,
+        people=max(per_key.values(), default=0),
+        judgements=first.judgements + then.judgements,
+        hours=first.hours + then.hours,
+        cost=first.cost + then.cost,
+        most=first.most + then.most,
+    )
+
+
+@dataclass(frozen=True)
+class _Size:
+    contexts: int
+    questions: int
+
+
+def _sizes(batches: Sequence[Batch]) -> dict[int, _Size]:
+    contexts: dict[int, set[str]] = defaultdict(set)
+    questions: dict[int, int] = defaultdict(int)
+    items = Item.objects.filter(item_set__in={batch.test_set_id for batch in batches})
+    for test_set, context in items.values_list("item_set", "example__context_hash"):
+        contexts[test_set].add(context)
+        questions[test_set] += 1
+    return {pk: _Size(len(contexts[pk]), questions[pk]) for pk in questions}
+
+
+def _questions(size: _Size, items: int | None) -> int:
+    """About how many questions a sample of so many contexts has."""
+    if items is None or items >= size.contexts:
+        return size.questions
+    return round(size.questions * items / size.contexts)
+
+
+def _cells(
+    study: Study,
+    present: Sequence[Batch],
+    planned: Sequence[Batch],
+    sizes: Mapping[int, _Size],
+    wanted: Wanted,
+) -> list[PlannedCell]:
+    """People and items of a cell are those of its smallest batch: the width promises no more than
+    that gives."""
+    batches: dict[tuple[Task, int], list[tuple[int, int]]] = defaultdict(list)
+    for batch in present:
+        batches[batch.task, batch.shots].append((batch.wanted, sizes[batch.test_set_id].contexts))
+    for batch in planned:
+        contexts = sizes[batch.test_set_id].contexts
+        batches[batch.task, batch.shots].append(
+            (batch.wanted, min(contexts, wanted.items or contexts))
+        )
+    cells = []
+    for (task, shots), those in batches.items():
+        people, items = min(n for n, _ in those), min(m for _, m in those)
+        width = _width(shots, len(those), people, items)
+        total = sum(n for n, _ in those)
+        cells.append(PlannedCell(task, shots, len(those), total, items, width))
+    return sorted(cells, key=lambda cell: (str(cell.task), cell.shots))
+
+
+def _width(shots: int, batches: int, people: int, items: int) -> float | None:
+    if people * batches < FEWEST or people < FEWEST or items < FEWEST:
+        return None
+    assumed = Assumptions(shots=shots, max_items=min(items, MOST_ITEMS), batches=batches)
+    return 100 * design_of(assumed, people, min(items, MOST_ITEMS)).width

@@ -1,0 +1,212 @@
+"""The builder: what a study's batches need and give, before they are stored and after."""
+
+from typing import Any
+
+import pytest
+from django.contrib.messages import get_messages
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Study, Task
+from annotation.studies.batching import candidates
+from annotation.studies.lifecycle import start_study
+from scoring.planning.building import Wanted, build
+from scoring.planning.designs import Assumptions, design_of
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def task() -> Task:
+    """Two chains of one and two shots, and a test set of six."""
+    task = make.task(training=0, tests=6, name="SST-2", title="Reviews")
+    for split in (1, 2):
+        nested = [make.example(task, f"{split}-{n}", role="training") for n in range(2)]
+        for shots in (1, 2):
+            name = f"train-{shots}-{split}"
+            make.item_set(task, nested[:shots], name=name, shots=shots, split=split)
+    return task
+
+
+@pytest.fixture
+def study(task: Task) -> Study:
+    return make.study(task.benchmark, contact="baseline@example.org")
+
+
+def address(study: Study) -> str:
+    return reverse("scoring:builder", args=[study.slug])
+
+
+def messages_of(response: Any) -> str:
+    return " ".join(str(message) for message in get_messages(response.wsgi_request))
+
+
+def choice(task: Task, *shots: int, **changes: Any) -> dict[str, Any]:
+    cells = [f"{task.slug}:{number}" for number in shots]
+    return {"cells": cells, "splits": ["1", "2"], "wanted": 5, "seconds": 20} | changes
+
+
+def add_episode(task: Task, number: int, *, few_shot: bool) -> None:
+    training = make.example(task, f"episode {number} training", role="training")
+    test = make.example(task, f"episode {number} test")
+    if few_shot:
+        make.item_set(task, [training], name=f"episode-{number}-train", episode=number)
+    make.item_set(task, [test], name=f"episode-{number}-test", role="test", episode=number)
+
+
+def test_adds_the_batches_that_were_ticked(admin_client: Client, study: Study, task: Task) -> None:
+    response = admin_client.post(address(study), choice(task, 0, 2, splits=["2"], add="1"))
+    assert response["Location"] == address(study)
+    assert messages_of(response) == "2 batches were added."
+    assert {(batch.shots, batch.split, batch.wanted) for batch in study.batches.all()} == {
+        (0, None, 5),
+        (2, 2, 5),
+    }
+
+
+def test_ticks_zero_shot_and_one_split_at_first(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    page = admin_client.get(address(study)).content.decode()
+    assert f'value="{task.slug}:0" checked' in page
+    assert f'value="{task.slug}:2" checked' not in page
+    assert page.count(" checked") == 2  # that, and the first split
+    assert not study.batches.exists()
+
+
+def test_gives_htmx_the_result_alone(admin_client: Client, study: Study, task: Task) -> None:
+    headers = {"HX-Request": "true"}
+    response = admin_client.post(address(study), choice(task, 1), headers=headers)
+    text = response.content.decode().strip()
+    assert text.startswith('<section id="builder-result"')
+    assert "<html" not in text
+    assert not study.batches.exists()
+
+
+def test_counts_what_is_there_already_once(study: Study, task: Task) -> None:
+    zero, *rest = candidates(task)
+    first = build(study, [zero, *rest], Wanted(people=5, seconds=20))
+    make.batch(study, task, zero_shot=True, wanted=5)
+    then = build(study, [zero, *rest], Wanted(people=5, seconds=20))
+    assert then.present == 1
+    assert then.estimate == first.estimate
+
+
+def test_the_width_of_a_cell_is_the_planners(study: Study, task: Task) -> None:
+    both = [c for c in candidates(task) if c.shots == 2]
+    (cell,) = build(study, both, Wanted(people=5, seconds=20)).cells
+    planned = design_of(Assumptions(shots=2, max_items=6, batches=2), 5, 6)
+    assert cell.width == pytest.approx(100 * planned.width)
+    assert (cell.splits, cell.people, cell.items) == (2, 10, 6)
+
+
+def test_more_people_and_more_items_make_it_narrower(study: Study, task: Task) -> None:
+    zero = candidates(task)[:1]
+
+    def width(people: int, items: int | None) -> float:
+        (cell,) = build(study, zero, Wanted(people, 20, items)).cells
+        assert cell.width is not None
+        return cell.width
+
+    assert width(10, None) < width(5, None) < width(5, 3)
+
+
+def test_one_person_has_no_interval(study: Study, task: Task) -> None:
+    (cell,) = build(study, candidates(task)[:1], Wanted(people=1, seconds=20)).cells
+    assert cell.width is None
+
+
+def test_the_fee_of_the_platform_is_in_the_cost(study: Study, task: Task) -> None:
+    study.platform_fee = 25
+    found = build(study, candidates(task)[:1], Wanted(people=6, seconds=60))
+    # Six people on six items of a minute: 36 minutes at 12 an hour, and a quarter on top.
+    assert float(found.estimate.cost) == pytest.approx(7.20)
+    assert float(found.cost) == pytest.approx(9.00)
+
+
+def test_a_sample_of_the_items_is_drawn_when_it_is_stored(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    sets = task.item_sets.count()
+    admin_client.post(address(study), choice(task, 0, items=4, sample_seed=7))
+    assert task.item_sets.count() == sets
+    admin_client.post(address(study), choice(task, 0, items=4, sample_seed=7, add="1"))
+    batch = study.batches.get()
+    assert batch.test_set.items.count() == 4
+    assert batch.test_set.name.endswith("-4-7")
+
+
+def test_adds_episodes_by_their_numbers(admin_client: Client, study: Study, task: Task) -> None:
+    for number in (1, 2, 3, 7):
+        add_episode(task, number, few_shot=number != 3)
+    data = choice(task, episodes=["few", "zero"], episode_numbers="1-3", add="1")
+    admin_client.post(address(study), data)
+    assert [batch.label for batch in study.batches.order_by("id")] == [
+        "episode 1",
+        "episode 2",
+        "episode 3",
+    ]
+
+
+@pytest.mark.parametrize("numbers", ["one", "1-", "-3", "1..3"])
+def test_refuses_numbers_of_episodes_it_cannot_read(
+    admin_client: Client, study: Study, task: Task, numbers: str
+) -> None:
+    add_episode(task, 1, few_shot=True)
+    data = choice(task, episodes=["few"], episode_numbers=numbers, add="1")
+    page = admin_client.post(address(study), data)
+    assert page.status_code == 422
+    assert "Write numbers and ranges" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [({"cells": []}, "No item set fits"), ({"wanted": 0}, "greater than or equal to 1")],
+)
+def test_refuses_a_choice_with_a_sentence_and_keeps_it(
+    admin_client: Client, study: Study, task: Task, changes: dict[str, Any], sentence: str
+) -> None:
+    page = admin_client.post(address(study), choice(task, 0, add="1", **changes))
+    text = page.content.decode()
+    assert page.status_code == 422
+    assert sentence in text
+    assert 'name="seconds" value="20"' in text
+    assert not study.batches.exists()
+
+
+def test_warns_of_what_makes_a_figure_weak(admin_client: Client, study: Study, task: Task) -> None:
+    page = admin_client.post(address(study), choice(task, 2, wanted=2)).content.decode()
+    assert "Fewer than 5 people" in page
+    assert "Two splits" in page
+    assert "SST-2 with 2 shots" in page
+
+
+def test_deletes_many_batches_of_a_draft_at_once(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    admin_client.post(address(study), choice(task, 0, 1, 2, add="1"))
+    kept, *others = study.batches.values_list("pk", flat=True)
+    url = reverse("scoring:remove_batches", args=[study.slug])
+    response = admin_client.post(url, {"batch": others})
+    assert messages_of(response).endswith("4 batches were deleted.")
+    assert list(study.batches.values_list("pk", flat=True)) == [kept]
+
+
+def test_deletes_no_batch_of_another_study(admin_client: Client, study: Study, task: Task) -> None:
+    other = make.batch(make.study(task.benchmark), task, zero_shot=True)
+    url = reverse("scoring:remove_batches", args=[study.slug])
+    admin_client.post(url, {"batch": [other.pk, "nonsense"]})
+    other.refresh_from_db()
+
+
+def test_changes_no_batches_of_a_started_study(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    batch = make.batch(study, task, zero_shot=True)
+    start_study(study, at=make.NOON)
+    response = admin_client.post(address(study), choice(task, 2, add="1"))
+    assert "copy it" in messages_of(response)
+    url = reverse("scoring:remove_batches", args=[study.slug])
+    assert "copy it" in messages_of(admin_client.post(url, {"batch": [batch.pk]}))
+    assert study.batches.count() == 1
