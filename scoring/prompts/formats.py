@@ -1,121 +1,72 @@
-"""Prompts: the examples of a batch as text, so that a model sees what people saw.
+"""Prompts in our own wording: a model is told what people were told, and nothing else.
 
-`unifew` is UniFew's multiple-choice question (Bragg et al. 2021, section 6): one text for each
-example, with its answer in the training set. `icl` is in-context learning as in CLUES: the training
-set as demonstrations before each example of the test set.
+`icl` is in-context learning as in CLUES: one text with the description, the shots with their
+answers, and the example; `chat` is the same as messages. `pairs` has a text for every example by
+itself, with its answer in the training set, as fine-tuning takes them. Texts are whole: nothing is
+cut to a length.
 """
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from string import ascii_uppercase
+from collections.abc import Iterator
 from typing import Any
 
 from annotation.kinds import answer_kind
-from annotation.models.errors import BadInput
+from scoring.prompts.material import PromptExample, PromptSet
 
-# UniFew writes a line break as these two characters.
-BREAK = r"\n"
-# Two mentions are marked in a text with these characters, as in FLEX's relations.
-FIRST_MENTION = re.compile(r"#\s*([^#]+?)\s*#")
-SECOND_MENTION = re.compile(r"\*\s*([^*]+?)\s*\*")
-
-
-@dataclass(frozen=True)
-class PromptExample:
-    id: str
-    context: tuple[str, ...]
-    question: str
-    # The texts to choose from, where the kind has any.
-    options: tuple[str, ...]
-    answer: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PromptSet:
-    """A batch's material; `fields` name the run that answers it, as its predictions will."""
-
-    kind: str
-    fields: dict[str, Any]
-    # In the order given by the seed.
-    training: tuple[PromptExample, ...]
-    test: tuple[PromptExample, ...]
-
-
-def unifew_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
-    if not answer_kind(prompts.kind).takes_labels:
-        raise BadInput(
-            f"The task {prompts.fields['task']} has no labels to choose from ({prompts.kind}), "
-            "which UniFew's questions need: use the format icl."
-        )
-    for example in prompts.training:
-        line = _line(prompts, "unifew", example, unifew_question(example), "training")
-        yield {**line, "answer": example.answer[0]}
-    for example in prompts.test:
-        yield _line(prompts, "unifew", example, unifew_question(example), "test")
+ANSWER = "Answer:"
 
 
 def icl_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     kind = answer_kind(prompts.kind)
-    shown = "".join(
-        f"{icl_question(each)} {kind.as_text(each.answer)}\n\n" for each in prompts.training
-    )
+    shots = [
+        f"{question(shot)}\n{ANSWER} {kind.as_shown(shot.answer)}" for shot in prompts.training
+    ]
     for example in prompts.test:
-        yield _line(prompts, "icl", example, shown + icl_question(example), "test")
+        parts = [instructions(prompts), *shots, f"{question(example)}\n{ANSWER}"]
+        yield prompts.line("icl", example, {"prompt": "\n\n".join(parts)})
 
 
-FORMATS: dict[str, Callable[[PromptSet], Iterator[dict[str, Any]]]] = {
-    "unifew": unifew_lines,
-    "icl": icl_lines,
-}
+def chat_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
+    kind = answer_kind(prompts.kind)
+    shown = [_message("system", instructions(prompts))]
+    for shot in prompts.training:
+        shown += [
+            _message("user", question(shot)),
+            _message("assistant", kind.as_shown(shot.answer)),
+        ]
+    for example in prompts.test:
+        messages = [*shown, _message("user", question(example))]
+        yield prompts.line("chat", example, {"messages": messages})
 
 
-def unifew_question(example: PromptExample) -> str:
-    if len(example.options) > len(ascii_uppercase):
-        raise BadInput(
-            f"UniFew letters its labels from A to Z, but there are {len(example.options)}."
-        )
-    lettered = " ".join(
-        f"({letter}) {option}"
-        for letter, option in zip(ascii_uppercase, example.options, strict=False)
-    )
-    segments = [_in_one_line(segment) for segment in example.context]
-    if len(segments) == 2:
-        return f"{segments[0]} Is {segments[1]}? {BREAK} {lettered}"
-    text = " ".join(segments)
-    question = _between_mentions(text) or _in_one_line(example.question)
-    return f"{question} {BREAK} {lettered} {BREAK} {text}"
+def pair_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
+    kind = answer_kind(prompts.kind)
+    told = instructions(prompts)
+    for training, examples in ((True, prompts.training), (False, prompts.test)):
+        for example in examples:
+            content = {"prompt": f"{told}\n\n{question(example)}\n{ANSWER}"}
+            if training:
+                content["answer"] = kind.as_shown(example.answer)
+            yield prompts.line("pairs", example, content, training=training)
 
 
-def icl_question(example: PromptExample) -> str:
-    """A context, its question and what can be answered; the answer follows."""
-    lines = ["Context: " + "\n".join(example.context), f"Question: {example.question}"]
+FORMATS = {"icl": icl_lines, "chat": chat_lines, "pairs": pair_lines}
+
+
+def instructions(prompts: PromptSet) -> str:
+    """The description as people read it, and the form of an answer, which people see as a form."""
+    form = answer_kind(prompts.kind).answer_form(prompts.max_spans)
+    return "\n\n".join(filter(None, (prompts.description.strip(), form)))
+
+
+def question(example: PromptExample) -> str:
+    """A context, its question and what can be answered."""
+    lines = ["Context: " + "\n".join(example.context)]
+    if example.question:
+        lines.append(f"Question: {example.question}")
     if example.options:
         lines.append("Options: " + "; ".join(example.options))
-    return "\n".join([*lines, "Answer:"])
+    return "\n".join(lines)
 
 
-def _line(
-    prompts: PromptSet, form: str, example: PromptExample, prompt: str, role: str
-) -> dict[str, Any]:
-    options = {"options": list(example.options)} if example.options else {}
-    return {
-        **prompts.fields,
-        "id": example.id,
-        "format": form,
-        "role": role,
-        "answer_kind": prompts.kind,
-        "prompt": prompt,
-        **options,
-    }
-
-
-def _between_mentions(text: str) -> str:
-    if text.count("#") != 2 or text.count("*") != 2:
-        return ""
-    first, second = FIRST_MENTION.search(text), SECOND_MENTION.search(text)
-    return f"{first[1]} to {second[1]}?" if first and second else ""
-
-
-def _in_one_line(text: str) -> str:
-    return text.replace("\n", " ").replace("\t", " ")
+def _message(role: str, content: str) -> dict[str, str]:
+    return {"role": role, "content": content}

@@ -1,16 +1,16 @@
-"""Prompting: the item sets of a task as material for prompts."""
+"""Prompting: the item sets of a task, or the frozen batches of a study, as material for prompts."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.kinds import answer_kind
 from annotation.kinds.base import asked
 from annotation.kinds.scoring import gold_in_force
-from annotation.models import Item, ItemSet, Task
+from annotation.models import Batch, Item, ItemSet, Study, Task
 from annotation.models.errors import BadInput
 from annotation.studies.batching import Candidate, candidates
 from scoring.core.draws import Draws
-from scoring.prompts.formats import PromptExample, PromptSet
+from scoring.prompts.material import PromptExample, PromptSet
 
 
 @dataclass(frozen=True)
@@ -38,44 +38,84 @@ def prompt_sets(task: Task, *, wanted: Wanted, seed: int) -> Iterator[PromptSet]
         raise BadInput(f"The task {task.slug} has no such sets: choose other shots or episodes.")
     version = task.latest_gold_version().number
     for candidate in chosen:
-        yield _prompt_set(candidate, version, seed)
+        yield _prompt_set(candidate, task.description, version, seed)
 
 
-def _prompt_set(candidate: Candidate, version: int, seed: int) -> PromptSet:
+def prompt_sets_of_study(
+    study: Study, *, task: str, wanted: Wanted, seed: int
+) -> Iterator[PromptSet]:
+    """One for each batch of a study that has started, as its people see it: what it froze counts,
+    not what the task says today. Raises BadInput if there is none."""
+    batches = study.batches.select_related(
+        "task__benchmark", "training_set", "test_set__task", "gold_version"
+    )
+    chosen = [
+        batch
+        for batch in batches.order_by("task__slug", "pk")
+        if task in ("", batch.task.slug) and wanted.takes(_candidate(batch))
+    ]
+    if not chosen:
+        raise BadInput(
+            f"The study {study.slug} has no such batches: choose another task, or other shots, "
+            "splits or episodes."
+        )
+    for batch in chosen:
+        if batch.gold_version is None:
+            raise BadInput(
+                f"The study {study.slug} has not been started, and may still change: start it, or "
+                "leave --study out."
+            )
+        version = batch.gold_version.number
+        prompts = _prompt_set(_candidate(batch), batch.description, version, seed)
+        yield replace(prompts, fields={**prompts.fields, "study": study.slug})
+
+
+def _candidate(batch: Batch) -> Candidate:
+    return Candidate(batch.task, batch.training_set, batch.test_set)
+
+
+def _prompt_set(candidate: Candidate, description: str, version: int, seed: int) -> PromptSet:
     task, training_set = candidate.task, candidate.training_set
     training: list[PromptExample] = []
     if training_set is not None:
         draws = Draws(seed, "demonstrations", task.slug, training_set.name)
         training = draws.shuffled(_examples(training_set, version))
-    place = {"split": training_set.split if training_set else None}
+    drawn_from = {"split": training_set.split if training_set else None}
     if candidate.episode is not None:
-        place = {"episode": candidate.episode}
+        drawn_from = {"episode": candidate.episode}
     fields = {
         "benchmark": task.benchmark.name,
         "task": task.slug,
         "shots": candidate.shots,
-        **place,
+        **drawn_from,
     }
     return PromptSet(
         kind=task.kind,
+        max_spans=task.max_spans,
+        description=description,
         fields=fields,
+        seed=seed,
         training=tuple(training),
-        test=tuple(_examples(candidate.test_set, version)),
+        test=tuple(_examples(candidate.test_set)),
     )
 
 
-def _examples(item_set: ItemSet, version: int) -> list[PromptExample]:
+def _examples(item_set: ItemSet, version: int | None = None) -> list[PromptExample]:
+    """With their answers at a gold version; without, their gold is not read."""
     task = item_set.task
-    items = list(Item.objects.filter(item_set=item_set).select_related("example"))
-    items.sort(key=lambda item: item.position)
-    golds = gold_in_force([item.example_id for item in items], task.pk, version)
+    items = list(
+        Item.objects.filter(item_set=item_set).select_related("example").order_by("position")
+    )
+    keys = [item.example_id for item in items]
+    golds = {} if version is None else gold_in_force(keys, task.pk, version)
+    answers = {pk: tuple(gold.alternative_texts()[0]) for pk, gold in golds.items()}
     return [
         PromptExample(
             id=item.source_id,
             context=tuple(item.example.context),
             question=item.example.question,
             options=answer_kind(task.kind).options(asked(item.example, item_set.choices)),
-            answer=tuple(golds[item.example_id].alternative_texts()[0]),
+            answer=answers.get(item.example_id, ()),
         )
         for item in items
     ]

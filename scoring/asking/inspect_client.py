@@ -1,0 +1,92 @@
+"""A model that Inspect reaches, asked from outside its event loop: retries, rate limits and cache
+are Inspect's."""
+
+import asyncio
+import os
+import re
+import threading
+from concurrent.futures import Future
+from importlib.metadata import version
+from typing import Any
+
+from inspect_ai.model import GenerateConfig, Model, get_model
+from tenacity import RetryError
+
+from annotation.models.errors import BadInput
+from scoring.asking.answers import Answered
+from scoring.asking.inspect_task import input_of
+from scoring.asking.keys import without_secrets
+from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings
+from scoring.asking.subject import Line
+
+# Inspect's own marks for the terminal.
+MARKUP = re.compile(r"\[/?(?:bold|italic|dim|red|blue|green|yellow)[^\]]*\]")
+# Many local servers ask for none, but the client does.
+NO_KEY = "none"
+
+
+class InspectClient:
+    version = f"inspect-ai {version('inspect-ai')}"
+
+    def __init__(self, settings: ModelSettings) -> None:
+        """Raises BadInput for a model that Inspect does not know, or has no key for."""
+        self._cache = settings.cache
+        self._model = _model(settings)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def ask(self, line: Line) -> "Future[Answered]":
+        return asyncio.run_coroutine_threadsafe(self._answer(line), self._loop)
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _answer(self, line: Line) -> Answered:
+        try:
+            output = await self._model.generate(input_of(line), cache=self._cache)
+        except RetryError as error:
+            # Only the last of several failures says anything.
+            raise error.last_attempt.exception() or error from None
+        usage = output.usage
+        read = None
+        if usage is not None:
+            cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+            read = usage.input_tokens + cached
+        return Answered(
+            text=output.completion,
+            version=output.model,
+            stop_reason=output.choices[0].stop_reason if output.choices else "",
+            input_tokens=read,
+            output_tokens=usage.output_tokens if usage is not None else None,
+        )
+
+    async def _end(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._model.api.aclose()
+
+
+def _model(settings: ModelSettings) -> Model:
+    config = GenerateConfig(
+        temperature=settings.temperature,
+        seed=settings.seed,
+        max_tokens=settings.max_tokens,
+        max_connections=settings.connections,
+        max_retries=settings.retries,
+    )
+    more: dict[str, Any] = {}
+    if settings.base_url:
+        key = os.environ.get(KEY_OF_ENDPOINT) or NO_KEY
+        more = {"base_url": settings.base_url, "api_key": key}
+    try:
+        return get_model(settings.inspect_name, config=config, memoize=False, **more)
+    # Each provider has its own way to say that it is unknown, not installed or without a key.
+    except Exception as error:
+        said = " ".join(MARKUP.sub("", without_secrets(str(error))).split())
+        raise BadInput(f"Inspect cannot reach {settings.model}: {said}") from error

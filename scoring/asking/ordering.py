@@ -1,0 +1,98 @@
+"""Asking a model as a job: what a researcher orders on a page, and how a worker reads the order.
+
+What may be asked there is the operator's choice, since it is their keys and money: a list of
+models in the environment.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.conf import settings as installation
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.access.rights import Right, Thing, may
+from annotation.jobs.queue import enqueue
+from annotation.models import Benchmark, Job, Study, Upload
+from annotation.models.errors import Refusal
+from scoring.asking.settings import ModelSettings, Prices
+from scoring.asking.subject import Subject
+from scoring.prompts.prompting import Wanted
+from scoring.prompts.unifew import Templates
+from scoring.prompts.writers import templates_for
+
+JOB = "run_model"
+# Between what the endpoint calls a model and the endpoint's address.
+AT = "@"
+# Both: who stores runs, and who may read the texts that a model is shown.
+NEEDED = (Right.SET_UP, Right.GOLD)
+
+
+def offered_models() -> list[str]:
+    """Inspect's names, or name@address."""
+    return list(installation.MODELS)
+
+
+@transaction.atomic
+def order_model(arguments: dict[str, Any], *, templates: Any, author: User) -> Job:
+    """The job that asks; the one that is under way, where the same is ordered twice."""
+    same = Job.objects.filter(kind=JOB, author=author, finished_at=None, upload=None)
+    under_way = same.filter(arguments=arguments).first()
+    if under_way is not None and templates is None:
+        return under_way
+    upload = None
+    if templates is not None:
+        upload = Upload.objects.create(name=templates.name[:300], data=templates.read())
+    return enqueue(JOB, arguments, upload=upload, author=author)
+
+
+def check_may_ask(benchmark: Benchmark, study: Study | None, author: User | None) -> None:
+    """Rights may have been taken since it was ordered."""
+    things: list[Thing] = [benchmark, *([study] if study else [])]
+    if author is None or not all(may(author, thing, right) for thing in things for right in NEEDED):
+        raise Refusal(_("Whoever ordered this may no longer run models on this benchmark."))
+
+
+def settings_of(arguments: Mapping[str, Any]) -> ModelSettings:
+    """Raises Refusal for a model that is not offered any more."""
+    offer = arguments["model"]
+    if offer not in offered_models():
+        raise Refusal(_("The model %(name)s is not offered here any more.") % {"name": offer})
+    model, _at, address = offer.partition(AT)
+    prices = arguments.get("prices")
+    return ModelSettings(
+        model=model,
+        base_url=address,
+        completions=arguments.get("completions", False),
+        temperature=arguments["temperature"],
+        seed=arguments["seed"],
+        max_tokens=arguments["max_tokens"],
+        prices=Prices(*prices) if prices else None,
+    )
+
+
+def subject_of(
+    arguments: Mapping[str, Any], benchmark: Benchmark, study: Study | None, templates: bytes | None
+) -> Subject:
+    form = arguments["format"]
+    return Subject(
+        benchmark=benchmark,
+        study=study,
+        tasks=tuple(arguments["tasks"]),
+        wanted=Wanted(arguments["shots"], arguments["splits"], arguments["episodes"]),
+        form=form,
+        templates=_templates(form, templates),
+        seed=arguments["seed"],
+    )
+
+
+def _templates(form: str, data: bytes | None) -> Templates | None:
+    if data is None:
+        return None
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "templates.json")
+        path.write_bytes(data)
+        return templates_for(form, path)

@@ -1,0 +1,89 @@
+"""Which model is asked, and how."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from annotation.models.errors import BadInput
+
+# By which an endpoint of one's own is reached; its key is <ENDPOINT>_API_KEY.
+ENDPOINT = "endpoint"
+KEY_OF_ENDPOINT = "ENDPOINT_API_KEY"
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Of a million tokens, in USD."""
+
+    read: float
+    written: float
+
+    def cost(self, read: int, written: int) -> float:
+        return (self.read * read + self.written * written) / MILLION
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """`model` is Inspect's name, or with `base_url` what the endpoint calls it."""
+
+    model: str
+    base_url: str = ""
+    # Texts as they are, without a chat template.
+    completions: bool = False
+    temperature: float = 0.0
+    seed: int = 0
+    max_tokens: int = 1024
+    # What does not change the answers.
+    connections: int = 10
+    retries: int = 5
+    cache: bool = False
+    prices: Prices | None = None
+
+    @property
+    def provider(self) -> str:
+        if self.base_url:
+            return urlsplit(self.base_url).netloc
+        return self.model.partition("/")[0]
+
+    @property
+    def inspect_name(self) -> str:
+        if not self.base_url:
+            return self.model
+        api = "openai-api-completions" if self.completions else "openai-api"
+        return f"{api}/{ENDPOINT}/{self.model}"
+
+    def answering(self) -> dict[str, Any]:
+        """What its answers depend on: the same settings are not asked the same again."""
+        names = ("model", "base_url", "completions", "temperature", "seed", "max_tokens")
+        return {name: value for name, value in asdict(self).items() if name in names}
+
+    def check(self) -> None:
+        """Raise BadInput for what cannot be asked."""
+        if self.base_url:
+            self._check_address()
+        elif "/" not in self.model:
+            raise BadInput(
+                f"“{self.model}” names no provider: write it as Inspect does, such as "
+                "openai/gpt-4o-mini, or give the endpoint's address with --base-url."
+            )
+        elif self.completions:
+            raise BadInput(
+                "Plain completions are for an endpoint given with --base-url; a model of vLLM is "
+                "named vllm-completions/…."
+            )
+        if self.max_tokens < 1 or self.connections < 1 or self.retries < 0 or self.temperature < 0:
+            raise BadInput(
+                "Longest answer and connections must be at least 1, retries and temperature at "
+                "least 0."
+            )
+
+    def _check_address(self) -> None:
+        address = urlsplit(self.base_url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise BadInput(f"“{self.base_url}” is not an address such as http://127.0.0.1:8080/v1.")
+        if "@" in address.netloc or address.query:
+            raise BadInput(
+                "An address is stored with the run, so it may hold no key: set the environment's "
+                f"{KEY_OF_ENDPOINT} instead."
+            )
