@@ -1,0 +1,268 @@
+"""The head that CLUES describes: two weights vectors score each token as the begin and the end of
+an answer, and no answer is the first token (section 4, “classic fine-tuning”).
+
+Each answer of a shot is one example to learn from. What is read back: where at most one piece may
+be given, the best pair of begin and end, unless no answer scores more; where any number may, each
+token that scores more as a begin than no answer does, with its best end before the next begin;
+where an entity is asked for, the marked one with the best score.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import AutoModelForQuestionAnswering
+
+from annotation.kinds import answer_kind
+from scoring.prompts.material import PromptExample, PromptSet
+from scoring.tuning.answered import Answered
+from scoring.tuning.encoders import context_of, encode
+from scoring.tuning.fitting import Told, fit, in_batches
+from scoring.tuning.loading import Source
+from scoring.tuning.settings import Settings
+
+NOT_FOUND = "{} answers of the shots do not stand in their text, and could not be learned"
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of an example's text that fits into the model, beside its question."""
+
+    example: int
+    inputs: dict[str, list[int]]
+    # For each token of the text where it begins and ends there; None for the others.
+    places: tuple[tuple[int, int] | None, ...]
+    # The token that stands for no answer.
+    nothing: int
+
+    def tokens_of(self, begin: int, end: int) -> tuple[int, int] | None:
+        """The first and last token of a piece of the text; None if it is not all here."""
+        inside = [
+            number
+            for number, place in enumerate(self.places)
+            if place is not None and place[0] < end and place[1] > begin
+        ]
+        if not inside:
+            return None
+        first, last = self.places[inside[0]], self.places[inside[-1]]
+        is_whole = first is not None and last is not None and first[0] <= begin and last[1] >= end
+        return (inside[0], inside[-1]) if is_whole else None
+
+
+@dataclass(frozen=True)
+class Lesson:
+    window: Window
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of a window's tokens, as plain numbers."""
+
+    window: Window
+    begins: list[float]
+    ends: list[float]
+
+    @property
+    def nothing(self) -> float:
+        return self.begins[self.window.nothing] + self.ends[self.window.nothing]
+
+
+class SpanFinding:
+    name = "begin and end"
+    needs_shots = True
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        self._source = source
+        self._settings = settings
+
+    def problem(self, prompts: PromptSet) -> str:
+        kind = answer_kind(prompts.kind)
+        if kind.takes_pieces or (kind.takes_options and not kind.takes_labels):
+            return ""
+        return "its answers are no pieces of the text, which begins and ends are found for"
+
+    def answer(
+        self, prompts: PromptSet, *, validation: Sequence[PromptSet], told: Told
+    ) -> Answered:
+        model = self._source.model(AutoModelForQuestionAnswering, seed=self._settings.seed)
+        lessons, not_found = self._lessons(prompts.training)
+        held = [lesson for others in validation for lesson in self._lessons(others.training)[0]]
+        fitted = fit(
+            model,
+            lessons,
+            loss_of=lambda batch: self._loss(model, batch),
+            settings=self._settings,
+            told=told,
+            validation=held,
+        )
+        return Answered(
+            answers=dict(self._answers(model, prompts)),
+            fitted=fitted,
+            notes=(NOT_FOUND.format(not_found),) if not_found else (),
+        )
+
+    def _lessons(self, shots: Sequence[PromptExample]) -> tuple[list[Lesson], int]:
+        lessons: list[Lesson] = []
+        not_found = 0
+        for shot in shots:
+            context = context_of(shot, self._source.tokenizer)
+            places = [(context.find(text), len(text)) for text in shot.answer]
+            not_found += sum(begin < 0 for begin, _ in places)
+            spans = [(begin, begin + length) for begin, length in places if begin >= 0]
+            if shot.answer and not spans:
+                continue
+            for window in self._windows([shot]):
+                lessons += _lessons_of(window, spans)
+        return lessons, not_found
+
+    def _windows(self, examples: Sequence[PromptExample]) -> list[Window]:
+        encoded = encode(
+            self._source,
+            self._settings,
+            examples,
+            stride=self._settings.stride,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+        names = [name for name in self._source.tokenizer.model_input_names if name in encoded]
+        return [
+            Window(
+                example=example,
+                inputs={name: encoded[name][number] for name in names},
+                places=tuple(
+                    place if part == 1 else None
+                    for place, part in zip(
+                        encoded["offset_mapping"][number], encoded.sequence_ids(number), strict=True
+                    )
+                ),
+                nothing=encoded["input_ids"][number].index(self._source.tokenizer.cls_token_id),
+            )
+            for number, example in enumerate(encoded["overflow_to_sample_mapping"])
+        ]
+
+    def _loss(self, model: Any, batch: Sequence[Lesson]) -> Any:
+        device = self._source.device
+        return model(
+            **self._padded([lesson.window for lesson in batch]),
+            start_positions=torch.tensor([lesson.begin for lesson in batch], device=device),
+            end_positions=torch.tensor([lesson.end for lesson in batch], device=device),
+        ).loss
+
+    def _padded(self, windows: Sequence[Window]) -> Any:
+        inputs = [window.inputs for window in windows]
+        return self._source.tokenizer.pad(inputs, return_tensors="pt").to(self._source.device)
+
+    def _answers(self, model: Any, prompts: PromptSet) -> Iterator[tuple[str, tuple[str, ...]]]:
+        model.eval()
+        for examples in in_batches(prompts.test, self._settings.batch_size):
+            windows = self._windows(examples)
+            scored = [
+                each
+                for batch in in_batches(windows, self._settings.batch_size)
+                for each in self._scored(model, batch)
+            ]
+            for number, example in enumerate(examples):
+                own = [each for each in scored if each.window.example == number]
+                context = context_of(example, self._source.tokenizer)
+                yield example.id, self._answer(own, example, context, prompts)
+
+    def _scored(self, model: Any, windows: Sequence[Window]) -> Iterator[Scored]:
+        with torch.no_grad():
+            output = model(**self._padded(windows))
+        rows = zip(windows, output.start_logits.tolist(), output.end_logits.tolist(), strict=True)
+        for window, begins, ends in rows:
+            yield Scored(window, begins, ends)
+
+    def _answer(
+        self, windows: Sequence[Scored], example: PromptExample, context: str, prompts: PromptSet
+    ) -> tuple[str, ...]:
+        if answer_kind(prompts.kind).takes_options:
+            return (_best_option(windows, example.options, context),)
+        if prompts.max_spans == 1:
+            found = _best_span(windows, self._settings.longest_answer)
+        else:
+            found = [
+                span
+                for window in windows
+                for span in _all_spans(window, self._settings.longest_answer)
+            ]
+        # Some tokenizers count the space before a word to it.
+        pieces = (context[begin:end].strip() for begin, end in found)
+        return tuple(dict.fromkeys(pieces))[: prompts.max_spans]
+
+
+def _lessons_of(window: Window, spans: Sequence[tuple[int, int]]) -> list[Lesson]:
+    """One for each answer in the window; where none is, the one of no answer."""
+    tokens = [place for span in spans if (place := window.tokens_of(*span))]
+    found = [Lesson(window, first, last) for first, last in tokens]
+    return found or [Lesson(window, window.nothing, window.nothing)]
+
+
+def _all_spans(scored: Scored, longest: int) -> list[tuple[int, int]]:
+    places = scored.window.places
+    least = scored.begins[scored.window.nothing]
+    begins = [
+        token
+        for token, place in enumerate(places)
+        if place is not None and scored.begins[token] > least
+    ]
+    spans = []
+    for begin, following in zip(begins, [*begins[1:], len(places)], strict=True):
+        ends = [
+            token
+            for token in range(begin, min(begin + longest, following))
+            if places[token] is not None
+        ]
+        end = max(ends, key=lambda token: scored.ends[token])
+        if scored.begins[begin] + scored.ends[end] > scored.nothing:
+            spans.append(_characters(scored.window, begin, end))
+    return spans
+
+
+def _best_span(windows: Sequence[Scored], longest: int) -> list[tuple[int, int]]:
+    """The best of all windows; none if no answer scores more in that window where it does least."""
+    best, found = min(scored.nothing for scored in windows), []
+    for scored in windows:
+        places = scored.window.places
+        for begin, place in enumerate(places):
+            if place is None:
+                continue
+            for end in range(begin, min(begin + longest, len(places))):
+                score = scored.begins[begin] + scored.ends[end]
+                if places[end] is not None and score > best:
+                    best, found = score, [_characters(scored.window, begin, end)]
+    return found
+
+
+def _best_option(windows: Sequence[Scored], options: Sequence[str], context: str) -> str:
+    """By the best of its mentions."""
+    scores = {
+        option: max(
+            (
+                scored.begins[tokens[0]] + scored.ends[tokens[1]]
+                for scored in windows
+                for begin in _mentions(option, context)
+                if (tokens := scored.window.tokens_of(begin, begin + len(option)))
+            ),
+            default=float("-inf"),
+        )
+        for option in options
+    }
+    return max(options, key=lambda option: scores[option])
+
+
+def _mentions(text: str, context: str) -> Iterator[int]:
+    begin = context.find(text)
+    while begin >= 0:
+        yield begin
+        begin = context.find(text, begin + 1)
+
+
+def _characters(window: Window, begin: int, end: int) -> tuple[int, int]:
+    first, last = window.places[begin], window.places[end]
+    assert first is not None
+    assert last is not None
+    return first[0], last[1]

@@ -1,0 +1,299 @@
+"""Tuning: each shot set or episode in its turn, and what the tuned model answered as a run.
+
+A set is stored when it is answered, in one transaction, so that what was interrupted goes on with
+the first set that has no run yet.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any, Protocol
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.models import Benchmark, ItemSet, Study
+from annotation.models.errors import BadInput
+from scoring.models import Run, shots_label
+from scoring.prompts.material import PromptSet
+from scoring.prompts.prompting import Wanted, prompt_sets, prompt_sets_of_study
+from scoring.runs.formats.fields import over, run_fields, stored_shots
+from scoring.runs.formats.records import RunFields
+from scoring.runs.joining import ItemFinder
+from scoring.runs.scores import keep_scores
+from scoring.runs.storing import (
+    StoredAlready,
+    add_predictions,
+    find_task,
+    find_test_set,
+    finish_run,
+    open_run,
+    same_answers,
+    storable_answer,
+)
+
+FORMAT = "finetune_model"
+# In the report of a run: all that decides what is answered, and what happened.
+TUNING = "tuning"
+TUNED = "tuned"
+LIMIT = "limit"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What is asked: the batches of tasks, or of a study."""
+
+    benchmark: Benchmark
+    study: Study | None
+    # Empty: all.
+    tasks: Sequence[str]
+    wanted: Wanted
+    seed: int
+    # How many test examples of each set; None: all.
+    limit: int | None = None
+
+    def sets(self) -> Iterator[PromptSet]:
+        """Raises BadInput if there are none."""
+        count = 0
+        for prompts in self._sets(self.wanted):
+            count += 1
+            yield replace(prompts, test=prompts.test[: self.limit])
+        if not count:
+            raise BadInput("There are no such sets: choose other shots, splits or episodes.")
+
+    def set_of(self, fields: Mapping[str, Any]) -> PromptSet:
+        """The one that these fields name."""
+        wanted = Wanted(
+            shots=[fields["shots"]],
+            splits=[] if fields.get("split") is None else [fields["split"]],
+            episodes=[] if fields.get("episode") is None else [fields["episode"]],
+        )
+        same = (
+            prompts for prompts in self._of_task(fields["task"], wanted) if prompts.fields == fields
+        )
+        prompts = next(same)
+        return replace(prompts, test=prompts.test[: self.limit])
+
+    def validation_set(self, fields: Mapping[str, Any], split: int) -> PromptSet:
+        """The shots of the same number in another split."""
+        return self.set_of({**fields, "split": split})
+
+    def _sets(self, wanted: Wanted) -> Iterator[PromptSet]:
+        slugs = self.tasks or self.benchmark.tasks.values_list("slug", flat=True)
+        for slug in slugs:
+            try:
+                yield from self._of_task(slug, wanted)
+            except BadInput:
+                # Among all tasks, those without such sets are left out.
+                if self.tasks:
+                    raise
+
+    def _of_task(self, slug: str, wanted: Wanted) -> Iterator[PromptSet]:
+        if self.study is not None:
+            return prompt_sets_of_study(self.study, task=slug, wanted=wanted, seed=self.seed)
+        return prompt_sets(find_task(self.benchmark, slug), wanted=wanted, seed=self.seed)
+
+
+class TunesAndAsks(Protocol):
+    """A model that is tuned on a set and asked its test: `scoring.tuning.ways`, which needs
+    libraries that may not be there."""
+
+    @property
+    def machine(self) -> dict[str, str]: ...
+
+    def way_for(self, prompts: PromptSet) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    material: Material
+    ways: TunesAndAsks
+    # System, method and what else is said of the runs.
+    fields: RunFields
+    # Settings, weights and all else that decides what is answered.
+    tuning: dict[str, Any]
+    validation_split: int | None
+    source_name: str
+    owner: User | None = None
+
+    @property
+    def system(self) -> str:
+        """Chosen with a validation set is another system than one that had the shots alone."""
+        if self.validation_split is None:
+            return self.fields.system
+        return f"{self.fields.system}, validated on split {self.validation_split}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One set: to do, done already, or left out for a reason."""
+
+    # Those of its prompts, which are too many to hold for all sets.
+    fields: Mapping[str, Any]
+    run: Run | None = None
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Done:
+    run: Run
+    notes: tuple[str, ...] = ()
+
+
+def steps(plan: Plan) -> Iterator[Step]:
+    """Raises BadInput where a set has a run of this system with other settings."""
+    for prompts in plan.material.sets():
+        if left_out := _why_left_out(plan, prompts):
+            yield Step(prompts.fields, left_out=left_out)
+        else:
+            yield Step(prompts.fields, run=_run_there(plan, prompts))
+
+
+def tune(plan: Plan, step: Step, *, told: Callable[[int, int, float], None]) -> Done:
+    """Tune on the set's shots, ask its test, and store the run."""
+    began = monotonic()
+    prompts = plan.material.set_of(step.fields)
+    validation = []
+    if plan.validation_split is not None:
+        validation = [plan.material.validation_set(step.fields, plan.validation_split)]
+    answered = plan.ways.way_for(prompts).answer(prompts, validation=validation, told=told)
+    notes = (*answered.notes, *_validation_in_words(plan, answered))
+    try:
+        run = _store(plan, prompts, answered, notes, seconds=monotonic() - began)
+    except StoredAlready as error:
+        return Done(error.run, (str(error),))
+    keep_scores([run])
+    return Done(run, notes)
+
+
+def predictions_of(run: Run) -> Iterator[dict[str, Any]]:
+    """One line for each, as `import_runs` reads them."""
+    fields = {
+        "system": run.system,
+        "method": run.method,
+        "parameters": run.parameters,
+        "task": run.task.slug,
+        "shots": shots_label(run.shots),
+        "split": run.split,
+        "episode": run.episode,
+    }
+    said = {name: value for name, value in fields.items() if value not in ("", None)}
+    names = dict(run.test_set.items.values_list("example_id", "source_id"))
+    for example, answer in run.predictions.values_list("example_id", "answer"):
+        yield {**said, "id": names[example], "prediction": answer}
+
+
+@transaction.atomic
+def _store(
+    plan: Plan, prompts: PromptSet, answered: Any, notes: Sequence[str], *, seconds: float
+) -> Run:
+    test_set = _test_set(plan, prompts)
+    items = ItemFinder(test_set)
+    run = open_run(
+        test_set=test_set,
+        fields=_fields_of(plan, prompts),
+        source_format=FORMAT,
+        source_name=plan.source_name,
+        owner=plan.owner,
+    )
+    add_predictions(
+        run,
+        {items.find(key): storable_answer(pieces) for key, pieces in answered.answers.items()},
+    )
+    if missing := len(items) - len(answered.answers):
+        notes = [*notes, f"partial: {missing} of {len(items)} examples missing"]
+    if same := same_answers(run):
+        notes = [*notes, f"the same answers as run {same.pk} ({same.label})"]
+    finish_run(
+        run,
+        report={
+            "notes": list(notes),
+            "prompts": _how(plan, prompts),
+            TUNING: plan.tuning,
+            TUNED: {"seconds": round(seconds, 1), **_fitted(answered), **plan.ways.machine},
+        },
+    )
+    return run
+
+
+def _why_left_out(plan: Plan, prompts: PromptSet) -> str:
+    try:
+        plan.ways.way_for(prompts)
+    except BadInput as error:
+        return str(error)
+    if plan.validation_split is None:
+        return ""
+    split = prompts.fields.get("split")
+    if split is None:
+        return "it has no splits, of which one could be for validation"
+    return "it is the validation set" if split == plan.validation_split else ""
+
+
+def _run_there(plan: Plan, prompts: PromptSet) -> Run | None:
+    fields = _fields_of(plan, prompts)
+    runs = Run.objects.complete().filter(
+        test_set=_test_set(plan, prompts),
+        system=fields.system,
+        method=fields.method,
+        shots=stored_shots(fields),
+        split=fields.split,
+        episode=fields.episode,
+        source_format=FORMAT,
+    )
+    for run in runs:
+        if run.report.get(TUNING) == plan.tuning:
+            return run
+        if other := _difference(run.report.get(TUNING, {}), plan.tuning):
+            raise BadInput(
+                f"“{fields.system}” has run {run.pk} on {run.task.slug}, {run.label}, with other "
+                f"settings ({other}): give this one another --system."
+            )
+    return None
+
+
+def _difference(there: dict[str, Any], now: dict[str, Any]) -> str:
+    """The first that differs, besides the number of examples that were asked."""
+    flat = [{**tuning.get("settings", {}), **tuning} for tuning in (there, now)]
+    for name in flat[1].keys() - {LIMIT, "settings"}:
+        if flat[0].get(name) != flat[1][name]:
+            return f"{name} {flat[0].get(name)}, now {flat[1][name]}"
+    return ""
+
+
+def _fields_of(plan: Plan, prompts: PromptSet) -> RunFields:
+    named = {name: value for name, value in prompts.fields.items() if name != "study"}
+    return over(replace(plan.fields, system=plan.system), run_fields(named))
+
+
+def _test_set(plan: Plan, prompts: PromptSet) -> ItemSet:
+    task = find_task(plan.material.benchmark, prompts.fields["task"])
+    return find_test_set(task, prompts.fields.get("episode"))
+
+
+def _how(plan: Plan, prompts: PromptSet) -> dict[str, Any]:
+    """As the prompts of an import say how they were made."""
+    study = {"study": prompts.fields["study"]} if "study" in prompts.fields else {}
+    return {
+        **study,
+        "format": plan.tuning["format"],
+        "seed": prompts.seed,
+        "shown": [shot.id for shot in prompts.training],
+    }
+
+
+def _fitted(answered: Any) -> dict[str, Any]:
+    fitted = answered.fitted
+    if fitted is None:
+        return {"steps": 0}
+    chosen = {"best_epoch": fitted.best_epoch, "validation_loss": fitted.validation_loss}
+    is_chosen = fitted.best_epoch is not None
+    return {"steps": fitted.steps, "loss": fitted.loss, **(chosen if is_chosen else {})}
+
+
+def _validation_in_words(plan: Plan, answered: Any) -> tuple[str, ...]:
+    if plan.validation_split is None or answered.fitted is None:
+        return ()
+    return (
+        f"epoch {answered.fitted.best_epoch} chosen by the loss on split {plan.validation_split}, "
+        "which a system without validation does not see",
+    )
