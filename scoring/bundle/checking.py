@@ -1,0 +1,123 @@
+"""Checking a bundle: every file as it was packed, and the figures as they follow from the answers.
+
+A bundle comes from somebody else: nothing in it is run or written to disk. The figures are computed
+by this program's own copy of the script.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.benchmarks.archives import Files, Source, open_files
+from annotation.models.errors import BadInput
+from scoring.bundle.contents import FORMAT, VERSION
+from scoring.bundle.dictionary import FIELDS
+from scoring.bundle.figures import CLOSE, distance, rebuilt
+from scoring.bundle.packing import SCRIPT, SUMS
+
+NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A bundle that holds what it says."""
+
+    about: dict[str, Any]
+    figures: list[dict[str, Any]]
+    checksum: str
+
+
+def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
+    """Raises BadInput with what was changed, is missing, or does not follow. `checksum`: the one
+    that the authors published, if they did."""
+    with open_files(source) as files:
+        found = _check_files(files)
+        if checksum and checksum != found:
+            raise BadInput(
+                _("This is another bundle than the published one: its checksum is %(found)s.")
+                % {"found": found}
+            )
+        about = _read_about(files)
+        try:
+            figures = list(_read(files, "figures.jsonl"))
+            _check_figures(files, figures)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise BadInput(
+                _("The files of the bundle do not fit together (%(error)s).")
+                % {"error": f"{type(error).__name__}: {error}"}
+            ) from error
+    return Checked(about, figures, found)
+
+
+def _check_files(files: Files) -> str:
+    """By SHA256SUMS, in both directions. Returns the checksum of that file itself."""
+    if SUMS not in files.names:
+        raise BadInput(_("This is no study bundle: it has no file %(name)s.") % {"name": SUMS})
+    listed = files.read(SUMS)
+    sums = _read_sums(listed)
+    for name in (*NEEDED, *(name for name in FIELDS if name != "texts.jsonl")):
+        if name not in sums:
+            raise BadInput(_("The file %(name)s is not listed in the bundle.") % {"name": name})
+    for name, digest in sums.items():
+        if name not in files.names:
+            raise BadInput(_("The file %(name)s is missing from the bundle.") % {"name": name})
+        if sha256(files.read(name)).hexdigest() != digest:
+            raise BadInput(
+                _("The file %(name)s was changed after the bundle was packed.") % {"name": name}
+            )
+    if added := sorted(set(files.names) - {*sums, SUMS}):
+        raise BadInput(
+            _("The file %(name)s was added after the bundle was packed.") % {"name": added[0]}
+        )
+    return sha256(listed).hexdigest()
+
+
+def _read_sums(listed: bytes) -> dict[str, str]:
+    try:
+        lines = [line.split("  ", 1) for line in listed.decode().splitlines()]
+        return {name: digest for digest, name in lines}
+    except ValueError as error:
+        raise BadInput(
+            _("The file %(name)s cannot be read: each line has a checksum and a name.")
+            % {"name": SUMS}
+        ) from error
+
+
+def _read_about(files: Files) -> dict[str, Any]:
+    try:
+        about = json.loads(files.read("study.json"))
+    except ValueError as error:
+        raise BadInput(_("The file study.json is no JSON.")) from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise BadInput(_("The file study.json does not describe a study bundle."))
+    if about.get("version") != VERSION:
+        raise BadInput(
+            _("The bundle has the format %(theirs)s; this version reads %(ours)s.")
+            % {"theirs": about.get("version"), "ours": VERSION}
+        )
+    return about
+
+
+def _check_figures(files: Files, figures: list[dict[str, Any]]) -> None:
+    computed = rebuilt(lambda name: _read(files, name))
+    for ours, theirs in zip(computed, figures, strict=True):
+        if not distance(ours, theirs) <= CLOSE:
+            raise BadInput(
+                _(
+                    "The figure of %(task)s with %(shots)s shots (%(references)s, %(asked)s) does "
+                    "not follow from the answers and the gold."
+                )
+                % theirs
+            )
+
+
+def _read(files: Files, name: str) -> Iterator[dict[str, Any]]:
+    for line in files.read(name).splitlines():
+        row = json.loads(line)
+        if not isinstance(row, dict):
+            raise ValueError(f"{name} has a line that is no object")
+        yield row

@@ -1,0 +1,299 @@
+"""Rebuilds the table of a study bundle from its answers and its gold.
+
+    python figures.py [FOLDER]
+
+FOLDER holds the unpacked bundle, by default the one with this script. Python 3.11 or newer, numpy
+and scipy are all it needs. It prints the figures of people, and how far they lie from those in
+figures.jsonl.
+
+The formulas: S1 by CLUES (Mukherjee et al. 2021, equation 1); intervals for new items by Wilson
+(1927) with an effective size, from the scores with one more item that everybody got wrong (right,
+where the mean is below one half); degrees of freedom by Satterthwaite (1946). README.md has more.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from string import punctuation
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Array = NDArray[Any]
+Row = dict[str, Any]
+Limits = tuple[float | None, float | None]
+LEVEL, CLOSE = 0.95, 1e-9
+SEED, RESAMPLES = 20211206, 1000
+KEY = ("kind", "task", "shots", "references", "asked", "with_excluded")
+NUMBERS = ("mean", "sd", "n", "m", "ci_low", "ci_high", "guard_low", "guard_high")
+
+
+# The score of one answer
+
+
+def s1(given: Iterable[str], right: Iterable[str]) -> float:
+    answer, gold = set(given) - {""}, set(right) - {""}
+    if not answer and not gold:
+        return 1.0
+    return 2 * len(answer & gold) / (len(answer) + len(gold))
+
+
+def squad(text: str) -> str:
+    """As SQuAD's official script makes texts alike."""
+    text = text.lower().translate(str.maketrans("", "", punctuation))
+    return " ".join(re.sub(r"\b(?:a|an|the)\b", " ", text).split())
+
+
+def score(answer: list[str], alternatives: list[list[str]], references: str, like: str) -> float:
+    """Several alternatives count as their union (set), or the best of them counts (any)."""
+    alike = squad if like == "squad" else str
+    answer = [alike(text) for text in answer]
+    golds = [[alike(text) for text in texts] for texts in alternatives] or [[]]
+    if references == "set":
+        return s1(answer, [text for texts in golds for text in texts])
+    return max(s1(answer, texts) for texts in golds)
+
+
+# The interval of one cell: y is annotators × clusters of items, NaN where nobody answered
+
+
+def cluster_scores(y: Array, clusters: Sequence[str]) -> Array:
+    """One column for each cluster of items, weighted so that every mean stays the same."""
+    names = list(dict.fromkeys(clusters))
+    if len(names) == len(clusters):
+        return y
+    seen = ~np.isnan(y)
+    centre = np.nanmean(np.nanmean(y, axis=0))
+    places = [[k for k, cluster in enumerate(clusters) if cluster == name] for name in names]
+    scale = np.array([len(place) for place in places]) / np.mean([len(p) for p in places])
+    columns = []
+    for weight, place in zip(scale, places, strict=True):
+        own, count = np.where(seen, y - centre, 0)[:, place].sum(axis=1), seen[:, place].sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            columns.append(np.where(count > 0, centre + weight * own / count, np.nan))
+    return np.column_stack(columns)
+
+
+def mean_squares(y: Array, groups: Array) -> tuple[float, float, float, int]:
+    """Of annotators (pooled within groups), items and the rest; how many groups there are."""
+    n, m = y.shape
+    rows, columns = y.mean(axis=1), y.mean(axis=0)
+    rest = ((y - rows[:, None] - columns + y.mean()) ** 2).sum()
+    own = {group: rows[groups == group].mean() for group in set(groups.tolist())}
+    within = ((rows - np.array([own[group] for group in groups.tolist()])) ** 2).sum()
+    msi, mse = n * columns.var(ddof=1), rest / ((n - 1) * (m - 1))
+    return m * within / (n - len(own)), msi, mse, len(own)
+
+
+def complete_spread(y: Array, groups: Array) -> tuple[float, float, int]:
+    """Standard error, its degrees of freedom and the fewest, of the scores with one more item."""
+    n, m = y.shape
+    a, i, e, count = mean_squares(y, groups)
+    raw = a + i - e
+    df = satterthwaite(raw, (a, n - count), (i, m - 1), (e, (n - 1) * (m - 1)))
+    se, least, most = np.sqrt(max(raw, a, i) / (n * m)), n - count, m - 1
+    return se, min(max(df, least), most), min(least, most)
+
+
+def gap_spread(y: Array) -> tuple[float, float, int]:
+    """The same where annotators did not all see the same items, by least squares."""
+    seen = ~np.isnan(y)
+    (n, m), observed, viewers = y.shape, seen.sum(), seen.sum(axis=0)
+    centred = np.where(seen, y - np.nanmean(y, axis=0), 0.0)
+    own = centred.sum(axis=1)
+    equations = np.diag(seen.sum(axis=1).astype(float)) - (seen / viewers) @ seen.T
+    explained = max(0.0, own @ np.linalg.lstsq(equations, own, rcond=None)[0])
+    rest = max(0.0, (centred**2).sum() - explained)
+    items = max(0.0, np.nansum((y - np.nanmean(y, axis=1, keepdims=True)) ** 2) - rest)
+    left = observed - n - m + 1
+    weight = np.where(seen, 1 / (m * viewers), 0.0)
+    c_a = (weight.sum(axis=1) ** 2).sum() * (n - 1) / (observed - m)
+    c_i = (weight.sum(axis=0) ** 2).sum() * (m - 1) / (observed - n)
+    c_e = (weight**2).sum() - c_a - c_i
+    a, i, e = c_a * explained / (n - 1), c_i * items / (m - 1), c_e * rest / max(left, 1)
+    raw = a + i + e
+    df = satterthwaite(raw, (a, n - 1), (i, m - 1), (e, left))
+    return np.sqrt(max(raw, a, i)), min(max(df, n - 1), m - 1), min(n - 1, m - 1)
+
+
+def satterthwaite(total: float, *terms: tuple[float, float]) -> float:
+    spread = sum(term**2 / df for term, df in terms if df > 0)
+    return total**2 / spread if spread else np.nan
+
+
+def quantile(df: float) -> float:
+    return stats.t.ppf((1 + LEVEL) / 2, df)
+
+
+def around(mean: float, low: float, high: float) -> tuple[float, float]:
+    return max(min(low, mean), 0.0), min(max(high, mean), 1.0)
+
+
+def wilson(mean: float, effective: float, t: float) -> tuple[float, float]:
+    c = t**2 / effective
+    centre, half = (mean + c / 2) / (1 + c), np.sqrt(c * mean * (1 - mean) + c**2 / 4) / (1 + c)
+    return around(mean, centre - half, centre + half)
+
+
+def interval(y: Array, splits: Array, estimand: str) -> tuple[float, Limits, str | None, Limits]:
+    """Mean, interval, its method, and the guard band of a small group."""
+    n, m = y.shape
+    has_gaps = np.isnan(y).any()
+    mean = min(max(np.nanmean(y, axis=0).mean(), 0.0), 1.0)
+    nothing = mean, (None, None), None, (None, None)
+    if n < 2:
+        return nothing
+    # Splits that nobody or everybody shares make no groups: then people are the units.
+    groups = splits if 1 < len(set(splits.tolist())) < n else np.zeros(n, int)
+    if estimand == "these_items":
+        if has_gaps or m < 2:
+            return nothing
+        a, _, e, count = mean_squares(y, groups)
+        half = quantile(n - count) * np.sqrt(max(a, e + 1 / (n * m)) / (n * m))
+        return mean, around(mean, mean - half, mean + half), "t", (None, None)
+    if has_gaps and 2 * ((~np.isnan(y)).sum(axis=0) == 1).sum() > m:
+        return nothing
+    extra = 1.0 if mean < 0.5 - 1e-9 else 0.0
+    longer = np.column_stack([y, np.full(n, extra)])
+    se, df, least = gap_spread(longer) if has_gaps else complete_spread(longer, groups)
+    p = np.nanmean(longer, axis=0).mean()
+    effective = p * (1 - p) / se**2
+    limits, guard = wilson(mean, effective, quantile(df)), wilson(mean, effective, quantile(least))
+    method = "wilson-gaps" if has_gaps else "wilson"
+    if n == 2:
+        return mean, guard, "guard", (None, None)
+    return mean, limits, method, guard if n < 5 else (None, None)
+
+
+# The figures of one cell
+
+
+def cell_figures(
+    members: Sequence[tuple[int, Row]],
+    sets: Mapping[tuple[str, str], Mapping[str, str]],
+    scores: Mapping[int, Mapping[str, float]],
+    estimand: str,
+) -> Row:
+    """members: the assignments that count, with their batches; scores: theirs by example."""
+    columns: dict[str, str] = {}
+    for _, batch in members:
+        columns |= sets[batch["task"], batch["test_set"]]
+    y = np.array([[scores[who].get(pk, np.nan) for pk in columns] for who, _ in members])
+    answered = ~np.isnan(y).all(axis=1)
+    if not answered.any():
+        return {"n": len(members)}
+    kept = ~np.isnan(y).all(axis=0)
+    y = y[answered][:, kept]
+    batches = [batch for (_, batch), has_any in zip(members, answered, strict=True) if has_any]
+    if any(batch["episode"] is not None for batch in batches):
+        return over_episodes(y, [batch["episode"] for batch in batches], estimand)
+    clusters = [cluster for cluster, is_kept in zip(columns.values(), kept, strict=True) if is_kept]
+    z = cluster_scores(y, clusters)
+    splits = np.array([batch["training_set"] or "" for batch in batches])
+    mean, limits, method, guard = interval(z, splits, estimand)
+    means = np.nanmean(y, axis=1)
+    figures: Row = {"mean": mean, "n": len(means), "ci_method": method}
+    figures["sd"] = means.std(ddof=1) if len(means) > 1 else None
+    figures["m"] = z.shape[1] if method else None
+    figures["ci_low"], figures["ci_high"] = limits
+    figures["guard_low"], figures["guard_high"] = guard
+    return figures
+
+
+def over_episodes(y: Array, episodes: Sequence[int], estimand: str) -> Row:
+    """As FLEX reports them: SD (ddof 0) over episodes, and the percentile bootstrap."""
+    by_episode = defaultdict(list)
+    for episode, row in zip(episodes, y, strict=True):
+        by_episode[episode].append(np.nanmean(row))
+    means = np.array([np.mean(own) for own in by_episode.values()])
+    size = len(means)
+    figures: Row = {"mean": means.mean(), "sd": means.std(), "n": len(y)}
+    if size < 2 or estimand != "new_items":
+        return figures
+    picked = np.random.default_rng(SEED).integers(0, size, (RESAMPLES, size))
+    low, high = np.quantile(means[picked].mean(axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return figures | {"m": size, "ci_low": low, "ci_high": high, "ci_method": "episode-bootstrap"}
+
+
+# The whole table
+
+
+def rebuilt(read: Callable[[str], Iterator[Row]]) -> Iterator[Row]:
+    """The rows that figures.jsonl asks for, from the other files. read(name) gives a file's
+    objects, one after another."""
+    tasks = {row["task"]: row for row in read("tasks.jsonl")}
+    batches = {row["batch"]: row for row in read("batches.jsonl")}
+    sets: Any = defaultdict(dict)
+    for row in read("items.jsonl"):
+        sets[row["task"], row["set"]][row["example"]] = row["context_hash"]
+    golds: dict[tuple[str, str], list[list[str]]] = {}
+    for row in read("gold.jsonl"):  # in the order of their versions: the newest stays
+        golds[row["task"], row["example"]] = row["alternatives"]
+    members = list(read("assignments.jsonl"))
+    task_of = {row["assignment"]: batches[row["batch"]]["task"] for row in members}
+    scores: Any = {"set": defaultdict(dict), "any": defaultdict(dict)}
+    for row in filter(lambda row: row["role"] == "test", read("judgements.jsonl")):
+        task, who, example = task_of[row["assignment"]], row["assignment"], row["example"]
+        for references, of in scores.items():
+            like = tasks[task]["normalisation"]
+            of[who][example] = score(row["answer"], golds[task, example], references, like)
+    cells: dict[tuple[Any, ...], list[tuple[int, Row]]] = defaultdict(list)
+    for row in members:
+        kind = "simulated" if row["simulated"] else "human"
+        batch = batches[row["batch"]]
+        if row["outcome"] == "completed":
+            for with_excluded in (True,) if row["excluded"] else (True, False):
+                key = kind, batch["task"], batch["shots"], with_excluded
+                cells[key].append((row["assignment"], batch))
+    for row in read("figures.jsonl"):
+        asked = {name: row[name] for name in KEY}
+        own = cells.get((row["kind"], row["task"], row["shots"], row["with_excluded"]), [])
+        figures = cell_figures(own, sets, scores[row["references"]], row["asked"]) if own else {}
+        asked["ci_method"] = figures.get("ci_method")
+        yield asked | {name: in_percent(name, figures.get(name)) for name in NUMBERS}
+
+
+def in_percent(name: str, value: float | None) -> float | int | None:
+    if value is None or np.isnan(value):
+        return None
+    return int(value) if name in ("n", "m") else 100 * float(value)
+
+
+def distance(ours: Row, theirs: Row) -> float:
+    """The largest difference of two rows; infinite where one has a figure and the other has not."""
+    if ours["ci_method"] != theirs["ci_method"]:
+        return np.inf
+    pairs = [(ours[name], theirs[name]) for name in NUMBERS]
+    pairs = [pair for pair in pairs if pair != (None, None)]
+    return max((np.inf if None in pair else abs(pair[0] - pair[1]) for pair in pairs), default=0.0)
+
+
+def read_folder(folder: Path) -> Callable[[str], Iterator[Row]]:
+    def read(name: str) -> Iterator[Row]:
+        with (folder / name).open(encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+    return read
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent)
+    read = read_folder(parser.parse_args().folder)
+    farthest = 0.0
+    for row, given in zip(rebuilt(read), read("figures.jsonl"), strict=True):
+        farthest = max(farthest, distance(row, given))
+        shown = [f"{row[name]:.12g}" if row[name] is not None else "-" for name in NUMBERS]
+        print(*[row[name] for name in KEY], row["ci_method"] or "-", *shown, sep="\t")
+    print(f"The largest difference from figures.jsonl: {farthest:.3g}", file=sys.stderr)
+    sys.exit(farthest > CLOSE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""A study's bundle, made and sent; and the studies of others, read-only."""
+
+from tempfile import TemporaryFile
+
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access.requests import ResearcherRequest, require
+from annotation.access.rights import Right
+from annotation.models import Study
+from annotation.models.errors import Refusal
+from annotation.studies.tabs import study_frame
+from scoring.bundle.contents import Wanted
+from scoring.bundle.forms import BundleForm
+from scoring.bundle.importing import import_bundle
+from scoring.bundle.packing import export_bundle
+from scoring.bundle.tables import figure_tables
+from scoring.models import ImportedStudy
+
+
+@never_cache
+@require_POST
+def bundle(request: ResearcherRequest, name: str) -> HttpResponse | FileResponse:
+    """By a form, since it leaves a line in the log."""
+    study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=name)
+    for right in (Right.PEOPLE, Right.GOLD):
+        require(request.user, study, right, permission="annotation.view_judgement")
+    # On disk rather than in memory, and removed as soon as it is sent.
+    file = TemporaryFile()  # noqa: SIM115  (the response closes it)
+    wanted = Wanted(
+        texts="texts" in request.POST,
+        simulated="simulated" in request.GET,
+        with_excluded="with_excluded" in request.GET,
+    )
+    try:
+        export_bundle(study, file, wanted, by=request.user)
+    except Refusal as refusal:
+        file.close()
+        context = {**study_frame(request.user, study, tab="data"), "sentence": str(refusal)}
+        return render(request, "annotation/studies/refused.html", context, status=409)
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"{name}-bundle.zip")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def imported_studies(request: ResearcherRequest) -> HttpResponse:
+    """One's own, and a form that adds one."""
+    if not request.user.has_perm("annotation.view_study"):
+        raise PermissionDenied
+    form = BundleForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            study, _is_new = import_bundle(form.cleaned_data["file"], owner=request.user)
+        except Refusal as refusal:
+            form.add_error("file", str(refusal))
+        else:
+            return redirect("scoring:imported_study", study.pk)
+    studies = ImportedStudy.objects.visible_to(request.user).select_related("owner")
+    context = {"studies": studies, "form": form}
+    status = 400 if form.errors else 200
+    return render(request, "scoring/bundle/imported_studies.html", context, status=status)
+
+
+@never_cache
+@require_safe
+def imported_study(request: ResearcherRequest, pk: int) -> HttpResponse:
+    study = get_object_or_404(ImportedStudy.objects.visible_to(request.user), pk=pk)
+    rules = study.about.get("rules")
+    context = {
+        "imported": study,
+        "rules": sorted(rules.items()) if isinstance(rules, dict) else [],
+        "tables": list(figure_tables(study.figures)),
+    }
+    return render(request, "scoring/bundle/imported_study.html", context)

@@ -1,0 +1,163 @@
+"""A bundle from elsewhere: tampering is found, and what is whole is shown."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Annotator, Assignment, Benchmark, Study, Task
+from scoring.bundle.packing import SUMS
+from scoring.models import ImportedStudy
+from tests import make
+from tests.scoring.bundle.packed import packed, resummed, rows, unpacked, with_rows, zipped
+from tests.scoring.comparison import measured
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+Files = dict[str, bytes]
+
+
+@pytest.fixture
+def files() -> Files:
+    return packed(measured.cell([0, 1, 4]).study)
+
+
+def verified(path: Path, **options: str) -> str:
+    out = io.StringIO()
+    call_command("verify_bundle", path, stdout=out, **options)
+    return out.getvalue()
+
+
+def test_finds_nothing_wrong_with_a_bundle_as_it_was_packed(files: Files, tmp_path: Path) -> None:
+    said = verified(zipped(files, tmp_path / "bundle.zip"))
+    assert "as it was packed, and its 4 figures follow" in said
+
+
+def test_takes_the_unpacked_folder_too(files: Files, tmp_path: Path) -> None:
+    assert "as it was packed" in verified(unpacked(files, tmp_path / "bundle"))
+
+
+def another_answer(files: Files) -> Files:
+    judgements = rows(files, "judgements.jsonl")
+    for row in judgements:
+        if row["role"] == "test":
+            row["answer"] = ["bad"]
+    return with_rows(files, "judgements.jsonl", judgements)
+
+
+def another_figure(files: Files) -> Files:
+    figures = rows(files, "figures.jsonl")
+    figures[0]["mean"] += 0.1
+    return with_rows(files, "figures.jsonl", figures)
+
+
+def one_figure_less(files: Files) -> Files:
+    return with_rows(files, "figures.jsonl", rows(files, "figures.jsonl")[1:])
+
+
+def gold_is_gone(files: Files) -> Files:
+    return with_rows(files, "gold.jsonl", rows(files, "gold.jsonl")[:1])
+
+
+def without(name: str) -> Callable[[Files], Files]:
+    return lambda files: {other: data for other, data in files.items() if other != name}
+
+
+TAMPERED: dict[str, tuple[Callable[[Files], Files], str]] = {
+    "an answer": (
+        lambda files: {**files, "judgements.jsonl": files["judgements.jsonl"] + b" "},
+        "The file judgements.jsonl was changed after the bundle was packed.",
+    ),
+    "an answer, with new checksums": (another_answer, "does not follow from the answers"),
+    "a figure, with new checksums": (another_figure, "does not follow from the answers"),
+    "a gold, with new checksums": (gold_is_gone, "do not fit together"),
+    "a file gone": (without("gold.jsonl"), "The file gold.jsonl is missing from the bundle."),
+    "a file gone, with new checksums": (
+        lambda files: resummed(without("gold.jsonl")(files)),
+        "The file gold.jsonl is not listed in the bundle.",
+    ),
+    "a file added": (
+        lambda files: {**files, "more.txt": b"!"},
+        "The file more.txt was added after the bundle was packed.",
+    ),
+    "no checksums": (without(SUMS), "This is no study bundle"),
+    "checksums that are none": (
+        lambda files: {**files, SUMS: b"nothing"},
+        "each line has a checksum and a name",
+    ),
+    "no study": (
+        lambda files: resummed({**files, "study.json": b"[]"}),
+        "does not describe a study bundle",
+    ),
+    "another format": (
+        lambda files: resummed(
+            {**files, "study.json": files["study.json"].replace(b'"version": 1', b'"version": 9')}
+        ),
+        "The bundle has the format 9",
+    ),
+    "a line that is no object": (
+        lambda files: resummed({**files, "figures.jsonl": b"1\n"}),
+        "do not fit together",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+def test_finds_what_was_changed(files: Files, tmp_path: Path, what: str) -> None:
+    tamper, sentence = TAMPERED[what]
+    path = zipped(tamper(files), tmp_path / "bundle.zip")
+    with pytest.raises(CommandError, match=sentence.replace(".", r"\.")):
+        verified(path)
+
+
+def test_notices_a_figure_that_was_left_out(files: Files, tmp_path: Path) -> None:
+    """The other figures follow all the same: what the authors published is the last resort."""
+    published = verified(zipped(files, tmp_path / "whole.zip")).split()[-1]
+    path = zipped(one_figure_less(files), tmp_path / "bundle.zip")
+    with pytest.raises(CommandError, match="another bundle than the published one"):
+        verified(path, checksum=published)
+
+
+def test_runs_nothing_of_a_bundle(files: Files, tmp_path: Path) -> None:
+    mark = tmp_path / "was-run"
+    script = f"open({str(mark)!r}, 'w')\n".encode()
+    verified(zipped(resummed({**files, "figures.py": script}), tmp_path / "bundle.zip"))
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip"])
+def test_refuses_what_is_no_zip(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(content)
+    with pytest.raises(CommandError, match="neither a folder nor a readable zip"):
+        verified(path)
+
+
+def test_shows_a_study_that_leaves_no_trace_but_itself(files: Files, tmp_path: Path) -> None:
+    models = (Study, Benchmark, Task, Annotator, Assignment)
+    before = [model._default_manager.count() for model in models]
+    owner = make.researcher()
+    path = zipped(files, tmp_path / "bundle.zip")
+    call_command("import_bundle", path, owner=owner.username, stdout=io.StringIO())
+    imported = ImportedStudy.objects.get()
+    assert imported.owner == owner
+    assert imported.figures == rows(files, "figures.jsonl")
+    assert [model._default_manager.count() for model in models] == before
+
+
+def test_imports_the_same_bundle_once(files: Files, tmp_path: Path) -> None:
+    path = zipped(files, tmp_path / "bundle.zip")
+    out = io.StringIO()
+    for _ in range(2):
+        call_command("import_bundle", path, stdout=out)
+    assert out.getvalue().splitlines()[1].startswith("Imported before")
+    assert ImportedStudy.objects.count() == 1
+
+
+def test_imports_nothing_that_was_tampered_with(files: Files, tmp_path: Path) -> None:
+    path = zipped(another_answer(files), tmp_path / "bundle.zip")
+    with pytest.raises(CommandError, match="does not follow"):
+        call_command("import_bundle", path)
+    assert not ImportedStudy.objects.exists()
