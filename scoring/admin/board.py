@@ -6,13 +6,17 @@ from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import ForeignKey, QuerySet
+from django.forms import ModelChoiceField
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django_stubs_ext import StrOrPromise
 
+from annotation.access.rights import Right, benchmarks
+from annotation.admin.pages import OwnedAdmin
+from annotation.models import Study
 from annotation.models.errors import Refusal
 from scoring.leaderboard.approving import OF_STANDING, decide_runs
 from scoring.models import BoardDecision, Run, RunState, Standing
@@ -35,8 +39,10 @@ def _decide(
     *,
     stands: bool,
 ) -> None:
+    # The admin offers its actions to nobody who is not signed in.
+    author = cast(User, request.user)
     try:
-        count = decide_runs(runs, stands=stands, author=cast(User, request.user), at=timezone.now())
+        count = decide_runs(runs, stands=stands, author=author, at=timezone.now())
     except Refusal as refusal:
         model_admin.message_user(request, str(refusal), messages.ERROR)
         return
@@ -74,8 +80,12 @@ class DecidesAboutBoards:
 
 
 @admin.register(BoardDecision)
-class BoardDecisionAdmin(admin.ModelAdmin[BoardDecision]):
-    """Decisions about runs are made on the list of runs; these are about studies."""
+class BoardDecisionAdmin(OwnedAdmin[BoardDecision]):
+    """Decisions about runs are made on the list of runs; these are about studies. The board is the
+    benchmark's, so its editors decide."""
+
+    things = staticmethod(benchmarks)
+    path = "study__benchmark"
 
     list_display = ["__str__", "stands", "author", "decided_at"]
     list_filter = ["stands"]
@@ -84,6 +94,15 @@ class BoardDecisionAdmin(admin.ModelAdmin[BoardDecision]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[BoardDecision]:
         return super().get_queryset(request).filter(study__isnull=False)
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField[Any] | None:
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if field is not None and db_field.name == "study":
+            mine = benchmarks(request.user, Right.SET_UP)
+            field.queryset = Study.objects.filter(benchmark__in=mine.values("pk"))
+        return field
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any

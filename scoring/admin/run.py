@@ -1,47 +1,94 @@
 """Runs and published figures in the admin: read, and deleted as a whole, never edited."""
 
-import json
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
-from django.http import HttpRequest
-from django.utils.html import format_html
+from django.db.models import ForeignKey, Model, QuerySet
+from django.forms import ModelChoiceField
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import URLPattern
+from django.urls import path as address
 from django.utils.translation import gettext_lazy as _
 
+from annotation.access.requests import ResearcherRequest
+from annotation.access.rights import Right, benchmarks
+from annotation.admin.pages import OwnedAdmin
+from annotation.models import Benchmark
+from scoring.admin.asking import ask_page
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
+from scoring.comparison.form import EXAMPLES
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
+from scoring.models.run import RunQuerySet
+from scoring.runs.form_words import form_in_words
+from scoring.runs.import_report import counts_of, tuning_of
 
 _Row = TypeVar("_Row", bound=Model)
 
 
-class NeverChanged(admin.ModelAdmin[_Row]):
+class OfBenchmark(OwnedAdmin[_Row]):
+    """Rows of a benchmark, for those who set it up."""
+
+    things = staticmethod(benchmarks)
+    path = "benchmark"
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField[Any] | None:
+        if db_field.related_model is Benchmark:
+            kwargs["queryset"] = benchmarks(request.user, Right.SET_UP)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+class NeverChanged(OfBenchmark[_Row]):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
 @admin.register(Run)
 class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
+    path = "task__benchmark"
     list_display = [
         "system",
         "method",
         "task",
-        "label",
+        "shown",
         "state",
         "covered",
         "owner",
         "on_board",
         "created_at",
     ]
-    list_filter = ["state", OnBoardFilter, "method", "task__benchmark", "task"]
-    list_select_related = ["task__benchmark", "owner", "board_decision"]
+    list_filter = [
+        "state",
+        OnBoardFilter,
+        "method",
+        ("task__benchmark", admin.RelatedOnlyFieldListFilter),
+        ("task", admin.RelatedOnlyFieldListFilter),
+    ]
     actions = [approve, keep_off]
     search_fields = ["system", "source_name"]
     exclude = ["report"]
     readonly_fields = ["covered", "imported"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        runs = cast(RunQuerySet, super().get_queryset(request)).with_standing()
+        return runs.select_related("task__benchmark", "owner")
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.ask)
+        return [address("ask/<int:pk>/", view, name="scoring_run_ask"), *super().get_urls()]
+
+    def ask(self, request: ResearcherRequest, pk: int) -> HttpResponse:
+        """Run a model on a benchmark."""
+        return ask_page(self, request, pk)
+
+    @admin.display(description=_("trained on"))
+    def shown(self, run: Run) -> str:
+        return run.label
 
     @admin.display(description=_("coverage"))
     def covered(self, run: Run) -> str:
@@ -49,13 +96,33 @@ class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
 
     @admin.display(description=_("import report"))
     def imported(self, run: Run) -> str:
-        return format_html("<pre>{}</pre>", json.dumps(run.report, indent=2, ensure_ascii=False))
+        counts = counts_of(run.report)
+        return render_to_string(
+            "scoring/runs/import_report.html",
+            {
+                "counts": counts.in_words(),
+                "reasons": counts.reasons_in_words(),
+                "forms": form_in_words(run.report, run.test_set.choices),
+                "notes": run.report.get("notes", []),
+                "examples": run.report.get(EXAMPLES, []),
+                "prompts": run.report.get("prompts"),
+                "asked": run.report.get("asked"),
+                "tuning": list(tuning_of(run.report).items()),
+            },
+        )
 
 
 @admin.register(ReportedScore)
 class ReportedScoreAdmin(NeverChanged[ReportedScore]):
     list_display = ["system", "method", "task", "shots_shown", "mean", "sd", "n", "references"]
-    list_filter = ["benchmark", "kind", "references", "method", "task", "source"]
+    list_filter = [
+        ("benchmark", admin.RelatedOnlyFieldListFilter),
+        "kind",
+        "references",
+        "method",
+        "task",
+        "source",
+    ]
     search_fields = ["system", "source"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReportedScore]:
@@ -67,5 +134,5 @@ class ReportedScoreAdmin(NeverChanged[ReportedScore]):
 
 
 @admin.register(Leaderboard)
-class LeaderboardAdmin(admin.ModelAdmin[Leaderboard]):
+class LeaderboardAdmin(OfBenchmark[Leaderboard]):
     list_display = ["benchmark", "is_public"]

@@ -12,20 +12,20 @@ ModelT = TypeVar("ModelT", bound=models.Model)
 
 
 def find_study(slug: str) -> Study:
-    return _found(Study, "slug", slug)
+    return _named(Study, "slug", slug)
 
 
 def find_scope(*, study: str | None, benchmark: str | None) -> Scope:
     if study:
-        found = find_study(study)
-        return Scope(found.benchmark, found)
-    return Scope(_found(Benchmark, "name", benchmark or ""))
+        chosen = find_study(study)
+        return Scope(chosen.benchmark, chosen)
+    return Scope(_named(Benchmark, "name", benchmark or ""))
 
 
-def _found(model: type[ModelT], field: str, value: str) -> ModelT:
-    found = model._default_manager.filter(**{field: value}).first()
-    if found is None:
+def _named(model: type[ModelT], field: str, value: str) -> ModelT:
+    instance = model._default_manager.filter(**{field: value}).first()
+    if instance is None:
         names = model._default_manager.order_by(field).values_list(field, flat=True)
         known = ", ".join(names) or "none"
         raise CommandError(f"There is no {model._meta.verbose_name} {value!r}; there are: {known}.")
-    return found
+    return instance

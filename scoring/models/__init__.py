@@ -1,8 +1,11 @@
 from scoring.models.board import BoardDecision
+from scoring.models.bundle import ImportedStudy
 from scoring.models.comparison import Comparison, Leaderboard, Part, ScoreVector
+from scoring.models.reply import Reply
 from scoring.models.run import (
     FEW,
     FULLY_SUPERVISED,
+    FinishedRun,
     Method,
     Prediction,
     ProtocolTag,
@@ -21,12 +24,15 @@ __all__ = [
     "FULLY_SUPERVISED",
     "BoardDecision",
     "Comparison",
+    "FinishedRun",
+    "ImportedStudy",
     "Leaderboard",
     "Method",
     "Part",
     "Prediction",
     "ProtocolTag",
     "References",
+    "Reply",
     "ReportedKind",
     "ReportedScore",
     "Run",

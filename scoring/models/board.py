@@ -18,16 +18,30 @@ class BoardDecision(models.Model):
     """
 
     run = models.OneToOneField(
-        Run, on_delete=models.CASCADE, null=True, blank=True, related_name="board_decision"
+        Run,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="board_decision",
+        verbose_name=_("run"),
     )
     study = models.OneToOneField(
-        Study, on_delete=models.CASCADE, null=True, blank=True, related_name="board_decision"
+        Study,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="board_decision",
+        verbose_name=_("study"),
     )
     stands = models.BooleanField(_("stands on the leaderboard"))
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, editable=False
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        editable=False,
+        verbose_name=_("author"),
     )
-    decided_at = models.DateTimeField()
+    decided_at = models.DateTimeField(_("decided at"))
 
     class Meta:
         ordering = ["-decided_at", "-id"]

@@ -63,6 +63,8 @@ class Part(models.TextChoices):
 
     TABLE = "table", "table"
     ANALYSIS = "analysis", "analysis"
+    # The entries of a leaderboard.
+    BOARD = "board", "board"
 
 
 class Comparison(models.Model):
@@ -106,11 +108,17 @@ class Leaderboard(models.Model):
     """Whether everybody may read a benchmark's leaderboard: the researcher decides."""
 
     benchmark = models.OneToOneField(
-        Benchmark, on_delete=models.CASCADE, related_name="leaderboard"
+        Benchmark, on_delete=models.CASCADE, related_name="leaderboard", verbose_name=_("benchmark")
     )
     is_public = models.BooleanField(
-        default=False, help_text=_("Anybody may read the leaderboard, without signing in.")
+        _("public"),
+        default=False,
+        help_text=_("Anybody may read the leaderboard, without signing in."),
     )
+
+    class Meta:
+        verbose_name = _("leaderboard")
+        verbose_name_plural = _("leaderboards")
 
     def __str__(self) -> str:
         return f"leaderboard of {self.benchmark}"

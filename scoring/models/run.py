@@ -5,10 +5,12 @@ from typing import Self
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, ExpressionWrapper, OuterRef, Q
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Benchmark, Example, ItemSet, Task
+from annotation.access.rights import Right, benchmarks, is_all_powerful, roles_with
+from annotation.models import Benchmark, Example, ItemSet, Membership, Task
 
 FULLY_SUPERVISED = "all"
 # Episodes differ in their number of training examples: their figure is over all that have any.
@@ -23,6 +25,8 @@ class Method(models.TextChoices):
 
 
 class RunState(models.TextChoices):
+    # Of an import that is not through: nobody sees it.
+    STAGED = "staged", _("being imported")
     UPLOADING = "uploading", _("uploading")
     COMPLETE = "complete", _("complete")
 
@@ -67,6 +71,17 @@ class Standing(models.TextChoices):
     KEPT_OFF = "kept_off", _("kept off")
 
 
+def by_researchers() -> Q:
+    """Stored by a command, or by somebody who sets the run's benchmark up, whether or not they
+    still sign in: who leaves does not take runs along."""
+    held = Membership.objects.filter(
+        user=OuterRef("owner"),
+        benchmark=OuterRef("task__benchmark"),
+        role__in=roles_with(Right.SET_UP),
+    )
+    return Q(owner__isnull=True) | Q(owner__is_superuser=True) | Q(Exists(held))
+
+
 class RunQuerySet(models.QuerySet["Run"]):
     def complete(self) -> Self:
         return self.filter(state=RunState.COMPLETE)
@@ -74,63 +89,103 @@ class RunQuerySet(models.QuerySet["Run"]):
     def of_benchmark(self, benchmark: Benchmark) -> Self:
         return self.filter(task__benchmark=benchmark)
 
+    def with_standing(self) -> Self:
+        """With all that their standing takes, so that a list asks once."""
+        is_by_researchers = ExpressionWrapper(by_researchers(), models.BooleanField())
+        runs = self.select_related("board_decision")
+        return runs.annotate(is_by_researchers=is_by_researchers)
+
     def visible_to(self, user: User) -> Self:
-        return self if user.is_staff else self.filter(owner=user)
+        """One's own, and all of the benchmarks that one sets up."""
+        if is_all_powerful(user):
+            return self
+        mine = benchmarks(user, Right.SET_UP).order_by().values("pk")
+        return self.filter(Q(owner=user) | Q(task__benchmark__in=mine))
+
+    def open_of(self, user: User) -> Self:
+        """Their runs that still accept predictions."""
+        return self.filter(owner=user, state=RunState.UPLOADING)
+
+
+class PublishedRuns(models.Manager["Run"]):
+    def get_queryset(self) -> models.QuerySet["Run"]:
+        return super().get_queryset().exclude(state=RunState.STAGED)
 
 
 class Run(models.Model):
     """A system's predictions on one task's test set, trained on or shown one split or episode.
     Final once it is complete: a new file is a new run."""
 
-    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="runs")
-    test_set = models.ForeignKey(ItemSet, on_delete=models.PROTECT, related_name="runs")
-    system = models.CharField(max_length=200)
-    method = models.CharField(max_length=5, choices=Method.choices)
-    parameters = models.CharField(max_length=30, blank=True, help_text=_("Such as 110M."))
-    shots = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
+    task = models.ForeignKey(
+        Task, on_delete=models.PROTECT, related_name="runs", verbose_name=_("task")
     )
-    split = models.PositiveIntegerField(null=True, blank=True)
-    episode = models.PositiveIntegerField(null=True, blank=True)
+    test_set = models.ForeignKey(
+        ItemSet, on_delete=models.PROTECT, related_name="runs", verbose_name=_("test set")
+    )
+    system = models.CharField(_("system"), max_length=200)
+    method = models.CharField(_("method"), max_length=5, choices=Method.choices)
+    parameters = models.CharField(
+        _("parameters"), max_length=30, blank=True, help_text=_("Such as 110M.")
+    )
+    shots = models.PositiveIntegerField(
+        _("shots"), null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
+    )
+    split = models.PositiveIntegerField(_("split"), null=True, blank=True)
+    episode = models.PositiveIntegerField(_("episode"), null=True, blank=True)
 
-    citation = models.TextField(blank=True)
-    url = models.CharField(max_length=500, blank=True)
+    citation = models.TextField(_("citation"), blank=True)
+    url = models.CharField(_("address"), max_length=500, blank=True)
     uses_labelled = models.BooleanField(
+        _("uses other labelled data"),
         null=True,
         blank=True,
         help_text=_("Labelled data from elsewhere. Leave empty if not stated."),
     )
     uses_unlabelled = models.BooleanField(
+        _("uses other unlabelled data"),
         null=True,
         blank=True,
         help_text=_("Unlabelled data from elsewhere. Leave empty if not stated."),
     )
     protocol = models.JSONField(
-        default=list, blank=True, help_text=_("List of pretraining-only, meta-trained.")
+        _("protocol"),
+        default=list,
+        blank=True,
+        help_text=_("List of pretraining-only, meta-trained."),
     )
 
-    source_format = models.CharField(max_length=40)
-    source_name = models.CharField(max_length=300, blank=True)
-    # Over identity and predictions, whatever file they came in; empty while uploading.
-    checksum = models.CharField(max_length=64, blank=True)
-    state = models.CharField(max_length=9, choices=RunState.choices, default=RunState.UPLOADING)
+    source_format = models.CharField(_("format of the source"), max_length=40)
+    source_name = models.CharField(_("name of the source"), max_length=300, blank=True)
+    # Over identity and predictions, whatever file they came in; empty until all are there.
+    checksum = models.CharField(_("checksum"), max_length=64, blank=True)
+    state = models.CharField(
+        _("state"), max_length=9, choices=RunState.choices, default=RunState.UPLOADING
+    )
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        verbose_name=_("owner"),
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     # What matched and what did not: see scoring/runs/importing.py.
-    report = models.JSONField(default=dict, blank=True)
+    report = models.JSONField(_("report"), default=dict, blank=True)
 
-    objects = RunQuerySet.as_manager()
+    objects = PublishedRuns.from_queryset(RunQuerySet)()
+    every = RunQuerySet.as_manager()
 
     class Meta:
         ordering = ["task", "system", "method", "shots", "split", "episode", "id"]
+        verbose_name = _("run")
+        verbose_name_plural = _("runs")
         constraints = [
             models.UniqueConstraint(
-                fields=["checksum"], condition=~Q(checksum=""), name="run_content_once"
+                fields=["checksum"], condition=Q(state="complete"), name="run_content_once"
             ),
             models.CheckConstraint(
-                condition=Q(state="uploading", checksum="")
+                condition=Q(state="staged")
+                | Q(state="uploading", checksum="")
                 | Q(Q(state="complete"), ~Q(checksum="")),
                 name="run_complete_by_checksum",
             ),
@@ -156,8 +211,11 @@ class Run(models.Model):
             return None
         if hasattr(self, "board_decision"):
             return Standing.APPROVED if self.board_decision.stands else Standing.KEPT_OFF
-        is_own = self.owner is None or self.owner.is_staff
-        return Standing.BY_RESEARCHERS if is_own else Standing.WAITING
+        return Standing.BY_RESEARCHERS if self.is_by_researchers else Standing.WAITING
+
+    @cached_property
+    def is_by_researchers(self) -> bool:
+        return Run.every.filter(by_researchers(), pk=self.pk).exists()
 
     @property
     def label(self) -> str:
@@ -192,6 +250,24 @@ class Prediction(models.Model):
         return f"prediction of run {self.run_id} for example {self.example_id}"
 
 
+class FinishedRun(models.Model):
+    """That somebody who may not see the gold finished a run, which tells them one mean. It counts
+    for a day, whatever becomes of the run, in every benchmark that has the same test items."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    # The exposure key of the task; for an episode, the checksum of its test set.
+    items_key = models.CharField(max_length=64)
+    finished_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["owner", "items_key", "finished_at"], name="finished_run_by_day")
+        ]
+
+    def __str__(self) -> str:
+        return f"run of {self.owner_id} on {self.items_key}, {self.finished_at}"
+
+
 # What identifies a published figure, besides its shots.
 _FIGURE = [
     "benchmark",
@@ -215,29 +291,37 @@ class ReportedScore(models.Model):
     """
 
     benchmark = models.ForeignKey(
-        Benchmark, on_delete=models.PROTECT, related_name="reported_scores"
+        Benchmark,
+        on_delete=models.PROTECT,
+        related_name="reported_scores",
+        verbose_name=_("benchmark"),
     )
-    task = models.SlugField(max_length=80)
-    kind = models.CharField(max_length=5, choices=ReportedKind.choices)
-    system = models.CharField(max_length=200)
-    method = models.CharField(max_length=5, choices=Method.choices, blank=True)
-    parameters = models.CharField(max_length=30, blank=True)
+    task = models.SlugField(_("task"), max_length=80)
+    kind = models.CharField(_("kind"), max_length=5, choices=ReportedKind.choices)
+    system = models.CharField(_("system"), max_length=200)
+    method = models.CharField(_("method"), max_length=5, choices=Method.choices, blank=True)
+    parameters = models.CharField(_("parameters"), max_length=30, blank=True)
     shots = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
+        _("shots"), null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
     )
-    mean = models.FloatField()
-    sd = models.FloatField(null=True, blank=True)
+    mean = models.FloatField(_("mean"))
+    sd = models.FloatField(_("SD"), null=True, blank=True)
     n = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("Annotators for a human figure, splits for a model's.")
+        _("n"),
+        null=True,
+        blank=True,
+        help_text=_("Annotators for a human figure, splits for a model's."),
     )
     references = models.CharField(
-        max_length=7, choices=References.choices, default=References.UNKNOWN
+        _("references"), max_length=7, choices=References.choices, default=References.UNKNOWN
     )
-    source = models.CharField(max_length=300)
-    created_at = models.DateTimeField(auto_now_add=True)
+    source = models.CharField(_("source"), max_length=300)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
         ordering = ["benchmark", "task", "kind", "system", "method", "shots", "id"]
+        verbose_name = _("published figure")
+        verbose_name_plural = _("published figures")
         constraints = [
             models.UniqueConstraint(
                 fields=[*_FIGURE, "shots"],

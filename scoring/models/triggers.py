@@ -4,6 +4,7 @@ A whole run can be deleted; its predictions cannot be edited or added to. The re
 Django as IntegrityError.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
@@ -16,10 +17,28 @@ REFUSAL = "A complete run is final: import another file as another run."
 RULES = (
     ("scoring_run_no_change", "UPDATE ON scoring_run", "OLD.state = 'complete'"),
     ("scoring_prediction_no_change", "UPDATE ON scoring_prediction", ""),
+    ("scoring_reply_no_change", "UPDATE ON scoring_reply", ""),
     (
         "scoring_prediction_no_addition",
         "INSERT ON scoring_prediction",
         "(SELECT state FROM scoring_run WHERE id = {added}.run_id) = 'complete'",
+    ),
+)
+
+# SQLite's REPLACE deletes what is in its way, and without recursive_triggers asks no trigger.
+RULES_OF_SQLITE = (
+    (
+        "scoring_run_no_replacement",
+        "INSERT ON scoring_run",
+        "EXISTS (SELECT 1 FROM scoring_run AS present WHERE present.state = 'complete' "
+        "AND (present.id = NEW.id OR present.checksum = NEW.checksum))",
+    ),
+    (
+        "scoring_run_no_replacement_by_update",
+        "UPDATE ON scoring_run",
+        "NEW.id <> OLD.id OR EXISTS (SELECT 1 FROM scoring_run AS present "
+        "WHERE present.state = 'complete' AND present.checksum = NEW.checksum "
+        "AND present.id <> OLD.id)",
     ),
 )
 
@@ -36,7 +55,7 @@ $$ LANGUAGE plpgsql
 def create_triggers(connection: BaseDatabaseWrapper) -> None:
     create = _create_on_sqlite if connection.vendor == "sqlite" else _create_on_postgres
     with connection.cursor() as cursor:
-        for name, event, condition in RULES:
+        for name, event, condition in _rules(connection):
             for statement in create(name, event, condition):
                 cursor.execute(statement)
 
@@ -51,11 +70,18 @@ def restore_triggers(sender: AppConfig, using: str, **kwargs: Any) -> None:
 
 def drop_triggers(connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
-        for name, event, _ in RULES:
+        for name, event, _ in _rules(connection):
             on_table = "" if connection.vendor == "sqlite" else f" ON {event.split()[-1]}"
             cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
             if connection.vendor == "postgresql":
                 cursor.execute(f"DROP FUNCTION IF EXISTS {name}()")
+
+
+def _rules(connection: BaseDatabaseWrapper) -> Sequence[tuple[str, str, str]]:
+    """Those of the tables that there are: a table may be younger than the first triggers."""
+    rules = (*RULES, *RULES_OF_SQLITE) if connection.vendor == "sqlite" else RULES
+    tables = set(connection.introspection.table_names())
+    return [rule for rule in rules if rule[1].split()[-1] in tables]
 
 
 def _create_on_sqlite(name: str, event: str, condition: str) -> list[str]:

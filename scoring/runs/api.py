@@ -1,29 +1,46 @@
 """Runs over the API: create one, upload its predictions in pieces, finish it, read its scores.
 
-A run belongs to the user of the token; staff see all runs; for others, other users' runs do not
-exist. Sending a piece again does no harm, so a client retries whatever got no response.
+A run belongs to the user of the token. The editors and owners of its benchmark see it too, and may
+abandon its upload, but upload nothing to it; for anybody else it does not exist. Sending a piece
+again does no harm, so a client retries whatever got no response.
+
+Scores must not tell the gold: whoever may not see it gets one rounded mean for a whole run, and may
+finish so many runs a day; see scoring/runs/allowances.py and scoring/comparison/released.py.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import mixins, status
 from rest_framework.decorators import action
-from rest_framework.exceptions import APIException, NotAuthenticated, ValidationError
+from rest_framework.exceptions import (
+    APIException,
+    NotAuthenticated,
+    ParseError,
+    PermissionDenied,
+    ValidationError,
+)
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
+from annotation.access.rights import benchmarks, is_all_powerful, is_member, may_see_gold
+from annotation.models import Benchmark
 from annotation.models.errors import BadInput, Refusal
-from scoring.models import Run
+from scoring.models import Leaderboard, Run
+from scoring.runs.allowances import TooMany, check_open_runs, finish_uploaded
 from scoring.runs.formats.records import RunFields
 from scoring.runs.import_report import Counts
-from scoring.runs.importing import choose_benchmark
-from scoring.runs.scores import keep_scores, scores_of_run
+from scoring.runs.prompt_ids import example_of_run
+from scoring.runs.scores import keep_scores, released_score, scores_of_run
 from scoring.runs.serializers import (
     NewRunSerializer,
     PieceAnswerSerializer,
@@ -39,21 +56,41 @@ from scoring.runs.storing import (
     check_answer,
     find_task,
     find_test_set,
-    finish_run,
     open_run,
 )
 
 SHOWN_IDS = 10
-SHOWN_WITH = ("task__benchmark", "test_set", "owner", "board_decision")
+SHOWN_WITH = ("task__benchmark", "test_set", "owner")
 BAD = OpenApiResponse(
     description="What is wrong with which field, or with the request as a whole (detail)."
 )
 CONFLICT = OpenApiResponse(RefusalSerializer, description="Refused, with the reason.")
+NOT_YOURS = OpenApiResponse(RefusalSerializer, description="Another user's run.")
+ENOUGH = OpenApiResponse(RefusalSerializer, description="As many runs as one person may finish.")
 
 
 class Conflict(APIException):
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
+
+
+class Enough(APIException):
+    status_code = status.HTTP_429_TOO_MANY_REQUESTS
+    default_code = "enough"
+
+
+class TooLarge(APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = "A request holds at most 2.5 MB: send the predictions in smaller pieces."
+    default_code = "too_large"
+
+
+class FlatJSONParser(JSONParser):
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError as error:
+            raise ParseError("The JSON is nested too deeply: no field needs that.") from error
 
 
 class RunViewSet(
@@ -62,6 +99,13 @@ class RunViewSet(
     serializer_class = RunSerializer
     queryset = Run.objects.none()
     lookup_value_regex = r"\d+"
+    parser_classes = (FlatJSONParser, FormParser, MultiPartParser)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise TooLarge
+        super().initial(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Run]:
         runs = Run.objects.visible_to(_user(self.request))
@@ -69,7 +113,13 @@ class RunViewSet(
         for name, column in FILTERS.items():
             if self.action == "list" and asked.get(name):
                 runs = runs.filter(**{column: asked[name]})
-        return runs.select_related(*SHOWN_WITH).order_by("-id")
+        return runs.with_standing().select_related(*SHOWN_WITH).order_by("-id")
+
+    def _own_run(self) -> Run:
+        run: Run = self.get_object()
+        if run.owner_id != self.request.user.pk and not is_all_powerful(self.request.user):
+            raise PermissionDenied("Only the user who opened a run may upload to it.")
+        return run
 
     @extend_schema(
         parameters=[
@@ -77,10 +127,12 @@ class RunViewSet(
         ]
     )
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Your runs, newest first; for staff, everybody's."""
+        """Your runs, and those on benchmarks that you set up; newest first."""
         return super().list(request, *args, **kwargs)
 
-    @extend_schema(request=NewRunSerializer, responses={201: RunSerializer, 400: BAD})
+    @extend_schema(
+        request=NewRunSerializer, responses={201: RunSerializer, 400: BAD, 409: CONFLICT}
+    )
     def create(self, request: Request) -> Response:
         """A run that accepts predictions."""
         given = NewRunSerializer(data=request.data)
@@ -98,12 +150,13 @@ class RunViewSet(
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
-        request=PieceSerializer, responses={200: PieceAnswerSerializer, 400: BAD, 409: CONFLICT}
+        request=PieceSerializer,
+        responses={200: PieceAnswerSerializer, 400: BAD, 403: NOT_YOURS, 409: CONFLICT},
     )
     @action(detail=True, methods=["post"])
     def predictions(self, request: Request, pk: str) -> Response:
         """A piece of the predictions, stored whole or not at all."""
-        run = self.get_object()
+        run = self._own_run()
         given = PieceSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         answers = _answers(run, given.validated_data["predictions"])
@@ -121,13 +174,19 @@ class RunViewSet(
         }
         return Response(PieceAnswerSerializer(progress).data)
 
-    @extend_schema(request=None, responses={200: RunSerializer, 409: CONFLICT})
+    @extend_schema(
+        request=None,
+        responses={200: RunSerializer, 403: NOT_YOURS, 409: CONFLICT, 429: ENOUGH},
+    )
     @action(detail=True, methods=["post"])
     def finish(self, request: Request, pk: str) -> Response:
         """Make the run complete. Repeating it changes nothing."""
-        run = self.get_object()
+        run = self._own_run()
         try:
-            finish_run(run, report={**Counts().as_plain(), "notes": []})
+            report = {**Counts().as_plain(), "notes": []}
+            finish_uploaded(run, _user(request), report=report, at=timezone.now())
+        except TooMany as error:
+            raise Enough(str(error)) from error
         except StoredAlready as error:
             is_visible = Run.objects.visible_to(_user(request)).filter(pk=error.run.pk).exists()
             raise Conflict(
@@ -141,9 +200,13 @@ class RunViewSet(
     @extend_schema(responses={200: RunScoreSerializer(many=True), 409: CONFLICT})
     @action(detail=True, methods=["get"], pagination_class=None)
     def scores(self, request: Request, pk: str) -> Response:
-        """S1 of the run, under each reference policy."""
+        """S1 of the run, under each reference policy. Whoever may not see the gold gets the mean
+        under the task's own policy, rounded to 0.1, if every item has an answer in the form of the
+        task."""
+        run = self.get_object()
         try:
-            found = scores_of_run(self.get_object())
+            sees_gold = may_see_gold(_user(request), run.benchmark)
+            found = scores_of_run(run) if sees_gold else [released_score(run)]
         except Refusal as error:
             raise Conflict(str(error)) from error
         return Response(RunScoreSerializer(found, many=True).data)
@@ -164,25 +227,54 @@ def _user(request: Request) -> User:
 
 
 def _opened(fields: RunFields, request: Request) -> Run:
+    user = _user(request)
     try:
-        task = find_task(choose_benchmark(fields.benchmark), fields.task)
-        return open_run(
-            test_set=find_test_set(task, fields.episode),
-            fields=fields,
-            source_format="API",
-            owner=_user(request),
-        )
+        benchmark = _benchmark(fields.benchmark, user)
+        task = find_task(benchmark, fields.task, tells_names=_may_know_tasks(user, benchmark))
+        with transaction.atomic():
+            if not may_see_gold(user, task.benchmark):
+                check_open_runs(user)
+            return open_run(
+                test_set=find_test_set(task, fields.episode),
+                fields=fields,
+                source_format="API",
+                owner=user,
+            )
+    except TooMany as error:
+        raise Conflict(str(error)) from error
     except BadInput as error:
         sentence = str(error)
         raise ValidationError({"detail": sentence[:1].upper() + sentence[1:]}) from error
 
 
-def _answers(run: Run, predictions: Iterable[Mapping[str, Any]]) -> dict[int, tuple[str, ...]]:
+def _benchmark(name: str, user: User) -> Benchmark:
+    """Who has a token may submit to any benchmark by its name; which others there are, only their
+    members are told."""
+    if name:
+        named = Benchmark.objects.filter(name=name).first()
+        if named is None:
+            raise BadInput(f"there is no benchmark “{name}”: check its name.")
+        return named
+    for offered in (Benchmark.objects.all(), benchmarks(user)):
+        if offered.count() == 1:
+            return offered.get()
+    known = ", ".join(benchmarks(user).values_list("name", flat=True))
+    there = f"; you know {known}" if known else ""
+    raise BadInput(f"name the benchmark in the field “benchmark”{there}.")
+
+
+def _may_know_tasks(user: User, benchmark: Benchmark) -> bool:
+    """A member, or anybody where the leaderboard shows them to everybody."""
+    is_public = Leaderboard.objects.filter(benchmark=benchmark, is_public=True).exists()
+    return is_public or is_member(user, benchmark)
+
+
+def _answers(run: Run, predictions: Sequence[Mapping[str, Any]]) -> dict[int, tuple[str, ...]]:
     """The answers of a piece by example; the piece is refused if an id is unknown."""
-    wanted = {prediction["id"]: prediction for prediction in predictions}
-    items = run.test_set.items.filter(source_id__in=list(wanted))
+    wanted = [_example_id(prediction["id"], run) for prediction in predictions]
+    items = run.test_set.items.filter(source_id__in=wanted)
     examples = dict(items.values_list("source_id", "example_id"))
-    if unknown := [source_id for source_id in wanted if source_id not in examples]:
+    if unknown := [source_id for source_id in dict.fromkeys(wanted) if source_id not in examples]:
         raise ValidationError(
             {
                 "detail": f"The test set of {run.task.slug} does not have {_named(unknown)}. "
@@ -190,16 +282,24 @@ def _answers(run: Run, predictions: Iterable[Mapping[str, Any]]) -> dict[int, tu
             }
         )
     answers: dict[int, tuple[str, ...]] = {}
-    for prediction in predictions:
-        answer = _checked(prediction, run)
-        if set(answers.setdefault(examples[prediction["id"]], answer)) != set(answer):
-            _refuse_different(run, [examples[prediction["id"]]])
+    for source_id, prediction in zip(wanted, predictions, strict=True):
+        answer = _checked(prediction)
+        if set(answers.setdefault(examples[source_id], answer)) != set(answer):
+            _refuse_different(run, [examples[source_id]])
     return answers
 
 
-def _checked(prediction: Mapping[str, Any], run: Run) -> tuple[str, ...]:
+def _example_id(given: str, run: Run) -> str:
     try:
-        return check_answer(prediction["prediction"], run.task.kind)
+        return example_of_run(given, run)
+    except BadInput as error:
+        sentence = f"{error} Nothing of this piece was stored."
+        raise ValidationError({"detail": sentence}) from error
+
+
+def _checked(prediction: Mapping[str, Any]) -> tuple[str, ...]:
+    try:
+        return check_answer(prediction["prediction"])
     except BadInput as error:
         raise ValidationError({"detail": f"Id {prediction['id']}: {error}."}) from error
 

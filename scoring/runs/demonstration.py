@@ -16,7 +16,7 @@ def load_demonstration_runs(benchmark: Benchmark) -> int:
 def _missing(task: Task) -> list[ItemSet]:
     done = set(Run.objects.filter(task=task, system=NAME).values_list("shots", "split"))
     shot_sets = task.item_sets.filter(role=Role.TRAINING)
-    return [each for each in shot_sets if (each.shots, each.split) not in done]
+    return [shot_set for shot_set in shot_sets if (shot_set.shots, shot_set.split) not in done]
 
 
 def _run_on(shot_set: ItemSet) -> bool:

@@ -29,9 +29,9 @@ class EpisodeIndex:
         item_set = self._set_of[question_id]
         if item_set is None:
             raise NoMatch("several episodes ask a question with this id: give one task with --task")
-        found = self._fields[item_set]
-        shots = found.shots if run.shots is None else run.shots
-        return replace(run, task=found.task, episode=found.episode, shots=shots)
+        fields = self._fields[item_set]
+        shots = fields.shots if run.shots is None else run.shots
+        return replace(run, task=fields.task, episode=fields.episode, shots=shots)
 
 
 def _fields_of_test_sets(benchmark: Benchmark, task: str) -> dict[int, RunFields]:
@@ -39,7 +39,7 @@ def _fields_of_test_sets(benchmark: Benchmark, task: str) -> dict[int, RunFields
     if task:
         sets = sets.filter(task__slug=task)
     training = sets.filter(role=Role.TRAINING).annotate(examples_count=Count("items"))
-    shots = {(each.task_id, each.episode): each.examples_count for each in training}
+    shots = {(item_set.task_id, item_set.episode): item_set.examples_count for item_set in training}
     return {
         set.pk: RunFields(
             task=set.task.slug,

@@ -1,16 +1,23 @@
-"""Free text becomes a set of pieces, by the written rule of the task's kind.
-
-White space around a piece, empty pieces and pieces equal to the word for none are dropped.
-Nothing else is normalised.
+"""Free text becomes a set of pieces, as a person would read it (annotation/kinds/replies.py), or by
+the separator and the word for none that the importer gives. What cannot be read stays as it is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from annotation.kinds import answer_kind
 
 
-def pieces_of(text: str, kind: str, *, separator: str = "", none_word: str = "") -> tuple[str, ...]:
-    pieces = answer_kind(kind).cut(text.strip(), separator)
+def pieces_of(
+    text: str,
+    kind: str,
+    *,
+    options: Sequence[str] = (),
+    separator: str = "",
+    none_word: str = "",
+) -> tuple[str, ...]:
+    if none_word and text.strip() == none_word:
+        return ()
+    pieces = answer_kind(kind).from_prompted(text, options, separator)
     stripped = (piece.strip() for piece in pieces)
     return distinct(piece for piece in stripped if not (none_word and piece == none_word))
 

@@ -1,6 +1,7 @@
 """The outcome of an import: how many records of each fate, why, and where it first occurred."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +55,24 @@ class Counts:
         ]
         more = len(self.reasons) - len(lines)
         return [*lines, f"and {more} other reasons"] if more > 0 else lines
+
+
+def counts_of(report: Mapping[str, Any]) -> Counts:
+    """What `as_plain` wrote into the report of a run; older versions wrote less."""
+    counts = Counts(**{fate: report.get(fate, 0) for fate in FATES})
+    for line in report.get("reasons", []):
+        key = (line["fate"], line["reason"])
+        counts.reasons[key] = line["count"]
+        counts.first[key] = line["first"]
+    return counts
+
+
+def tuning_of(report: Mapping[str, Any]) -> dict[str, str]:
+    """How a run was tuned, by the names of its settings, and what happened; empty where it was
+    not. As a command takes them, whatever the language of a page."""
+    tuning = report.get("tuning", {})
+    flat = {**tuning, **tuning.get("settings", {}), **report.get("tuned", {})}
+    return {name: str(value) for name, value in flat.items() if name != "settings"}
 
 
 FATES = ("matched", "unmatched", "missing", "duplicate", "refused", "left_out")

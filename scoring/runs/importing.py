@@ -1,19 +1,21 @@
 """Importing predictions: a file of any known format becomes complete runs.
 
-The file is read once, from top to bottom; predictions are stored a few thousand at a time, so that
-neither memory nor a database lock has to hold them all. If the import stops, what it began is
-removed.
+The file is read once, from top to bottom; predictions are stored a few hundred at a time, so that
+neither memory nor a database lock has to hold them all. Nobody sees a run before all of them are
+there. If the import stops, what it began is removed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from django.contrib.auth.models import User
+from django.db import IntegrityError
 
+from annotation.jobs.pacing import write
 from annotation.models import Benchmark, ItemSet
 from annotation.models.errors import BadInput
-from scoring.models import Run, RunState
+from scoring.models import RunState
 from scoring.runs.episodes import EpisodeIndex
 from scoring.runs.filling import Filling, ImportedRun
 from scoring.runs.formats.fields import over
@@ -27,10 +29,13 @@ from scoring.runs.formats.records import (
 )
 from scoring.runs.import_report import Counts
 from scoring.runs.joining import ItemFinder, NoMatch
+from scoring.runs.prompt_ids import as_prompted, of_prompt_id
 from scoring.runs.scores import keep_scores
+from scoring.runs.staging import publish, published_as, remove
 from scoring.runs.storing import find_task, find_test_set, open_run
 
 MOST_PENDING = 2_000
+MOST_TRIES = 5
 
 
 @dataclass
@@ -52,12 +57,12 @@ class RunsReport:
 def choose_benchmark(name: str) -> Benchmark:
     """The benchmark of this name, or the only one there is."""
     if name:
-        found = Benchmark.objects.filter(name=name).first()
-        if found is None:
+        benchmark = Benchmark.objects.filter(name=name).first()
+        if benchmark is None:
             raise BadInput(
                 f"There is no benchmark “{name}”; import it first (manage.py import_benchmark)."
             )
-        return found
+        return benchmark
     names = list(Benchmark.objects.values_list("name", flat=True))
     if len(names) != 1:
         there = f"there are {', '.join(names)}" if names else "there is none yet"
@@ -83,7 +88,10 @@ def import_predictions(
         raise
     if not report.runs:
         raise BadInput(_why_nothing(report))
-    keep_scores(imported.run for imported in report.runs if imported.is_new)
+    new = [imported.run for imported in report.runs if imported.is_new]
+    for run in new:
+        run.refresh_from_db()
+    keep_scores(new)
     return report
 
 
@@ -117,20 +125,47 @@ class _Importer:
             else:
                 self._take(record)
         for filling in self._fillings():
-            if imported := filling.finish():
-                self._report.runs.append(imported)
-            else:
-                self._report.counts.add(filling.counts)
+            filling.check_places()
+        self._finish_all()
+        self._publish()
         return self._report
 
+    def _finish_all(self) -> None:
+        together: list[int] = []
+        for filling in self._fillings():
+            imported = filling.finish(together=together)
+            if imported is None:
+                self._report.counts.add(filling.counts)
+                continue
+            self._report.runs.append(imported)
+            if imported.is_new:
+                together.append(imported.run.pk)
+
+    def _publish(self) -> None:
+        """What somebody else stored since it was compared is there already."""
+        for _ in range(MOST_TRIES):
+            new = [imported.run for imported in self._report.runs if imported.is_new]
+            try:
+                return publish(new)
+            except IntegrityError:
+                self._leave_out_what_is_there()
+        raise BadInput("Somebody else imports the same runs: import the file again.")
+
+    def _leave_out_what_is_there(self) -> None:
+        fillings = {filling.run.pk: filling for filling in self._fillings()}
+        for number, imported in enumerate(self._report.runs):
+            if imported.is_new and (same := published_as(imported.run)):
+                self._report.runs[number] = fillings[imported.run.pk].there_already(same)
+
     def take_away(self) -> None:
-        pks = [filling.run.pk for filling in self._fillings()]
-        Run.objects.filter(pk__in=pks, state=RunState.UPLOADING).delete()
+        remove(filling.run for filling in self._fillings())
 
     def _fillings(self) -> Iterator[Filling]:
         return (run for run in self._runs.values() if isinstance(run, Filling))
 
     def _take(self, record: ReadPrediction) -> None:
+        if record.prompted is None and (prompted := of_prompt_id(record.source_id)):
+            record = replace(record, prompted=prompted)
         try:
             filling = self._filling_for(record)
         except NoMatch as error:
@@ -141,12 +176,14 @@ class _Importer:
             filling.take(record)
             self._taken += 1
             if self._taken % MOST_PENDING == 0:
-                for each in self._fillings():
-                    each.flush()
+                for pending in self._fillings():
+                    pending.flush()
 
     def _filling_for(self, record: ReadPrediction) -> Filling:
         fields = over(record.run, self._options.run)
-        if record.any_episode:
+        if record.prompted is not None:
+            fields = as_prompted(fields, record.prompted.run, said=self._options.run)
+        elif record.any_episode:
             fields = self._episode_index().place(fields, record.source_id or "")
         known = self._runs.get(fields)
         if known is None:
@@ -158,12 +195,15 @@ class _Importer:
     def _begin(self, fields: RunFields) -> Filling | str:
         try:
             test_set = self._test_set(fields)
-            run = open_run(
-                test_set=test_set,
-                fields=fields,
-                source_format=self._reader.NAME,
-                source_name=self._path.name,
-                owner=self._owner,
+            run = write(
+                lambda: open_run(
+                    test_set=test_set,
+                    fields=fields,
+                    source_format=self._reader.NAME,
+                    source_name=self._path.name,
+                    owner=self._owner,
+                    state=RunState.STAGED,
+                )
             )
         except BadInput as error:
             return str(error)

@@ -5,6 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked
 from annotation.models import Item, ItemSet
 
 
@@ -28,14 +30,24 @@ class ItemFinder:
 
     def __init__(self, item_set: ItemSet) -> None:
         self.item_set = item_set
-        rows = Item.objects.filter(item_set=item_set).values_list("source_id", "example_id")
-        self.by_id = {str(source_id): example_id for source_id, example_id in rows}
+        rows = Item.objects.filter(item_set=item_set).order_by("position")
+        self.by_id = {
+            str(source_id): example_id
+            for source_id, example_id in rows.values_list("source_id", "example_id")
+        }
+        self._in_order = tuple(self.by_id.values())
         self.example_ids = frozenset(self.by_id.values())
         # Among equal examples, which one a record's id was assigned to.
         self._given: dict[int, dict[object, int]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self.example_ids)
+
+    def at(self, place: int) -> int:
+        """The example at a place of the test set, from 0. Raises NoMatch if there is none."""
+        if place >= len(self._in_order):
+            raise NoMatch("the test set has fewer items")
+        return self._in_order[place]
 
     def find(self, source_id: str | None, texts: Sequence[str] = ()) -> int:
         """The example's key. Raises NoMatch with the reason.
@@ -47,12 +59,24 @@ class ItemFinder:
         known = self.by_id.get(source_id or "")
         if not strings:
             return self._believed(known)
-        found = self._with_context_equal(strings) or self._with_context_inside(strings)
-        if found and known not in found:
-            return self._in_turn(found, source_id)
+        candidates = self._with_context_equal(strings) or self._with_context_inside(strings)
+        if candidates and known not in candidates:
+            return self._in_turn(candidates, source_id)
         if known is not None and self._holds_context(strings, known):
             return known
         raise NoMatch("no example of the test set has its context and question")
+
+    def options(self, example_id: int) -> tuple[str, ...]:
+        """The texts that an answer to it could be chosen from, where its kind offers any."""
+        return self._options[example_id]
+
+    @cached_property
+    def _options(self) -> dict[int, tuple[str, ...]]:
+        kind, choices = answer_kind(self.item_set.task.kind), self.item_set.choices
+        items = Item.objects.filter(item_set=self.item_set).select_related("example")
+        return {
+            item.example_id: kind.options(asked(item.example, choices)) for item in items.iterator()
+        }
 
     @cached_property
     def _texts(self) -> dict[int, _Texts]:
@@ -64,11 +88,11 @@ class ItemFinder:
     @cached_property
     def _by_context(self) -> dict[str, list[_Texts]]:
         """By the whole context, and by its first segment if it has several."""
-        found: dict[str, list[_Texts]] = defaultdict(list)
+        texts: dict[str, list[_Texts]] = defaultdict(list)
         for text in self._texts.values():
             for key in {text.context, text.segments[0] if text.segments else ""}:
-                found[key].append(text)
-        return found
+                texts[key].append(text)
+        return texts
 
     @staticmethod
     def _believed(known: int | None) -> int:
@@ -89,14 +113,14 @@ class ItemFinder:
     def _with_context_equal(self, strings: Collection[str]) -> list[int]:
         """One of the strings is the context; the longest counts, since a document's label may
         be a context too, and the question decides between several."""
-        found = {
-            each.example_id: each
+        matching = {
+            text.example_id: text
             for string in strings
-            for each in self._by_context.get(string, ())
-            if each.context in strings or all(part in strings for part in each.segments)
+            for text in self._by_context.get(string, ())
+            if text.context in strings or all(part in strings for part in text.segments)
         }
-        longest = max((len(each.context) for each in found.values()), default=0)
-        candidates = [each for each in found.values() if len(each.context) == longest]
+        longest = max((len(text.context) for text in matching.values()), default=0)
+        candidates = [text for text in matching.values() if len(text.context) == longest]
         if len(candidates) > 1:
             return _asked_last(candidates, strings)
         return [candidate.example_id for candidate in candidates]
@@ -109,10 +133,10 @@ class ItemFinder:
         best: tuple[int, int] = (-1, 0)
         candidates: list[_Texts] = []
         for text in self._texts.values():
-            place = max(_place(text, prompt[text.question]) for prompt in prompts)
-            if place > best:
-                best, candidates = place, [text]
-            elif place == best and candidates:
+            end = max(_ends_at(text, prompt[text.question]) for prompt in prompts)
+            if end > best:
+                best, candidates = end, [text]
+            elif end == best and candidates:
                 candidates.append(text)
         return _asked_last(candidates, strings)
 
@@ -131,19 +155,19 @@ def _without(string: str, question: str) -> str:
     return before + " " * len(question) + after if asked else ""
 
 
-def _place(each: _Texts, prompt: str) -> tuple[int, int]:
+def _ends_at(text: _Texts, prompt: str) -> tuple[int, int]:
     """Where the context ends in the prompt, and its length; (-1, 0) if not all is there."""
-    if not prompt or any(part not in prompt for part in each.segments):
+    if not prompt or any(part not in prompt for part in text.segments):
         return (-1, 0)
-    return max(prompt.rfind(part) + len(part) for part in each.segments), len(each.context)
+    return max(prompt.rfind(part) + len(part) for part in text.segments), len(text.context)
 
 
 def _asked_last(candidates: Collection[_Texts], strings: Collection[str]) -> list[int]:
     """Those whose question is asked last; none if they differ, since that would be a guess."""
     asked: dict[tuple[int, int], list[_Texts]] = defaultdict(list)
     for candidate in candidates:
-        if places := [s.rfind(candidate.question) for s in strings if candidate.question in s]:
-            asked[max(places) + len(candidate.question), len(candidate.question)].append(candidate)
+        if starts := [s.rfind(candidate.question) for s in strings if candidate.question in s]:
+            asked[max(starts) + len(candidate.question), len(candidate.question)].append(candidate)
     last = asked[max(asked)] if asked else []
-    is_guess = len({(each.segments, each.question) for each in last}) > 1
-    return [] if is_guess else sorted(each.example_id for each in last)
+    is_guess = len({(candidate.segments, candidate.question) for candidate in last}) > 1
+    return [] if is_guess else sorted(candidate.example_id for candidate in last)

@@ -2,13 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from annotation.models import Task
-from annotation.models.errors import NotReady
+from annotation.models.errors import NotReady, Refusal
+from scoring.comparison.form import is_well_formed
 from scoring.comparison.matrices import run_scores
+from scoring.comparison.released import released
 from scoring.comparison.scored_items import scored_items
 from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION
 from scoring.models import Run
@@ -38,14 +40,40 @@ class RunScore:
 
 def scores_of_run(run: Run) -> list[RunScore]:
     """One score per policy. Raises NotReady while the run is being uploaded."""
+    return _scores(run, REFERENCE_POLICIES)
+
+
+def released_score(run: Run) -> RunScore:
+    """All that a run shows to whoever may not see the gold: one mean, rounded, and that only where
+    it rests on an answer to every item, each in the form of the task. Raises Refusal otherwise."""
+    [score] = _scores(run, [run.task.reference_policy])
+    if run.episode is not None:
+        raise Refusal(
+            "A run on one episode shows no score of its own: the board of episodes shows the mean "
+            "of a system that answered every episode."
+        )
+    if score.is_partial:
+        raise Refusal(
+            f"This run answers {score.answered} of {score.items} items, and only a run that "
+            "answers all of them shows its score."
+        )
+    if not is_well_formed(run):
+        raise Refusal(
+            "An answer of this run has more pieces than a right answer could have, and such a run "
+            "does not show its score."
+        )
+    return replace(score, mean=released(score.mean))
+
+
+def _scores(run: Run, policies: Iterable[str]) -> list[RunScore]:
     if not run.is_complete:
         raise NotReady("This run is still being uploaded: finish it, then read its scores.")
     version = run.task.latest_gold_version().number
     items = scored_items(run.task, [run.test_set], version)[run.test_set_id]
-    found = []
-    for references in REFERENCE_POLICIES:
+    scores = []
+    for references in policies:
         vector = run_scores({run.pk: items}, references)[run.pk]
-        found.append(
+        scores.append(
             RunScore(
                 references=references,
                 normalisation=run.task.normalisation,
@@ -56,7 +84,7 @@ def scores_of_run(run: Run) -> list[RunScore]:
                 items=len(items),
             )
         )
-    return found
+    return scores
 
 
 def keep_scores(runs: Iterable[Run]) -> None:

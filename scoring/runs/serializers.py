@@ -139,7 +139,9 @@ class NewRunSerializer(serializers.Serializer[Any]):
 
 
 class PredictionSerializer(serializers.Serializer[Any]):
-    id = serializers.CharField(help_text="The id of the test example; numbers count as strings.")
+    id = serializers.CharField(
+        help_text="The id of the test example, or of its exported prompt; numbers count as strings."
+    )
     prediction = AnswerField()
 
 

@@ -1,26 +1,29 @@
 """A run from its first prediction to its completion, however the predictions arrive."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from annotation.benchmarks.subsets import PART
-from annotation.kinds import answer_kind
 from annotation.models import Benchmark, ItemSet, Role, Task
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.texts import is_text
+from scoring.comparison.form import answer_forms
 from scoring.models import Prediction, Run, RunState
 from scoring.runs.formats.fields import check_complete, stored_shots
 from scoring.runs.formats.records import RunFields
 from scoring.runs.free_text import distinct
 
-MOST_PIECES = 1_000
-LONGEST_PIECE = 10_000
+# In the report of a complete run: a checksum of its answers alone, whatever run they are named.
+ANSWERS = "answers_checksum"
+# Stands for a character that no database can hold.
+NO_TEXT = "\ufffd"
 
 Answers = Mapping[int, tuple[str, ...]]
 
@@ -41,6 +44,17 @@ class StoredAlready(Refusal):
         self.run = run
 
 
+class SameAnswers(Refusal):
+    """Another run of the system has exactly these answers, with other shots or another split."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(
+            f"run {run.pk} ({run.label}) has exactly these answers already: if the system really "
+            "gave them twice, import with --same-answers"
+        )
+        self.run = run
+
+
 @dataclass(frozen=True)
 class Added:
     stored: int
@@ -48,14 +62,17 @@ class Added:
     different: list[int]
 
 
-def find_task(benchmark: Benchmark, slug: str) -> Task:
+def find_task(benchmark: Benchmark, slug: str, *, tells_names: bool = True) -> Task:
+    """Raises BadInput; without `tells_names` it does not say which tasks there are."""
     tasks = {task.slug: task for task in benchmark.tasks.all()}
     if slug in tasks:
         return tasks[slug]
     if not slug and len(tasks) == 1:
         return next(iter(tasks.values()))
-    there = f"there are {', '.join(tasks)}" if tasks else "it has none"
     said = f"has no task “{slug}”" if slug else "has several tasks and nothing names one"
+    if not tells_names:
+        raise BadInput(f"the benchmark {benchmark.name} {said}: ask whoever gave you the token.")
+    there = f"there are {', '.join(tasks)}" if tasks else "it has none"
     raise BadInput(f"the benchmark {benchmark.name} {said}; {there} (give one with --task).")
 
 
@@ -85,6 +102,7 @@ def open_run(
     source_format: str,
     source_name: str = "",
     owner: User | None = None,
+    state: RunState = RunState.UPLOADING,
 ) -> Run:
     """A run that accepts predictions. Raises BadInput where something needed is not said."""
     check_complete(fields)
@@ -105,22 +123,28 @@ def open_run(
         source_format=source_format,
         source_name=source_name[-300:],
         owner=owner,
+        state=state,
     )
 
 
-def check_answer(pieces: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """The answer as it is stored. Raises BadInput if it cannot be."""
-    for piece in pieces:
-        if not is_text(piece):
-            raise BadInput("the prediction holds a character that is not text")
-        if len(piece) > LONGEST_PIECE:
-            raise BadInput(f"a piece of the prediction is longer than {LONGEST_PIECE} characters")
-    answer = distinct(pieces)
-    if len(answer) > MOST_PIECES:
-        raise BadInput(f"the prediction has more than {MOST_PIECES} pieces")
-    if problem := answer_kind(kind).problem_of_prediction(answer):
-        raise BadInput(problem)
-    return answer
+def check_answer(pieces: tuple[str, ...]) -> tuple[str, ...]:
+    """The answer as it is stored, whether or not it is in the form of its task: what is left out
+    would leave the mean. Raises BadInput where a database cannot hold it."""
+    if not all(map(is_text, pieces)):
+        raise BadInput("the prediction holds a character that is not text")
+    return distinct(pieces)
+
+
+def storable_answer(pieces: tuple[str, ...]) -> tuple[str, ...]:
+    """The same where nobody can be asked to send it again: a character that cannot be held is
+    replaced."""
+    return distinct(tuple(map(storable_text, pieces)))
+
+
+def storable_text(text: str) -> str:
+    if is_text(text):
+        return text
+    return "".join(character if is_text(character) else NO_TEXT for character in text)
 
 
 def add_predictions(run: Run, answers: Answers, *, all_or_none: bool = False) -> Added:
@@ -128,7 +152,7 @@ def add_predictions(run: Run, answers: Answers, *, all_or_none: bool = False) ->
     and with `all_or_none` the whole piece is refused (DifferentAnswer)."""
     with transaction.atomic():
         # Locked so that nothing comes in during the completion, or during this piece.
-        held = Run.objects.select_for_update().get(pk=run.pk)
+        held = Run.every.select_for_update().get(pk=run.pk)
         if held.is_complete:
             raise Frozen("This run is complete, and a complete run is final: make a new run.")
         there = dict(
@@ -156,10 +180,9 @@ def finish_run(run: Run, *, report: Mapping[str, Any]) -> None:
         with transaction.atomic():
             if Run.objects.select_for_update().get(pk=run.pk).is_complete:
                 return
-            checksum = checksum_of(run)
-            Run.objects.filter(pk=run.pk).update(
-                state=RunState.COMPLETE, checksum=checksum, report={**report, **_coverage(run)}
-            )
+            content = finished(run, report)
+            checksum = content["checksum"]
+            Run.objects.filter(pk=run.pk).update(state=RunState.COMPLETE, **content)
     except IntegrityError:
         same = Run.objects.filter(checksum=checksum).first()
         if same is None:
@@ -169,10 +192,53 @@ def finish_run(run: Run, *, report: Mapping[str, Any]) -> None:
         run.refresh_from_db()
 
 
+def finished(run: Run, report: Mapping[str, Any]) -> dict[str, Any]:
+    """What becomes known of a run once all its predictions are there."""
+    return {
+        "checksum": checksum_of(run),
+        "report": {
+            **report,
+            **_coverage(run),
+            **answer_forms(run).as_plain(),
+            ANSWERS: answers_checksum(run),
+        },
+    }
+
+
+def missing_answers(run: Run) -> int:
+    """How many items of its test set have no prediction."""
+    return run.test_set.items.count() - run.predictions.count()
+
+
+def same_answers(run: Run, together: Collection[int] = ()) -> Run | None:
+    """A run of the same system and test set that says the same, though it is named as another: the
+    first of them that is complete, or comes in together with it."""
+    there = Run.every.filter(Q(state=RunState.COMPLETE) | Q(pk__in=together))
+    others = there.filter(test_set=run.test_set, system__iexact=run.system)
+    if others.filter(checksum=checksum_of(run)).exists():
+        return None  # the same run once more, which changes nothing
+    checksum = answers_checksum(run)
+    for other in others.exclude(pk=run.pk).exclude(shots=run.shots, split=run.split).order_by("pk"):
+        # Runs stored by an older version do not say it.
+        if (other.report.get(ANSWERS) or answers_checksum(other)) == checksum:
+            return other
+    return None
+
+
+def answers_alike(run: Run) -> bool:
+    """Whether it says the same of every item."""
+    given = run.predictions.values_list("answer", flat=True)
+    return len({tuple(sorted(answer)) for answer in given}) == 1
+
+
+def answers_checksum(run: Run) -> str:
+    """SHA-256 over what the run says."""
+    return _checksum(_answers(run))
+
+
 def checksum_of(run: Run) -> str:
     """SHA-256 over what the run is and what it says, the same on every machine."""
-    rows = run.predictions.order_by().values_list("example__identity", "answer")
-    predictions = sorted((identity, sorted(answer)) for identity, answer in rows)
+    predictions = _answers(run)
     if not predictions:
         raise BadInput("The run has no predictions: upload some, then finish it.")
     identity = [
@@ -186,10 +252,18 @@ def checksum_of(run: Run) -> str:
         run.split,
         run.episode,
     ]
-    text = json.dumps([identity, predictions], ensure_ascii=False, separators=(",", ":"))
+    return _checksum([identity, predictions])
+
+
+def _answers(run: Run) -> list[tuple[str, list[str]]]:
+    rows = run.predictions.order_by().values_list("example__identity", "answer")
+    return sorted((identity, sorted(answer)) for identity, answer in rows)
+
+
+def _checksum(said: Any) -> str:
+    text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()
 
 
 def _coverage(run: Run) -> dict[str, int]:
-    matched = run.predictions.count()
-    return {"matched": matched, "missing": run.test_set.items.count() - matched}
+    return {"matched": run.predictions.count(), "missing": missing_answers(run)}

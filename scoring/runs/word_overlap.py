@@ -58,9 +58,9 @@ class WordOverlap:
             for gold in self.golds[known.pk]
         }
         words = {word for gold in golds for word in _WORD.findall(gold)}
-        found = [gold for gold in sorted(golds) if gold in text]
-        found += [run for run in _CAPITALISED.findall(text) if words & set(_WORD.findall(run))]
-        return list(dict.fromkeys(found))[: self.max_spans]
+        spans = [gold for gold in sorted(golds) if gold in text]
+        spans += [run for run in _CAPITALISED.findall(text) if words & set(_WORD.findall(run))]
+        return list(dict.fromkeys(spans))[: self.max_spans]
 
 
 def _words(example: Example) -> frozenset[str]:

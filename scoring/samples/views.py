@@ -1,24 +1,26 @@
 """What people and systems answered, item by item, as a zip of Every Eval Ever files."""
 
-from tempfile import TemporaryFile
-from zipfile import ZIP_DEFLATED, ZipFile
+from django.http import HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
 
-from django.http import FileResponse, HttpRequest
-from django.views.decorators.http import require_safe
-
-from scoring.comparison.requests import asked, for_researchers
-from scoring.samples.every_eval_ever import files
+from annotation.access.requests import ResearcherRequest
+from annotation.access.rights import Right
+from annotation.jobs.requests import document, large_file
+from scoring.comparison.ordered_files import wanted_file
+from scoring.comparison.requests import asked
 from scoring.samples.exporting import evaluations
+from scoring.samples.packing import archive_name, packed
+from scoring.samples.tasks import JOB
 
 
-@for_researchers
-@require_safe
-def samples(request: HttpRequest, scope: str, name: str) -> FileResponse:
-    # On disk rather than in memory: runs can have a million answers.
-    packed = TemporaryFile()  # noqa: SIM115  (the response closes it)
-    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
-        for evaluation in evaluations(*asked(request, scope, name)):
-            for path, content in files(evaluation).items():
-                archive.writestr(path, content)
-    packed.seek(0)
-    return FileResponse(packed, as_attachment=True, filename=f"every-eval-ever-{name}.zip")
+@require_http_methods(["GET", "HEAD", "POST"])
+def samples(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
+    """The file, or of a large study or benchmark a page on which it is ordered and fetched."""
+    found, choices = asked(request, scope, name, Right.GOLD)
+    file = wanted_file(JOB, found, choices)
+    if file.is_large:
+        back = reverse("scoring:comparison", args=[scope, name])
+        return large_file(request, file, "application/zip", back=back)
+    with packed(evaluations(found, choices)) as archive:
+        return document(archive.read(), "application/zip", archive_name(name))

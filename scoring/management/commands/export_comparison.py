@@ -13,6 +13,7 @@ from scoring.comparison.documents import FORMATS
 from scoring.comparison.scope import Scope
 from scoring.comparison.to_json import plain
 from scoring.core.intervals import ESTIMANDS
+from scoring.core.splits import SHOT_SETS
 from scoring.management.arguments import find_scope
 from scoring.management.output import put_document
 from scoring.tables import documents
@@ -36,6 +37,13 @@ class Command(BaseCommand):
             help="how several reference answers count (default: as each task says)",
         )
         parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
+        parser.add_argument(
+            "--shot-sets",
+            choices=SHOT_SETS,
+            default="these",
+            help="whether people's intervals are for these shot sets, or for new ones as well "
+            "(three splits or more)",
+        )
         parser.add_argument(
             "--simulated", action="store_true", help="include rows of simulated annotators"
         )
@@ -67,6 +75,7 @@ class Command(BaseCommand):
             choices = Choices(
                 references=options["references"],
                 estimand=options["estimand"],
+                shot_sets=options["shot_sets"],
                 shots=tuple(options["shots"]),
                 simulated=options["simulated"],
                 with_excluded=options["with_excluded"],

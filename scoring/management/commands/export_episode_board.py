@@ -44,8 +44,9 @@ class Command(BaseCommand):
             protocol=options["protocol"],
             for_researchers=True,
             simulated=options["simulated"],
+            sees_gold=True,
         )
-        if not board.places:
+        if not board.settings:
             raise CommandError(f"The benchmark {benchmark.name} has no episodes.")
         tables = episode_tables(board, paired_tests(board))
         wanted = chosen(tables, options["sheet"], options["format"])

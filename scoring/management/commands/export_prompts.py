@@ -8,30 +8,45 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.models import Study
 from annotation.models.errors import BadInput
-from scoring.prompts.formats import FORMATS
-from scoring.prompts.prompting import Wanted, prompt_sets
+from scoring.prompts.material import PromptSet
+from scoring.prompts.prompting import Wanted, prompt_sets, prompt_sets_of_study
+from scoring.prompts.writers import NAMES, templates_for, writer_of
 from scoring.runs.importing import choose_benchmark
 from scoring.runs.storing import find_task
 
 
 class Command(BaseCommand):
     help = (
-        "Print one JSON object per line with a prompt for every example: UniFew's multiple-choice "
-        "questions, or the training set as demonstrations before each test example. Add "
-        "`prediction` to the lines, name system and method, and import_runs takes them back. "
-        "Prints the gold of training examples, never that of test examples. Stores nothing."
+        "Print one JSON object per line with a prompt for every example: the description, the "
+        "training set and each test example as one text (icl) or as messages (chat); each example "
+        "by itself (pairs); or UniFew's questions (unifew, with --templates). Add what the model "
+        "answered as `answer`, and read_answers makes predictions of it. Prints the gold of "
+        "training examples, never that of test examples. Stores nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--benchmark", default="", help="needed if there are several")
         parser.add_argument("--task", default="", help="needed if there are several")
-        parser.add_argument("--format", choices=list(FORMATS), default="icl")
+        parser.add_argument(
+            "--study", default="", metavar="SLUG", help="as the people of this study saw it"
+        )
+        parser.add_argument("--format", choices=NAMES, default="icl")
+        parser.add_argument(
+            "--templates",
+            type=Path,
+            metavar="FILE",
+            help="question, joining and labels of each task, for the format unifew",
+        )
         parser.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
         parser.add_argument("--split", type=int, nargs="+", default=[], metavar="N")
         parser.add_argument("--episode", type=int, nargs="+", default=[], metavar="N")
         parser.add_argument(
-            "--seed", type=int, default=0, help="for the order of the training examples"
+            "--seed",
+            type=int,
+            default=0,
+            help="for the order of the training examples, stored in every line",
         )
         parser.add_argument("--output", type=Path, metavar="FILE")
 
@@ -51,8 +66,21 @@ class Command(BaseCommand):
         self.stderr.write(f"Written: {options['output']}")
 
     def _lines(self, options: dict[str, Any]) -> Iterator[str]:
-        task = find_task(choose_benchmark(options["benchmark"]), options["task"])
-        wanted = Wanted(options["shots"], options["split"], options["episode"])
-        for prompts in prompt_sets(task, wanted=wanted, seed=options["seed"]):
-            for line in FORMATS[options["format"]](prompts):
+        form = options["format"]
+        write = writer_of(form, templates_for(form, options["templates"]))
+        for prompts in _sets(options):
+            for line in write(prompts):
                 yield json.dumps(line, ensure_ascii=False)
+
+
+def _sets(options: dict[str, Any]) -> Iterator[PromptSet]:
+    wanted = Wanted(options["shots"], options["split"], options["episode"])
+    if options["study"]:
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            raise BadInput(f"There is no study “{options['study']}”.")
+        return prompt_sets_of_study(
+            study, task=options["task"], wanted=wanted, seed=options["seed"]
+        )
+    task = find_task(choose_benchmark(options["benchmark"]), options["task"])
+    return prompt_sets(task, wanted=wanted, seed=options["seed"])

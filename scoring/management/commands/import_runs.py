@@ -5,8 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.access.members import find_owner
+from annotation.management.arguments import add_owner
 from annotation.models.errors import BadInput
 from scoring.models import Method, ProtocolTag
 from scoring.runs.formats import reported
@@ -31,6 +34,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="a file, or a folder of files")
         parser.add_argument("--benchmark", help="needed if there are several and none is named")
+        add_owner(parser)
         _add_run_arguments(parser)
         parser.add_argument(
             "--filter",
@@ -50,17 +54,31 @@ class Command(BaseCommand):
             metavar="WORD",
             help="the word that stands for no answer in free text",
         )
+        parser.add_argument(
+            "--labels",
+            nargs="+",
+            default=[],
+            metavar="LABEL",
+            help="what label numbers mean, from 0, in MT-DNN's files",
+        )
+        parser.add_argument(
+            "--same-answers",
+            action="store_true",
+            help="store a run even if the system has given exactly its answers before, with other "
+            "shots or another split",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         failed = []
         try:
+            owner = find_owner(options["owner"])
             read_options = _read_options(options)
             sources = find_sources(options["path"])
         except BadInput as error:
             raise CommandError(str(error)) from error
-        for reader, path in sources.found:
+        for reader, path in sources.readable:
             try:
-                self._import(reader, path, read_options)
+                self._import(reader, path, read_options, owner)
             except BadInput as error:
                 failed.append(str(error))
         for path in sources.skipped:
@@ -68,13 +86,15 @@ class Command(BaseCommand):
         if failed:
             raise CommandError("\n".join(failed))
 
-    def _import(self, reader: Any, path: Path, options: ReadOptions) -> None:
+    def _import(self, reader: Any, path: Path, options: ReadOptions, owner: User | None) -> None:
         benchmark = choose_benchmark(options.run.benchmark or _named_benchmark(path))
         if reader is reported:
             lines = _score_lines(import_scores(path=path, benchmark=benchmark, options=options))
         else:
             lines = _run_lines(
-                import_predictions(reader=reader, path=path, benchmark=benchmark, options=options)
+                import_predictions(
+                    reader=reader, path=path, benchmark=benchmark, options=options, owner=owner
+                )
             )
         for line in lines:
             self.stdout.write(line)
@@ -112,6 +132,8 @@ def _read_options(options: Mapping[str, Any]) -> ReadOptions:
         # As a shell passes it: \t and \n stand for tab and line break.
         separator=options["separator"].replace("\\t", "\t").replace("\\n", "\n"),
         none_word=options["none"],
+        labels=tuple(options["labels"]),
+        same_answers=options["same_answers"],
     )
 
 

@@ -1,11 +1,15 @@
+from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.access.members import find_owner
+from annotation.management.arguments import add_owner
 from annotation.models import Assignment
+from annotation.models.errors import BadInput
 from annotation.simulation.demonstration import SLUG, demonstration, load_demonstration
 from scoring.runs.demonstration import load_demonstration_runs
 
@@ -17,10 +21,17 @@ class Command(BaseCommand):
         "Touches nothing else."
     )
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_owner(parser)
+
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            owner = find_owner(options["owner"])
+        except BadInput as error:
+            raise CommandError(str(error)) from error
         if demonstration() is None:
             self.stderr.write("Loading the demonstration study; this takes about half a minute.")
-        study = load_demonstration(at=timezone.now())
+        study = load_demonstration(at=timezone.now(), owner=owner)
         load_demonstration_runs(study.benchmark)
         simulated = Assignment.objects.simulated().filter(study=study).count()
         join = reverse("annotation:join_study", args=[study.join_token])

@@ -16,11 +16,11 @@ from scoring.planning.designs import (
     Assumptions,
     Contrast,
     Plan,
-    PlannedDesign,
     make_plan,
 )
 from scoring.planning.pilots import Pilot, read_pilot, read_system
-from scoring.planning.tables import plan_as_plain, thinned
+from scoring.planning.tables import plan_as_plain, plan_table
+from scoring.tables.text import as_text
 
 # The option of each field, for the sentence that says where its value comes from.
 FIELDS = {
@@ -52,6 +52,10 @@ class Command(BaseCommand):
         for name, what in FIELDS.items():
             whole = isinstance(getattr(Assumptions(), name), int)
             parser.add_argument(_option(name), dest=name, type=int if whole else float, help=what)
+        parser.add_argument(
+            "--mean", type=float, metavar="PERCENT", help="what people score on average"
+        )
+        parser.add_argument("--currency", help="of the rate and the budget (default: the pilot's)")
         parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
         pilot = parser.add_argument_group("a pilot")
         pilot.add_argument(
@@ -104,8 +108,10 @@ class Command(BaseCommand):
         if options["format"] == "json":
             self.stdout.write(json.dumps(plan_as_plain(plan), indent=1))
             return
-        for line in _table(plan):
+        for line in _rests_on(plan):
             self.stdout.write(line)
+        if plan.frontier:
+            self.stdout.write(f"\n{as_text(plan_table(plan))}")
         for note in plan.notes:
             self.stderr.write(note)
 
@@ -132,9 +138,13 @@ def _pilot(options: Mapping[str, Any]) -> Pilot | None:
 
 def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions:
     """What is given overrides what the pilot says, which overrides what is assumed."""
-    found = asdict(pilot.assumptions()) if pilot else {}
+    from_pilot = asdict(pilot.assumptions()) if pilot else {}
     given = {name: options[name] for name in FIELDS if options[name] is not None}
-    return Assumptions(**{**found, **given, "estimand": options["estimand"]})
+    if options["mean"] is not None:
+        given["mean"] = options["mean"] / 100
+    if options["currency"]:
+        given["currency"] = options["currency"].upper()
+    return Assumptions(**{**from_pilot, **given, "estimand": options["estimand"]})
 
 
 def _contrast(options: Mapping[str, Any], pilot: Pilot | None) -> Contrast | None:
@@ -149,8 +159,8 @@ def _contrast(options: Mapping[str, Any], pilot: Pilot | None) -> Contrast | Non
         return Contrast(points, runs=1 if runs is None else runs)
     if pilot is None:
         raise CommandError("How a system varies is estimated from a pilot: name one with --study.")
-    found = read_system(pilot, options["system"], options["method"])
-    return Contrast(points, **{**asdict(found), **({} if runs is None else {"runs": runs})})
+    spread = read_system(pilot, options["system"], options["method"])
+    return Contrast(points, **{**asdict(spread), **({} if runs is None else {"runs": runs})})
 
 
 def _sources(options: Mapping[str, Any], pilot: Pilot | None) -> Iterator[str]:
@@ -169,44 +179,15 @@ def _sources(options: Mapping[str, Any], pilot: Pilot | None) -> Iterator[str]:
         yield f"Assumed, so check them: {', '.join(assumed)}."
 
 
-def _table(plan: Plan) -> Iterator[str]:
+def _rests_on(plan: Plan) -> Iterator[str]:
     a = plan.assumptions
     yield (
-        f"{a.rate:g} an hour + {100 * a.fee:g} %; {a.onboarding_s:.0f} s onboarding, "
+        f"{a.rate:g} {a.currency} an hour + {100 * a.fee:g} %; {a.onboarding_s:.0f} s onboarding, "
         f"{a.shots} training items at {a.train_s:.1f} s, test items at {a.item_s:.1f} s, "
         f"at most {a.max_items}; {a.batches} batch{'es' * (a.batches > 1)}"
     )
     yield (
-        f"variance: annotators {a.annotator_var:.5f}, items {a.item_var:.5f}, "
-        f"rest {a.residual_var:.5f}; interval for {a.estimand.replace('_', ' ')}"
+        f"mean {100 * a.expected_mean:.1f}; variance: annotators {a.annotator_var:.5f}, "
+        f"items {a.item_var:.5f}, rest {a.residual_var:.5f}; "
+        f"interval for {a.estimand.replace('_', ' ')}"
     )
-    if not plan.frontier:
-        return
-    yield ""
-    yield (
-        f"{'':14}{'annotators':>10}{'items':>7}{'people':>8}{'cost':>10}{'width':>8}{'SE':>7}"
-        f"{'df':>8}{'coverage':>10}{'power':>7}"
-    )
-    if plan.recommended:
-        yield _line("recommended", plan.recommended)
-    if plan.three:
-        yield _line("three", plan.three)
-    yield ""
-    for planned in thinned(plan):
-        yield _line("", planned)
-    if plan.recommended and plan.recommended.detectable is not None:
-        yield ""
-        yield (
-            f"The recommended design shows a difference of "
-            f"{100 * plan.recommended.detectable:.1f} points four times out of five."
-        )
-
-
-def _line(name: str, planned: PlannedDesign) -> str:
-    d = planned.design
-    coverage = "" if d.coverage != d.coverage else f"{d.coverage:.3f}"
-    power = "" if planned.power is None else f"{planned.power:.2f}"
-    return (
-        f"{name:14}{d.annotators:>10}{d.items:>7}{d.people:>8}{d.cost:>10.2f}"
-        f"{100 * d.width:>8.2f}{100 * d.se:>7.2f}{d.df:>8.1f}{coverage:>10}{power:>7}"
-    ).rstrip()

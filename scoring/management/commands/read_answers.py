@@ -15,15 +15,16 @@ from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.registry import UnknownKind
 from annotation.kinds.spans import KIND as SPANS
 from annotation.models.errors import BadInput
+from scoring.runs.prompt_ids import HOW, PLACE
 
-KEPT = ("benchmark", "task", "shots", "split", "episode", "id")
+KEPT = ("id", *PLACE, *HOW)
 
 
 class Command(BaseCommand):
     help = (
         "Print predictions for import_runs from the lines of export_prompts, each with what the "
-        "model answered in `answer`: a letter before a label is removed. Lines of training "
-        "examples are left out. Reads a file; stores nothing."
+        "model answered in `answer`, read as a person would; what names no option stays as it "
+        "is, and is wrong. Lines of training examples are left out. Reads a file; stores nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -60,9 +61,12 @@ def _prediction(record: Record) -> list[str]:
     options = record.fields.get("options") or []
     if not isinstance(options, list):
         record.refuse("“options” must be the list that was exported.")
-    return _kind_of(record).from_prompted(
-        answer, [record.as_text(option, "an option") for option in options]
-    )
+    offered = [record.as_text(option, "an option") for option in options]
+    labels = record.fields.get("labels") or offered
+    if not isinstance(labels, list) or len(labels) != len(offered):
+        record.refuse("“labels” must be the list that was exported.")
+    names = dict(zip(offered, labels, strict=True))
+    return [names.get(piece, piece) for piece in _kind_of(record).from_prompted(answer, offered)]
 
 
 def _kind_of(record: Record) -> AnswerKind:

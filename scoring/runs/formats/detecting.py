@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.runs.formats import (
+    clues_lists,
     every_eval_ever,
     flex,
     helm,
@@ -14,6 +15,7 @@ from scoring.runs.formats import (
     inspect_json,
     lines,
     lm_eval,
+    mt_dnn,
     reported,
 )
 from scoring.runs.formats.json_files import read_opening
@@ -26,6 +28,8 @@ READERS: tuple[Reader, ...] = (
     lm_eval,
     every_eval_ever,
     flex,
+    mt_dnn,
+    clues_lists,
     lines,
 )
 
@@ -46,14 +50,22 @@ SUMMARIES = (
 )
 KNOWN = (
     "The project's own JSONL, samples of lm-evaluation-harness, Inspect logs (.json, .eval), "
-    "the folder of a HELM run, samples of Every Eval Ever, FLEX's predictions.json and reported "
-    "scores are read"
+    "the folder of a HELM run, samples of Every Eval Ever, FLEX's predictions.json, MT-DNN's "
+    "uids and predictions, lists of lists as CLUES's scorer takes them, and reported scores are "
+    "read"
+)
+# What NumPy's files begin with.
+ARRAY = b"\x93NUMPY"
+LOGITS = (
+    "an array of numbers, such as the logits that LM-BFF's recipe stores (.npy): neither the "
+    "examples nor the labels are in it, so it cannot be read. Take the largest of each row, and "
+    "write lines with id and prediction, in the order of the test file and of the labels"
 )
 
 
 @dataclass
 class Sources:
-    found: list[tuple[Any, Path]] = field(default_factory=list)
+    readable: list[tuple[Any, Path]] = field(default_factory=list)
     skipped: list[Path] = field(default_factory=list)
 
 
@@ -67,8 +79,8 @@ def find_sources(path: Path) -> Sources:
         if reader is None:
             sources.skipped.append(candidate)
         else:
-            sources.found.append((reader, candidate))
-    if not sources.found:
+            sources.readable.append((reader, candidate))
+    if not sources.readable:
         raise BadInput(_why_none(path, sources.skipped))
     return sources
 
@@ -89,16 +101,26 @@ def _candidates(path: Path) -> Iterator[Path]:
 
 def _reader_for(path: Path) -> Any | None:
     try:
-        if reported.fits(path):
+        # MT-DNN's files have scores too.
+        if reported.fits(path) and not mt_dnn.fits(path):
             return reported
         return next((reader for reader in READERS if reader.fits(path)), None)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
 
 
+def is_array(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(ARRAY)) == ARRAY
+
+
 def _why_none(path: Path, skipped: list[Path]) -> str:
     if path.is_dir():
-        return f"No file in {path} is in a supported format. {KNOWN}."
+        logits = next(filter(is_array, skipped), None)
+        said = f" {logits} is {LOGITS}." if logits else ""
+        return f"No file in {path} is in a supported format.{said} {KNOWN}."
+    if is_array(path):
+        return f"{path} is {LOGITS}."
     opening = read_opening(path)
     for members, what in SUMMARIES:
         if members <= opening.keys():

@@ -97,11 +97,11 @@ def _prediction(where: str, row: Mapping[str, Any]) -> ReadPrediction:
 
 def _answer_text(row: Mapping[str, Any]) -> str:
     extracted: list[str] = [
-        each["extracted_value"]
-        for each in row.get("answer_attribution") or []
-        if isinstance(each, dict)
-        and each.get("is_terminal", True)
-        and isinstance(each.get("extracted_value"), str)
+        attribution["extracted_value"]
+        for attribution in row.get("answer_attribution") or []
+        if isinstance(attribution, dict)
+        and attribution.get("is_terminal", True)
+        and isinstance(attribution.get("extracted_value"), str)
     ]
     if extracted:
         return extracted[-1]

@@ -11,7 +11,7 @@ from annotation.models.texts import is_text
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run
 from scoring.runs.formats.records import RunFields
 
-NAMES = tuple(each.name for each in fields(RunFields))
+NAMES = tuple(field.name for field in fields(RunFields))
 TEXTS = ("benchmark", "task", "system", "method", "parameters", "citation", "url")
 NUMBERS = ("split", "episode")
 FLAGS = ("uses_labelled", "uses_unlabelled")
@@ -20,11 +20,11 @@ LARGEST = 2**31 - 1
 
 def run_fields(given: Mapping[str, Any]) -> RunFields:
     """The fields of a run among a record's. Raises BadInput with what is wrong."""
-    found: dict[str, Any] = {}
+    checked: dict[str, Any] = {}
     for name in NAMES:
         if given.get(name) is not None:
-            found[name] = _check(name, given[name])
-    return RunFields(**found)
+            checked[name] = _check(name, given[name])
+    return RunFields(**checked)
 
 
 def over(base: RunFields, above: RunFields) -> RunFields:

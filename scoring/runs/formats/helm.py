@@ -84,10 +84,10 @@ def _predicted(path: Path) -> dict[tuple[str, int], int]:
             f"{path} weighed the choices one by one: per_instance_stats.json is needed beside it."
         )
     return {
-        (str(each["instance_id"]), each["train_trial_index"]): int(stat["mean"])
-        for each in read_json(file)
-        if not each.get("perturbation")
-        for stat in each["stats"]
+        (str(instance["instance_id"]), instance["train_trial_index"]): int(stat["mean"])
+        for instance in read_json(file)
+        if not instance.get("perturbation")
+        for stat in instance["stats"]
         if stat["name"]["name"] == "predicted_index" and stat.get("mean") is not None
     }
 

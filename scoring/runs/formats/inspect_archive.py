@@ -4,7 +4,7 @@ Inspect compresses with Zstandard, which Python's own zipfile reads from 3.14 on
 """
 
 import json
-import zipfile
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,16 @@ from annotation.models.errors import BadInput
 from scoring.runs.formats.inspect_samples import header_of, read_sample, run_of
 from scoring.runs.formats.records import Read, ReadOptions
 
+if sys.version_info >= (3, 14):
+    import zipfile
+
+    from compression.zstd import ZstdError
+else:
+    from backports.zstd import ZstdError, zipfile
+
 NAME = "Inspect log (.eval)"
-ZSTANDARD = 93
+# Of both modules: the backport's errors are classes of its own.
+BROKEN = (*UNREADABLE, zipfile.BadZipFile, ZstdError)
 
 
 def fits(path: Path) -> bool:
@@ -27,9 +35,8 @@ def fits(path: Path) -> bool:
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     with zipfile.ZipFile(path) as archive:
-        entries = archive.infolist()
+        entries: Any = archive.infolist()  # of either module
         check_entries(entries)
-        _check_compression(entries, path)
         run = run_of(header_of(_read(archive, "header.json", path), path.name))
         for entry in entries:
             if entry.filename.startswith("samples/") and entry.filename.endswith(".json"):
@@ -37,19 +44,10 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
                 yield from read_sample(sample, path.name, run, options)
 
 
-def _check_compression(entries: list[zipfile.ZipInfo], path: Path) -> None:
-    readable = hasattr(zipfile, "ZIP_ZSTANDARD")
-    if not readable and any(entry.compress_type == ZSTANDARD for entry in entries):
-        raise BadInput(
-            f"{path} is compressed with Zstandard, which needs Python 3.14: convert it with "
-            "“inspect log convert --to json --output-dir DIR FILE”, and import the JSON."
-        )
-
-
 def _read(archive: zipfile.ZipFile, name: str, path: Path) -> dict[str, Any]:
     try:
         value = json.loads(archive.read(name))
-    except (*UNREADABLE, RecursionError) as error:
+    except (*BROKEN, RecursionError) as error:
         raise BadInput(f"{path}: {name} cannot be read as JSON.") from error
     if not isinstance(value, dict):
         raise BadInput(f"{path}: {name} must hold a JSON object.")

@@ -19,6 +19,7 @@ from scoring.runs.formats.records import (
     Refused,
     RunFields,
 )
+from scoring.runs.prompt_ids import prompted
 
 # What tasks call their number of demonstrations; Inspect itself has no name for it.
 SHOTS = ("fewshot", "num_fewshot", "shots")
@@ -66,6 +67,7 @@ def _prediction(
         answer=answer_from(text, choices),
         source_id=as_id(sample.get("id")),
         texts=tuple(_texts(sample)),
+        prompted=prompted(_own_fields(sample)),
     )
 
 
@@ -85,13 +87,13 @@ def answer_from(text: str, choices: Collection[object]) -> Answer:
     """Letters become the choices that they stand for; anything else is free text."""
     labels = list(choices)
     tokens = [token.strip() for token in text.split(",")]
-    places = [_place(token) for token in tokens]
-    if text in labels or not labels or not all(0 <= place < len(labels) for place in places):
+    indices = [_choice_index(token) for token in tokens]
+    if text in labels or not labels or not all(0 <= index < len(labels) for index in indices):
         return FreeText(text)
-    return tuple(str(labels[place]) for place in places)
+    return tuple(str(labels[index]) for index in indices)
 
 
-def _place(token: str) -> int:
+def _choice_index(token: str) -> int:
     """A to Z, then 1, 2, …: the letters of Inspect's multiple choice; -1 for anything else."""
     if len(token) == 1 and token in string.ascii_uppercase:
         return string.ascii_uppercase.index(token)
@@ -105,6 +107,13 @@ def _texts(sample: Mapping[str, Any]) -> Iterator[str]:
     for text in (*_input_texts(sample.get("input")), *_metadata_texts(sample.get("metadata"))):
         # Long texts may stand apart from the place where they are used.
         yield str(attachments.get(text.removeprefix("attachment://"), text))
+
+
+def _own_fields(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a sample, which holds its record's fields, beside its id."""
+    metadata = sample.get("metadata")
+    fields = {"id": sample.get("id")}
+    return {**fields, **metadata} if isinstance(metadata, dict) else fields
 
 
 def _input_texts(given: object) -> Iterator[str]:

@@ -58,6 +58,15 @@ def members_of(file: IO[str], name: str, arrays: Collection[str] = ()) -> Iterat
             yield key, stream.value()
 
 
+def read_elements(path: Path) -> Iterator[Any]:
+    """Each element of a file's one array."""
+    with path.open(encoding="utf-8-sig") as file:
+        stream = _Stream(file, path.name)
+        stream.expect("[")
+        for _ in stream.until("]"):
+            yield stream.value()
+
+
 def read_json(path: Path) -> Any:
     """A whole document, for the small files beside the large ones."""
     try:
@@ -76,19 +85,19 @@ def read_opening(path: Path) -> dict[str, Any]:
     at = _skip(text, 0)
     if not text.startswith("{", at):
         return {}
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     at += 1
     try:
         while True:
             key, at = _decoder.raw_decode(text, _skip(text, at))
-            found[key] = None
-            found[key], at = _decoder.raw_decode(text, _skip(text, _skip(text, at) + 1))
+            members[key] = None
+            members[key], at = _decoder.raw_decode(text, _skip(text, _skip(text, at) + 1))
             at = _skip(text, at)
             if not text.startswith(",", at):
-                return found
+                return members
             at += 1
     except (ValueError, RecursionError, TypeError):
-        return found
+        return members
 
 
 def _skip(text: str, at: int) -> int:

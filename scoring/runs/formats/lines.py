@@ -23,6 +23,7 @@ from scoring.runs.formats.records import (
     Refused,
     RunFields,
 )
+from scoring.runs.prompt_ids import of_prompt_id, prompted
 
 NAME = "JSONL"
 HEADER = {"system", "method", "task", "shots"}
@@ -65,6 +66,7 @@ def _prediction(
     return ReadPrediction(
         where=where,
         run=over(header, run_fields(fields)),
+        prompted=prompted(fields) if of_prompt_id(source_id) else None,
         answer=_answer(fields, options),
         source_id=source_id,
         texts=texts,
@@ -74,7 +76,7 @@ def _prediction(
 def example_of(fields: Mapping[str, Any]) -> tuple[str | None, tuple[str, ...]]:
     """The id, and the texts to join by."""
     texts = [fields[name] for name in ("context", "question") if name in fields]
-    flat = [text for each in texts for text in (each if isinstance(each, list) else [each])]
+    flat = [text for value in texts for text in (value if isinstance(value, list) else [value])]
     source_id = as_id(fields.get("id"))
     if source_id is None and not flat:
         raise BadInput("the field “id” is missing")
@@ -85,6 +87,8 @@ def example_of(fields: Mapping[str, Any]) -> tuple[str | None, tuple[str, ...]]:
 
 def as_id(value: object) -> str | None:
     """Ids are compared as strings: files write 883 and "883" for the same example."""
+    if isinstance(value, float):
+        raise BadInput(f"the id must be a text or a whole number, but it is {value!r}")
     is_id = isinstance(value, str | int) and not isinstance(value, bool)
     return str(value) if is_id else None
 

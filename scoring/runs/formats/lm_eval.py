@@ -7,6 +7,7 @@ selection. Where the choices were weighed one by one, the likeliest is the answe
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from scoring.runs.formats.records import (
     Refused,
     RunFields,
 )
+from scoring.runs.prompt_ids import prompted
 
 NAME = "lm-evaluation-harness"
 ROW = {"doc_id", "doc", "resps", "filtered_resps"}
@@ -78,10 +80,10 @@ def _results(path: Path, date: str | None) -> Mapping[str, Any]:
     same_date = path.with_name(f"results_{date}.json")
     beside = sorted(path.parent.glob("results_*.json"))
     if date and same_date.is_file():
-        found = read_json(same_date)
+        results = read_json(same_date)
     else:
-        found = read_json(beside[0]) if len(beside) == 1 else {}
-    return found if isinstance(found, dict) else {}
+        results = read_json(beside[0]) if len(beside) == 1 else {}
+    return results if isinstance(results, dict) else {}
 
 
 def _in_millions(parameters: int) -> str:
@@ -98,6 +100,7 @@ def _prediction(where: str, row: Mapping[str, Any], run: RunFields) -> ReadPredi
         answer=_answer(row, requests, doc),
         source_id=as_id(doc.get("id")) if isinstance(doc, dict) else None,
         texts=(*_strings(doc), prompt),
+        prompted=prompted(doc),
     )
 
 
@@ -106,10 +109,10 @@ def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     arguments = row.get("arguments")
     if not isinstance(arguments, dict):
         return []
-    found: list[tuple[str, str]] = []
-    while isinstance(request := arguments.get(f"gen_args_{len(found)}"), dict):
-        found.append((str(request.get("arg_0", "")), str(request.get("arg_1", ""))))
-    return found
+    requests: list[tuple[str, str]] = []
+    while isinstance(request := arguments.get(f"gen_args_{len(requests)}"), dict):
+        requests.append((str(request.get("arg_0", "")), str(request.get("arg_1", ""))))
+    return requests
 
 
 def _answer(row: Mapping[str, Any], requests: Sequence[tuple[str, str]], doc: object) -> Answer:
@@ -147,9 +150,12 @@ def _likeliest(
 def _log_likelihood(response: object) -> float:
     try:
         # What cannot be indexed is refused like anything else that is not a number.
-        return float(response[0])  # type: ignore[index]
+        weight = float(response[0])  # type: ignore[index]
     except (TypeError, ValueError, IndexError, KeyError) as error:
         raise BadInput("a choice has no log-likelihood") from error
+    if isnan(weight):
+        raise BadInput("a choice's log-likelihood is not a number")
+    return weight
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -157,8 +163,8 @@ def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from _strings(each)
+        for part in value.values():
+            yield from _strings(part)
     elif isinstance(value, list):
-        for each in value:
-            yield from _strings(each)
+        for part in value:
+            yield from _strings(part)

@@ -1,9 +1,9 @@
 """What a reader of predictions passes to the import, whatever the format."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,24 @@ class ClassNumber:
     number: int
 
 
+@dataclass(frozen=True)
+class Prompted:
+    """What an exported prompt says of itself, which is believed before anything that a tool or an
+    option says."""
+
+    run: RunFields
+    # The example's own id.
+    example: str
+    # The texts that were offered, and the labels that they stand for.
+    options: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    # How the prompt was made.
+    how: Mapping[str, Any] = field(default_factory=dict)
+
+    def label_of(self, option: str) -> str:
+        return dict(zip(self.options, self.labels, strict=True)).get(option, option)
+
+
 Answer = tuple[str, ...] | FreeText | ClassNumber
 
 
@@ -50,6 +68,10 @@ class ReadPrediction:
     # The example by its id, or by texts that hold its context and question, or by both.
     source_id: str | None = None
     texts: tuple[str, ...] = ()
+    # Or by its place in the test set, from 0, in a file without ids.
+    place: int | None = None
+    # What the example says of itself, where it is an exported prompt.
+    prompted: Prompted | None = None
     # The id also gives the task and the episode.
     any_episode: bool = False
 
@@ -84,6 +106,10 @@ class ReadOptions:
     # Free text: what separates pieces, and which word means none.
     separator: str = ""
     none_word: str = ""
+    # What the numbers of labels mean, from 0, in a file that has numbers alone.
+    labels: tuple[str, ...] = ()
+    # Store answers that the system has given already, with other shots or another split.
+    same_answers: bool = False
 
 
 class Reader(Protocol):

@@ -5,7 +5,8 @@
  "references": "unknown", "source": "CLUES Table 6"}, …]}
 
 `shots` may be "all" (fully supervised); figures are in percent; `references` is the policy
-behind the figure: set, any or unknown.
+behind the figure: set, any or unknown. A `metric`, of the file or of a score, must be S1: figures
+in another one are refused, since tables would rank them beside S1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,9 @@ from scoring.runs.formats.json_files import read_members, read_opening
 from scoring.runs.formats.records import ReadOptions, Refused, RunFields
 
 NAME = "reported scores"
+METRIC = "S1"
+# Where files say what a figure measures.
+METRIC_NAMES = ("metric", "metric_name", "measure")
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ def read(path: Path, options: ReadOptions) -> Iterator[ReadScore | Refused]:
     for key, value in read_members(path, arrays={"scores"}):
         if key == "benchmark" and isinstance(value, str):
             benchmark = value
+        if key in METRIC_NAMES:
+            _check_metric(value)
         if key != "scores":
             continue
         number += 1
@@ -65,6 +71,8 @@ def read(path: Path, options: ReadOptions) -> Iterator[ReadScore | Refused]:
 def _score(where: str, given: object, benchmark: str) -> ReadScore:
     if not isinstance(given, Mapping):
         raise BadInput("a score must be an object")
+    for name in METRIC_NAMES:
+        _check_metric(given.get(name, METRIC))
     run = run_fields({"benchmark": benchmark, **given})
     kind = _one_of(given, "kind", ReportedKind.values)
     for name in ("task", "system", "shots"):
@@ -80,6 +88,15 @@ def _score(where: str, given: object, benchmark: str) -> ReadScore:
         references=_one_of({"references": "unknown", **given}, "references", References.values),
         source=_source(given),
     )
+
+
+def _check_metric(metric: object) -> None:
+    # As in "S1 (percent)".
+    if str(metric).upper().split()[:1] != [METRIC]:
+        raise BadInput(
+            f"the metric is {metric!r}, and figures are compared in S1 alone: leave out what was "
+            "measured in another metric"
+        )
 
 
 def _one_of(given: Mapping[str, Any], name: str, values: list[str]) -> str:

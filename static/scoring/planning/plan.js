@@ -1,17 +1,27 @@
-// The planner's sliders: each moves with its number, and any change replans.
+// The planner's sliders: each moves with its number, and any change replans. A typical value goes
+// into its number.
 (() => {
   "use strict";
 
   const form = document.querySelector("[data-plan]");
   if (!form) return;
 
-  const numberOf = (slider) => form.elements[slider.dataset.slides];
+  const numberOf = (name) => form.querySelector(`input[name="${name}"]`);
 
   for (const slider of form.querySelectorAll("[data-slides]")) {
-    const number = numberOf(slider);
+    const number = numberOf(slider.dataset.slides);
     slider.addEventListener("input", () => (number.value = slider.value));
     number.addEventListener("input", () => (slider.value = number.value));
     slider.value = number.value;
+  }
+  for (const button of form.querySelectorAll("[data-sets]")) {
+    button.addEventListener("click", (event) => {
+      event.preventDefault();
+      const number = numberOf(button.dataset.sets);
+      number.value = button.value;
+      number.dispatchEvent(new Event("input", { bubbles: true }));
+      number.dispatchEvent(new Event("change", { bubbles: true }));
+    });
   }
   form.dataset.ready = "";
 })();

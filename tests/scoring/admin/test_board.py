@@ -69,11 +69,12 @@ def test_lists_runs_by_what_was_decided(
     act(admin_client, "approve", stored("approved", run.owner))
     act(admin_client, "keep_off", stored("off", None))
     response = admin_client.get(RUNS, {"on_board": standing})
-    assert {found.system for found in response.context["cl"].queryset} == systems
+    assert {run.system for run in response.context["cl"].queryset} == systems
 
 
 def test_offers_the_decision_to_those_alone_who_may_take_it(client: Client, run: Run) -> None:
     reader = User.objects.create_user("reader", is_staff=True)
+    run.task.benchmark.memberships.create(user=reader, role="owner")
     reader.user_permissions.add(Permission.objects.get(codename="view_run"))
     client.force_login(reader)
     assert 'value="approve"' not in client.get(RUNS).content.decode()

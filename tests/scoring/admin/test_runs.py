@@ -25,6 +25,45 @@ def test_shows_a_run_with_its_report(admin_client: Client, tmp_path: Path) -> No
     assert "the test set does not have this id" in page
     assert "&lt;a&gt;.jsonl, line 2" in page
     assert "<a>" not in page
+    assert "1 of 1 answers hold a text that could not be chosen or given" in page
+    assert "&lt;Anna&gt;" in page
+
+
+def test_shows_how_the_prompts_of_a_run_were_made(admin_client: Client, tmp_path: Path) -> None:
+    benchmark = toy_benchmark()
+    line = {"system": "Toy", "method": "ICL", "prediction": ["It could be either."]}
+    how = {"format": "chat", "seed": 7, "shown": ["b", "a"]}
+    prompt = {**line, **how, "id": f"{benchmark.name}:mood:shots3-split1:test 0"}
+    [stored] = imported(written(tmp_path / "a.jsonl", [prompt]), benchmark).runs
+    page = admin_client.get(f"/admin/scoring/run/{stored.run.pk}/change/").content.decode()
+    assert "Prompts in the format chat, the shots in the order of seed 7: b, a" in page
+    assert "<q>It could be either.</q>" in page
+    assert "1 of 1 answers are not among the choices (bad, good)" in page
+
+
+def test_shows_how_a_run_was_tuned(admin_client: Client, tmp_path: Path) -> None:
+    run = one_run(tmp_path)
+    report = {
+        **run.report,
+        "tuning": {"settings": {"learning_rate": 5e-5}, "weights": "<abc>"},
+        "tuned": {"steps": 3, "device": "cpu"},
+    }
+    # As a run is stored: a complete one can no longer be changed.
+    Run.objects.create(
+        task=run.task,
+        test_set=run.test_set,
+        system="Tuned",
+        method="FT",
+        source_format="finetune_model",
+        state="complete",
+        checksum="0" * 64,
+        report=report,
+    )
+    tuned = Run.objects.get(system="Tuned")
+    page = admin_client.get(f"/admin/scoring/run/{tuned.pk}/change/").content.decode()
+    assert '<th scope="row">learning_rate</th><td>5e-05</td>' in page
+    assert "&lt;abc&gt;" in page
+    assert '<th scope="row">steps</th><td>3</td>' in page
 
 
 def test_lets_nobody_edit_a_run(admin_client: Client, tmp_path: Path) -> None:

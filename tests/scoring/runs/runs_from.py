@@ -27,10 +27,10 @@ def toy_benchmark(name: str = "toy") -> Benchmark:
 def imported(
     path: Path, into: Benchmark, *, run: Mapping[str, Any] | None = None, **options: Any
 ) -> RunsReport:
-    [(reader, found)] = find_sources(path).found
+    [(reader, file)] = find_sources(path).readable
     return import_predictions(
         reader=reader,
-        path=found,
+        path=file,
         benchmark=into,
         options=ReadOptions(run=RunFields(**(run or {})), **options),
     )
@@ -43,6 +43,6 @@ def answers(run: Run) -> dict[str, list[str]]:
 
 def written(path: Path, records: Iterable[object]) -> Path:
     """A file with one JSON object per line; strings are written as they are."""
-    lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
+    lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
     path.write_text("\n".join(lines) + "\n")
     return path

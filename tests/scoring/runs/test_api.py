@@ -11,14 +11,12 @@ from rest_framework.test import APIClient
 
 from annotation.models import Benchmark
 from scoring.leaderboard.approving import decide_runs
-from scoring.models import Prediction, Run, ScoreVector
+from scoring.models import Leaderboard, Prediction, Run, ScoreVector
 from scoring.runs import api
 from tests import make
 from tests.scoring.runs.runs_from import WHO, answers, toy_benchmark
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
-
-urlpatterns = [path("", include(api))]
+pytestmark = pytest.mark.django_db
 
 NEW = {**WHO, "task": "names", "parameters": "110M", "uses_labelled": False}
 PIECE = {"predictions": [{"id": "test 0", "prediction": ["Anna"]}]}
@@ -63,7 +61,10 @@ def test_takes_a_run_in_pieces_and_tells_its_scores(
     shown = finished.json()
     assert (shown["state"], shown["coverage"], shown["owner"]) == ("complete", 1.0, "rita")
     assert (shown["benchmark"], shown["task"], shown["shots"]) == ("toy", "names", 3)
-    scores = client.get(f"{run}scores/").json()
+    [score] = client.get(f"{run}scores/").json()
+    assert (score["references"], score["is_partial"]) == ("any", False)
+    assert score["mean"] == round(score["mean"], 1)
+    scores = client_of("ada", is_superuser=True, is_staff=True).get(f"{run}scores/").json()
     assert [score["references"] for score in scores] == ["set", "any"]
     assert all(0 <= score["mean"] <= 100 and not score["is_partial"] for score in scores)
 
@@ -71,7 +72,8 @@ def test_takes_a_run_in_pieces_and_tells_its_scores(
 def test_tells_the_submitter_how_a_run_stands_to_the_leaderboard(
     benchmark: Benchmark, client: APIClient
 ) -> None:
-    researcher = User.objects.create_user("researcher", is_staff=True)
+    researcher = User.objects.create_user("researcher")
+    benchmark.memberships.create(user=researcher, role="editor")
     run = new_run(client)
     assert client.get(run).json()["leaderboard"] is None
     send(client, run, WHOLE)
@@ -139,17 +141,41 @@ def test_says_what_is_wrong_with_a_piece(
     assert not Prediction.objects.exists()
 
 
-def test_refuses_several_labels_for_a_choice(benchmark: Benchmark, client: APIClient) -> None:
-    piece = {"predictions": [{"id": "test 0", "prediction": ["bad", "good"]}]}
-    answer = send(client, new_run(client, task="mood"), piece)
-    assert answer.status_code == 400
-    assert "a choice takes one label" in answer.json()["detail"]
+def test_takes_the_id_of_a_prompt_and_refuses_that_of_another_run(
+    benchmark: Benchmark, client: APIClient
+) -> None:
+    place = f"{benchmark.name}:names:shots3-split"
+    run = new_run(client)
+    right = {"predictions": [{"id": f"{place}1:test 0", "prediction": ["Anna"]}]}
+    assert send(client, run, right).status_code == 200
+    assert send(client, run, PIECE).json()["repeated"] == 1
+    wrong = {"predictions": [{"id": f"{place}2:test 1", "prediction": ["Anna"]}]}
+    refused = send(client, run, wrong)
+    assert refused.status_code == 400
+    assert "a prompt for another run" in refused.json()["detail"]
+
+
+def test_stores_several_labels_for_a_choice_and_counts_them(
+    benchmark: Benchmark, client: APIClient
+) -> None:
+    answers = [["bad", "good"], ["good"], ["so-so"], []]
+    piece = {
+        "predictions": [
+            {"id": f"test {n}", "prediction": answer} for n, answer in enumerate(answers)
+        ]
+    }
+    run = new_run(client, task="mood")
+    assert send(client, run, piece).status_code == 200
+    client.post(f"{run}finish/")
+    report = Run.objects.get().report
+    assert (report["malformed"], report["outside"], report["empty"]) == (1, 1, 1)
+    assert client.get(f"{run}scores/").status_code == 409, "several labels could read the gold"
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"task": "mnli"}, "has no task “mnli”; there are mood, names"),
+        ({"task": "mnli"}, "has no task “mnli”: ask whoever gave you the token"),
         ({"benchmark": "glue"}, "There is no benchmark “glue”"),
         ({"shots": "few"}, "“shots” must be a number from 0 or “all”"),
         ({"shots": None}, "null"),
@@ -170,11 +196,60 @@ def test_says_what_is_wrong_with_a_run(
     assert not Run.objects.exists()
 
 
-def test_keeps_a_finished_run_final(benchmark: Benchmark, client: APIClient) -> None:
+@pytest.mark.parametrize(
+    ("who", "is_told"),
+    [("stranger", False), ("staff", False), ("viewer", True), ("superuser", True)],
+)
+def test_names_tasks_to_members_alone(who: str, is_told: bool, benchmark: Benchmark) -> None:
+    refused = ACTORS[who]().post("/api/runs/", {**NEW, "task": "mnli"}, format="json")
+    assert refused.status_code == 400
+    assert ("mood" in refused.content.decode()) == is_told
+
+
+def test_names_tasks_to_everybody_where_the_board_does(
+    benchmark: Benchmark, client: APIClient
+) -> None:
+    Leaderboard.objects.create(benchmark=benchmark, is_public=True)
+    refused = client.post("/api/runs/", {**NEW, "task": "mnli"}, format="json")
+    assert "there are mood, names" in refused.content.decode()
+
+
+def test_names_benchmarks_to_members_alone(benchmark: Benchmark, client: APIClient) -> None:
+    viewer = member("viewer")
+    other = make.benchmark("hidden")
+    unnamed = {name: value for name, value in NEW.items() if name != "benchmark"}
+    assert viewer.post("/api/runs/", unnamed, format="json").json()["benchmark"] == "toy"
+    refused = client.post("/api/runs/", unnamed, format="json")
+    assert refused.status_code == 400
+    assert refused.json() == {"detail": "Name the benchmark in the field “benchmark”."}
+    other.memberships.create(user=User.objects.get(username="viewer"), role="viewer")
+    told = viewer.post("/api/runs/", unnamed, format="json").json()["detail"]
+    assert told == "Name the benchmark in the field “benchmark”; you know hidden, toy."
+
+
+def test_stores_a_partial_run_for_those_who_see_gold(benchmark: Benchmark) -> None:
+    client = client_of("ada", is_superuser=True, is_staff=True)
     run = new_run(client)
     send(client, run, PIECE)
+    assert client.post(f"{run}finish/").json()["coverage"] == 0.25
+    assert {score["coverage"] for score in client.get(f"{run}scores/").json()} == {0.25}
+
+
+def test_finishes_only_whole_runs_of_others(benchmark: Benchmark, client: APIClient) -> None:
+    run = new_run(client)
+    send(client, run, PIECE)
+    refused = client.post(f"{run}finish/")
+    assert refused.status_code == 409
+    assert refused.json()["detail"].startswith("3 of the 4 items have no prediction")
+    send(client, run, WHOLE)
+    assert client.post(f"{run}finish/").status_code == 200
+
+
+def test_keeps_a_finished_run_final(benchmark: Benchmark, client: APIClient) -> None:
+    run = new_run(client)
+    send(client, run, WHOLE)
     first = client.post(f"{run}finish/")
-    assert first.json()["coverage"] == 0.25
+    assert first.json()["coverage"] == 1
     assert client.post(f"{run}finish/").json() == first.json(), "once more changes nothing"
     assert send(client, run, WHOLE).status_code == 409
     assert client.delete(run).status_code == 409
@@ -195,7 +270,10 @@ def test_needs_predictions_to_finish_and_a_finish_for_scores(
     benchmark: Benchmark, client: APIClient
 ) -> None:
     run = new_run(client)
-    assert client.post(f"{run}finish/").json()["detail"].startswith("The run has no predictions")
+    assert client.post(f"{run}finish/").json()["detail"].startswith("4 of the 4 items have no")
+    researcher = client_of("ada", is_superuser=True, is_staff=True)
+    answer = researcher.post(f"{run}finish/")
+    assert answer.json()["detail"].startswith("The run has no predictions")
     send(client, run, PIECE)
     answer = client.get(f"{run}scores/")
     assert (answer.status_code, "finish it" in answer.json()["detail"]) == (409, True)
@@ -205,16 +283,28 @@ def test_refuses_what_is_stored_already(benchmark: Benchmark, client: APIClient)
     for who, detail in ((client, "as run"), (client_of("sam"), "stored already.")):
         runs = [new_run(who), new_run(who)] if who is client else [new_run(who)]
         for run in runs:
-            send(who, run, PIECE)
+            send(who, run, WHOLE)
             answer = who.post(f"{run}finish/")
         assert answer.status_code == 409
         assert detail in answer.json()["detail"]
+
+
+def member(role: str) -> APIClient:
+    """Of the benchmark, not of the run."""
+    client = client_of(role)
+    Benchmark.objects.get().memberships.get_or_create(
+        user=User.objects.get(username=role), role=role
+    )
+    return client
 
 
 ACTORS: dict[str, Callable[[], APIClient]] = {
     "anonymous": APIClient,
     "stranger": lambda: client_of("sam"),
     "staff": lambda: client_of("ada", is_staff=True),
+    "viewer": lambda: member("viewer"),
+    "editor": lambda: member("editor"),
+    "superuser": lambda: client_of("root", is_superuser=True),
     "owner": lambda: client_of("rita"),
 }
 REQUESTS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
@@ -225,19 +315,27 @@ REQUESTS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "delete": ("delete", "", None),
 }
 ALLOWED = {"read": 200, "scores": 409, "predictions": 200, "finish": 409, "delete": 204}
+# An editor of the benchmark uploads nothing to another's run.
+OF_EDITORS = {**ALLOWED, "predictions": 403, "finish": 403}
 
 
 @pytest.mark.parametrize("request_name", REQUESTS)
 @pytest.mark.parametrize("actor", ACTORS)
-def test_lets_owner_and_staff_in_alone(actor: str, request_name: str, benchmark: Benchmark) -> None:
+def test_lets_in_the_owner_and_who_sets_the_benchmark_up(
+    actor: str, request_name: str, benchmark: Benchmark
+) -> None:
     run = new_run(client_of("rita"))
     method, address, body = REQUESTS[request_name]
     answer = getattr(ACTORS[actor](), method)(run + address, body, format="json")
-    wanted = {"anonymous": 401, "stranger": 404}.get(actor, ALLOWED[request_name])
-    assert answer.status_code == wanted
+    refused = {"anonymous": 401, "stranger": 404, "staff": 404, "viewer": 404}
+    allowed = OF_EDITORS if actor == "editor" else ALLOWED
+    assert answer.status_code == refused.get(actor, allowed[request_name])
 
 
-@pytest.mark.parametrize(("actor", "seen"), [("stranger", 0), ("owner", 2), ("staff", 2)])
+@pytest.mark.parametrize(
+    ("actor", "seen"),
+    [("stranger", 0), ("staff", 0), ("viewer", 0), ("editor", 2), ("owner", 2), ("superuser", 2)],
+)
 def test_lists_what_one_may_see(actor: str, seen: int, benchmark: Benchmark) -> None:
     for split in (1, 2):
         new_run(client_of("rita"), split=split)
@@ -261,7 +359,7 @@ def test_lists_runs_by_task_in_a_fixed_number_of_queries(
 @override_settings(ROOT_URLCONF=__name__)
 def test_describes_itself(benchmark: Benchmark) -> None:
     generator: Any = SchemaGenerator
-    schema = generator(patterns=urlpatterns).get_schema(request=None, public=True)
+    schema = generator(patterns=[path("", include(api))]).get_schema(request=None, public=True)
     assert set(schema["paths"]) == {
         "/api/runs/",
         "/api/runs/{id}/",

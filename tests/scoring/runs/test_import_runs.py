@@ -107,6 +107,63 @@ def test_stores_other_predictions_as_another_run_and_says_so(tmp_path: Path) -> 
     )
 
 
+def mood_lines(answers: list[list[str]], **who: object) -> list[dict[str, object]]:
+    return [
+        {**WHO, "task": "mood", **who, "id": f"test {n}", "prediction": answer}
+        for n, answer in enumerate(answers)
+    ]
+
+
+def test_an_answer_that_breaks_the_form_stays_in_the_mean(tmp_path: Path) -> None:
+    toy_benchmark()
+    right = mood_lines([["good"], ["bad"], ["good"], ["bad"]])
+    wordy = [right[0], *({**line, "prediction": ["good", "bad", "so-so"]} for line in right[1:])]
+    shown = command(written(tmp_path / "a.jsonl", wordy))
+    [score, _] = scores_of_run(Run.objects.get())
+    assert not score.is_partial
+    assert score.mean < 100
+    assert "3 of 4 answers have more pieces than may be given" in shown
+    assert "3 of 4 answers are one and the same: “bad”, “good”, “so-so”" in shown
+
+
+def test_notices_the_same_file_under_another_split(tmp_path: Path) -> None:
+    toy_benchmark()
+    answers = [["good"], ["bad"], ["good"], ["bad"]]
+    path = written(tmp_path / "a.jsonl", mood_lines(answers))
+    command(path)
+    first = Run.objects.get()
+    sentence = (
+        rf"run {first.pk} \(3 shots, split 1\) has exactly these answers already.*--same-answers"
+    )
+    with pytest.raises(CommandError, match=sentence):
+        command(path, "--split", 2)
+    with pytest.raises(CommandError, match=sentence):
+        command(path, "--shots", 10, "--split", 1)
+    assert Run.objects.get() == first
+    shown = command(path, "--split", 2, "--same-answers")
+    assert f"the same answers as run {first.pk} (3 shots, split 1)" in shown
+    assert "there already, nothing changed" in command(path, "--split", 2)
+    assert Run.objects.count() == 2
+    command(path, "--system", "GPT-3")
+
+
+def test_takes_the_same_answer_everywhere_with_any_shots(tmp_path: Path) -> None:
+    toy_benchmark()
+    path = written(tmp_path / "a.jsonl", mood_lines([["good"]] * 4))
+    command(path)
+    assert "the same answers as run" in command(path, "--split", 2)
+    assert Run.objects.count() == 2
+
+
+def test_takes_splits_with_the_same_answers_that_come_in_one_file(tmp_path: Path) -> None:
+    toy_benchmark()
+    answers = [["good"], ["bad"], ["good"], ["bad"]]
+    lines = [line for split in (1, 2) for line in mood_lines(answers, split=split)]
+    shown = command(written(tmp_path / "a.jsonl", lines))
+    assert "the same answers as run" in shown
+    assert Run.objects.complete().count() == 2
+
+
 def test_says_what_became_of_every_line(tmp_path: Path) -> None:
     line = {**WHO, "task": "names", "id": "test 0", "prediction": ["Anna"]}
     lines = [line, line, {**line, "prediction": []}, {**line, "id": "883"}, "{", line]
@@ -142,13 +199,13 @@ def test_sorts_mixed_lines_into_their_runs(tmp_path: Path) -> None:
         for task, label in (("mood", "good"), ("names", "Anna"))
     ]
     report = imported(written(tmp_path / "a.jsonl", lines), toy_benchmark())
-    assert {(each.run.task.slug, each.run.split) for each in report.runs} == {
+    assert {(stored.run.task.slug, stored.run.split) for stored in report.runs} == {
         ("mood", 1),
         ("mood", 2),
         ("names", 1),
         ("names", 2),
     }
-    assert {each.counts.matched for each in report.runs} == {4}
+    assert {stored.counts.matched for stored in report.runs} == {4}
 
 
 def test_lets_options_win_over_what_the_file_says(tmp_path: Path) -> None:
@@ -229,8 +286,8 @@ def test_takes_away_what_it_began_when_it_stops(
         assert Prediction.objects.count() == 4
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scoring.runs.filling.finish_run", interrupted)
+    monkeypatch.setattr("scoring.runs.filling.describe", interrupted)
     with pytest.raises(KeyboardInterrupt):
         imported(path, benchmark)
-    assert not Run.objects.exists()
+    assert not Run.every.exists()
     assert not Prediction.objects.exists()

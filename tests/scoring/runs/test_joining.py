@@ -29,79 +29,79 @@ PAIR = (["A man sleeps.", "A man is awake."], "Does it follow?")
 
 
 def test_believes_an_id_that_comes_alone() -> None:
-    found, keys = items(FILM, PEOPLE)
-    assert found.find("1") == keys[1]
+    finder, keys = items(FILM, PEOPLE)
+    assert finder.find("1") == keys[1]
     with pytest.raises(NoMatch, match="does not have this id"):
-        found.find("7")
+        finder.find("7")
 
 
 def test_believes_an_id_whose_context_comes_along() -> None:
-    found, keys = items(PEOPLE, PLACES)
-    assert found.find("0", ["Read this: In  Belgrade : And answer."]) == keys[0]
+    finder, keys = items(PEOPLE, PLACES)
+    assert finder.find("0", ["Read this: In  Belgrade : And answer."]) == keys[0]
 
 
 def test_prefers_the_text_to_an_id_that_means_something_else() -> None:
-    found, keys = items(FILM, LONG)
-    assert found.find("0", ["the film is long"]) == keys[1]
+    finder, keys = items(FILM, LONG)
+    assert finder.find("0", ["the film is long"]) == keys[1]
     with pytest.raises(NoMatch, match="no example"):
-        found.find("0", ["a book"])
-    found, keys = items(PEOPLE, PLACES)
-    assert found.find("0", ["In Belgrade :", "List the places"]) == keys[1]
+        finder.find("0", ["a book"])
+    finder, keys = items(PEOPLE, PLACES)
+    assert finder.find("0", ["In Belgrade :", "List the places"]) == keys[1]
 
 
 def test_tells_examples_of_one_context_by_their_question() -> None:
-    found, keys = items(PEOPLE, PLACES)
-    assert found.find(None, ["In Belgrade :", "List the places"]) == keys[1]
+    finder, keys = items(PEOPLE, PLACES)
+    assert finder.find(None, ["In Belgrade :", "List the places"]) == keys[1]
     with pytest.raises(NoMatch):
-        found.find(None, ["In Belgrade :"])
+        finder.find(None, ["In Belgrade :"])
 
 
 def test_does_not_take_a_documents_label_for_its_context() -> None:
-    found, keys = items((["good"], "good or bad?"), FILM)
-    assert found.find(None, ["the film", "good"]) == keys[1]
+    finder, keys = items((["good"], "good or bad?"), FILM)
+    assert finder.find(None, ["the film", "good"]) == keys[1]
 
 
 def test_takes_what_a_prompt_asks_last() -> None:
-    found, keys = items(FILM, LONG, PEOPLE, PLACES)
+    finder, keys = items(FILM, LONG, PEOPLE, PLACES)
     shown = "the film\ngood or bad? good\n\n"
-    assert found.find(None, [shown + "the film is long\ngood or bad?"]) == keys[1]
-    assert found.find(None, ["the film is long\ngood or bad? bad\n\n" + shown]) == keys[0]
+    assert finder.find(None, [shown + "the film is long\ngood or bad?"]) == keys[1]
+    assert finder.find(None, ["the film is long\ngood or bad? bad\n\n" + shown]) == keys[0]
     asked = "In Belgrade : List the places. X\n\nIn Belgrade : List the people"
-    assert found.find(None, [asked]) == keys[2]
+    assert finder.find(None, [asked]) == keys[2]
 
 
 def test_does_not_take_a_word_of_the_question_for_a_context() -> None:
-    found, keys = items((["good"], "good or bad?"), LONG)
-    assert found.find(None, ["the film is long\ngood or bad?"]) == keys[1]
+    finder, keys = items((["good"], "good or bad?"), LONG)
+    assert finder.find(None, ["the film is long\ngood or bad?"]) == keys[1]
 
 
 def test_asks_the_id_where_the_texts_leave_a_doubt() -> None:
-    found, keys = items(PEOPLE, PLACES)
-    assert found.find("1", ["Read: In Belgrade : What do you say?"]) == keys[1]
+    finder, keys = items(PEOPLE, PLACES)
+    assert finder.find("1", ["Read: In Belgrade : What do you say?"]) == keys[1]
 
 
 def test_does_not_join_a_prompt_that_asks_something_else() -> None:
-    found, _ = items(FILM)
+    finder, _ = items(FILM)
     with pytest.raises(NoMatch):
-        found.find(None, ["I saw the film yesterday. Who directed it?"])
+        finder.find(None, ["I saw the film yesterday. Who directed it?"])
 
 
 def test_joins_contexts_of_several_segments() -> None:
-    found, keys = items(PAIR, (["A man sleeps.", "A man dreams."], "Does it follow?"))
-    assert found.find(None, ["A man sleeps.", "A man is awake.", "no"]) == keys[0]
-    assert found.find(None, ["A man sleeps. A man dreams. Does it follow?"]) == keys[1]
+    finder, keys = items(PAIR, (["A man sleeps.", "A man dreams."], "Does it follow?"))
+    assert finder.find(None, ["A man sleeps.", "A man is awake.", "no"]) == keys[0]
+    assert finder.find(None, ["A man sleeps. A man dreams. Does it follow?"]) == keys[1]
 
 
 def test_gives_equal_examples_to_records_one_by_one() -> None:
-    found, keys = items(FILM, FILM, LONG)
+    finder, keys = items(FILM, FILM, LONG)
     texts = ["the film", "good or bad?"]
-    assert [found.find(None, texts) for _ in range(3)] == [keys[0], keys[1], keys[0]]
+    assert [finder.find(None, texts) for _ in range(3)] == [keys[0], keys[1], keys[0]]
     again, keys = items(FILM, FILM, LONG)
     prompt = ["the film\ngood or bad?"]
     assert [again.find(name, prompt) for name in "xxyy"] == [keys[0], keys[0], keys[1], keys[1]]
 
 
 def test_does_not_guess_between_different_examples() -> None:
-    found, _ = items(FILM, (["the book"], "good or bad?"))
+    finder, _ = items(FILM, (["the book"], "good or bad?"))
     with pytest.raises(NoMatch):
-        found.find(None, ["the film", "the book", "good or bad?"])
+        finder.find(None, ["the film", "the book", "good or bad?"])

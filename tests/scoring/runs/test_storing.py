@@ -53,7 +53,9 @@ def test_makes_a_run_complete() -> None:
     run = completed(names_test_set())
     assert run.is_complete
     assert len(run.checksum) == 64
-    assert run.report == {"matched": 4, "missing": 0}
+    assert (run.report["matched"], run.report["missing"]) == (4, 0)
+    assert (run.report["malformed"], run.report["outside"], run.report["empty"]) == (0, 0, 0)
+    assert run.report["most_frequent"] == {"answer": ["Anna"], "count": 4}
 
 
 @pytest.mark.both_databases
@@ -73,7 +75,30 @@ def test_does_not_let_a_complete_run_change(change: Callable[[Run], object]) -> 
         change(run)
     run.refresh_from_db()
     assert (run.system, run.state) == ("BERT-Base", RunState.COMPLETE)
-    assert {tuple(each.answer) for each in run.predictions.all()} == {("Anna",)}
+    assert {tuple(prediction.answer) for prediction in run.predictions.all()} == {("Anna",)}
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_has_a_database_that_replaces_no_complete_run() -> None:
+    run = completed(names_test_set())
+    names = [field.column for field in Run._meta.concrete_fields]
+    values = ", ".join("'Another'" if name == "system" else name for name in names)
+    columns = ", ".join(names)
+    insert = f"INTO scoring_run ({columns}) SELECT {values} FROM scoring_run"
+    statement = {
+        "sqlite": f"INSERT OR REPLACE {insert}",
+        "postgresql": f"INSERT {insert} ON CONFLICT (id) DO UPDATE SET system = 'Another'",
+    }[connection.vendor]
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            # As any other program has it.
+            cursor.execute("PRAGMA recursive_triggers = OFF")
+        with pytest.raises(IntegrityError, match="final"):
+            cursor.execute(statement)
+    connection.close()
+    run.refresh_from_db()
+    assert run.system == "BERT-Base"
 
 
 @pytest.mark.both_databases
@@ -150,9 +175,9 @@ def test_has_a_checksum_that_follows_the_answers_alone() -> None:
 
 def test_finishes_once() -> None:
     run = completed(names_test_set())
-    checksum = run.checksum
+    before = (run.checksum, run.report)
     finish_run(run, report={"notes": ["later"]})
-    assert (run.checksum, run.report) == (checksum, {"matched": 4, "missing": 0})
+    assert (run.checksum, run.report) == before
 
 
 def test_refuses_to_finish_a_run_without_predictions() -> None:

@@ -55,11 +55,11 @@ def exported(**options: Any) -> list[dict[str, Any]]:
 def written(folder: Path, **options: Any) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Each evaluation's record with its samples."""
     call_command("export_every_eval_ever", output=folder, stderr=StringIO(), **options)
-    found = []
+    evaluations = []
     for path in sorted(folder.rglob("*.json")):
         samples = path.with_name(f"{path.stem}_samples.jsonl").read_text().splitlines()
-        found.append((json.loads(path.read_text()), list(map(json.loads, samples))))
-    return found
+        evaluations.append((json.loads(path.read_text()), list(map(json.loads, samples))))
+    return evaluations
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_prints_a_sample_for_every_answer_of_people_and_runs(batch: Batch) -> No
     assert len(rows) == 3 * 6
     assert all(row.keys() >= SAMPLE for row in rows)
     people = [row for row in rows if row["metadata"]["kind"] == "human"]
-    pseudonyms = {each.annotator.pseudonym for each in batch.assignments.all()}
+    pseudonyms = {assignment.annotator.pseudonym for assignment in batch.assignments.all()}
     assert {row["model_id"] for row in people} == {f"human/{name}" for name in pseudonyms}
     [system] = {row["model_id"] for row in rows} - {row["model_id"] for row in people}
     assert system == "BERT-Base"
@@ -117,9 +117,9 @@ def test_tells_the_time_of_people_by_the_servers_clock(batch: Batch) -> None:
 def test_writes_a_record_beside_the_samples_of_each_evaluation(
     batch: Batch, tmp_path: Path
 ) -> None:
-    found = written(tmp_path, study=batch.study.slug, organization="Our Lab")
-    assert len(found) == 3
-    for log, samples in found:
+    evaluations = written(tmp_path, study=batch.study.slug, organization="Our Lab")
+    assert len(evaluations) == 3
+    for log, samples in evaluations:
         detail = log["detailed_evaluation_results"]
         assert log.keys() >= LOG
         assert SAMPLES_PATH.fullmatch(detail["file_path"])
@@ -132,7 +132,7 @@ def test_writes_a_record_beside_the_samples_of_each_evaluation(
         [result] = log["evaluation_results"]
         mean = sum(row["evaluation"]["score"] for row in samples) / 6
         assert result["score_details"]["score"] == pytest.approx(mean)
-    assert len({log["evaluation_id"] for log, _ in found}) == 3
+    assert len({log["evaluation_id"] for log, _ in evaluations}) == 3
 
 
 def test_writes_the_same_files_from_the_same_rows(batch: Batch, tmp_path: Path) -> None:
@@ -247,8 +247,8 @@ def test_makes_safe_folders_of_any_name(tmp_path: Path) -> None:
     task = make.task(tests=2)
     for system in ("../../etc/passwd", "meta/Llama: 3?", "dots..."):
         measured.run(task, system=system)
-    found = written(tmp_path / "inside", benchmark=task.benchmark.name)
-    assert len(found) == 3
+    evaluations = written(tmp_path / "inside", benchmark=task.benchmark.name)
+    assert len(evaluations) == 3
     folders = {path.parent.relative_to(tmp_path / "inside") for path in tmp_path.rglob("*.json")}
     root = Path("data", task.benchmark.name)
     assert folders == {

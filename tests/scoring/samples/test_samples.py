@@ -23,7 +23,7 @@ def batch() -> Batch:
 def packed(client: Client, address: str) -> ZipFile:
     response: Any = client.get(address)
     assert response.status_code == 200
-    return ZipFile(BytesIO(b"".join(response.streaming_content)))
+    return ZipFile(BytesIO(response.content))
 
 
 def test_packs_two_files_for_everybody_who_answered(admin_client: Client, batch: Batch) -> None:
@@ -45,8 +45,8 @@ def test_packs_a_benchmark_and_follows_the_readers_choices(
     assert json.loads(first)["metadata"]["references"] == "set"
 
 
-def test_gives_the_gold_to_staff_alone(client: Client, batch: Batch) -> None:
+def test_gives_no_gold_to_strangers(client: Client, batch: Batch) -> None:
     address = f"/studies/{batch.study.slug}/every-eval-ever/"
     assert client.get(address)["Location"].startswith("/admin/login/")
     client.force_login(User.objects.create_user("somebody"))
-    assert client.get(address).status_code == 403
+    assert client.get(address).status_code == 404

@@ -24,7 +24,7 @@ def write(path: Path, content: object) -> Path:
     ],
 )
 def test_knows_a_format_by_its_fields(content: object, name: str, tmp_path: Path) -> None:
-    [(reader, _)] = find_sources(write(tmp_path / "a.json", content)).found
+    [(reader, _)] = find_sources(write(tmp_path / "a.json", content)).readable
     assert name == reader.NAME
 
 
@@ -39,7 +39,7 @@ def test_knows_a_format_by_its_fields(content: object, name: str, tmp_path: Path
     ],
 )
 def test_knows_the_files_that_others_write(place: str, name: str) -> None:
-    [(reader, _)] = find_sources(FILES / place).found
+    [(reader, _)] = find_sources(FILES / place).readable
     assert name == reader.NAME
 
 
@@ -48,8 +48,8 @@ def test_finds_every_file_of_a_folder_and_names_the_others(tmp_path: Path) -> No
     shutil.copytree(FILES / "lm_eval", tmp_path / "lm_eval")
     write(tmp_path / "notes.txt", "Read me.")
     sources = find_sources(tmp_path)
-    assert [path.name for _, path in sources.found[:3]] == ["joint", "names", "separate"]
-    assert len(sources.found) == 5
+    assert [path.name for _, path in sources.readable[:3]] == ["joint", "names", "separate"]
+    assert len(sources.readable) == 5
     skipped = sorted(path.name.partition("_")[0] for path in sources.skipped)
     assert skipped == ["notes.txt", "results"]
 

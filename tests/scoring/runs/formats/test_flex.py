@@ -6,6 +6,7 @@ import pytest
 
 from annotation.models import Benchmark, Example, Kind, Role
 from annotation.models.errors import BadInput
+from scoring.models import Run
 from tests import make
 from tests.scoring.runs.runs_from import answers, imported
 
@@ -47,7 +48,7 @@ def written(tmp_path: Path, predictions: Mapping[str, object]) -> Path:
 def test_finds_the_episode_and_reads_class_numbers_as_labels(tmp_path: Path) -> None:
     labels = {"q0": "0", "q1": "1", "q2": "0", "q3": "1"}
     path = written(tmp_path, {q: {"label": label, "score": 0.5} for q, label in labels.items()})
-    first, second = (each.run for each in imported(path, flex(), run=WHO).runs)
+    first, second = (stored.run for stored in imported(path, flex(), run=WHO).runs)
     assert (first.episode, first.shots) == (1, 2)
     assert (second.episode, second.shots) == (2, 0)
     assert answers(first) == {"q0": ["objective"], "q1": ["subjective"]}
@@ -57,8 +58,10 @@ def test_finds_the_episode_and_reads_class_numbers_as_labels(tmp_path: Path) -> 
 def test_counts_what_no_episode_asks_and_what_no_class_is(tmp_path: Path) -> None:
     given = {"q0": {"label": "2"}, "q1": {"label": "1"}, "zz": {"label": "0"}}
     total = imported(written(tmp_path, given), flex(), run=WHO).total
-    assert (total.matched, total.unmatched, total.refused, total.missing) == (1, 1, 1, 1)
-    assert ("refused", "there is no class 2: the test set has 2 choices") in total.reasons
+    assert (total.matched, total.unmatched, total.refused, total.missing) == (2, 1, 0, 0)
+    run = Run.objects.get()
+    assert answers(run) == {"q0": ["class 2"], "q1": ["subjective"]}
+    assert run.report["outside"] == 1
 
 
 def test_refuses_an_id_that_two_data_sets_use(tmp_path: Path) -> None:

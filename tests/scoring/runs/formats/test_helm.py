@@ -14,7 +14,7 @@ HELM = FILES / "helm"
 
 def test_reads_each_trial_as_a_split() -> None:
     report = imported(HELM / "joint", toy_benchmark())
-    first, second = (each.run for each in report.runs)
+    first, second = (stored.run for stored in report.runs)
     assert (first.system, first.shots, first.split) == ("made/toy-1b", 3, 1)
     assert (second.shots, second.split) == (3, 2)
     assert answers(second) == {f"test {n}": ["bad"] for n in range(4)}
@@ -28,7 +28,7 @@ def test_maps_letters_by_the_output_mapping() -> None:
         "test 2": ["good"],
         "test 3": ["C"],
     }
-    assert any("1 labels are not among the choices (bad, good)" in note for note in first.notes)
+    assert "1 of 4 answers are not among the choices (bad, good)" in first.notes
 
 
 def test_leaves_out_perturbed_instances() -> None:

@@ -113,14 +113,21 @@ def test_reads_an_archive_that_python_can_unpack(tmp_path: Path) -> None:
     assert from_archive.run == from_json
 
 
-def test_reads_an_archive_as_inspect_writes_it_or_says_how_to_convert_it() -> None:
-    archive, benchmark = FILES / "inspect" / "names.eval", toy_benchmark()
-    if hasattr(zipfile, "ZIP_ZSTANDARD"):  # from Python 3.14 on
-        run = imported(archive, benchmark).runs[0].run
-        assert answers(run)["test 1"] == ["Boris"]
-    else:
-        with pytest.raises(BadInput, match=r"Zstandard.*inspect log convert --to json"):
-            imported(archive, benchmark)
+def test_reads_an_archive_as_inspect_writes_it() -> None:
+    """Compressed with Zstandard, on every Python."""
+    archive = FILES / "inspect" / "names.eval"
+    run = imported(archive, toy_benchmark()).runs[0].run
+    assert answers(run)["test 1"] == ["Boris"]
+
+
+def test_refuses_an_archive_that_is_damaged(tmp_path: Path) -> None:
+    data = bytearray((FILES / "inspect" / "names.eval").read_bytes())
+    at = data.index(b"samples/")
+    data[at + 40 : at + 120] = bytes(80)
+    path = tmp_path / "names.eval"
+    path.write_bytes(data)
+    with pytest.raises(BadInput, match="cannot be read as JSON"):
+        imported(path, toy_benchmark())
 
 
 def test_refuses_a_log_that_is_cut_off(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_reads_the_members_that_the_whole_document_has(
 def test_gives_the_elements_of_an_array_one_by_one(elements: list[object]) -> None:
     text = json.dumps({"before": [1], "samples": elements, "after": 2})
     read = list(members_of(OneByOne(text), "a.json", arrays={"samples"}))
-    assert read == [("before", [1]), *(("samples", each) for each in elements), ("after", 2)]
+    assert read == [("before", [1]), *(("samples", element) for element in elements), ("after", 2)]
 
 
 @pytest.mark.parametrize(

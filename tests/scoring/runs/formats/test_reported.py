@@ -28,7 +28,7 @@ FIGURE = {
 }
 
 
-def stored(tmp_path: Path, into: Benchmark, *figures: dict[str, Any]) -> ScoresReport:
+def stored(tmp_path: Path, into: Benchmark, *figures: object) -> ScoresReport:
     path = tmp_path / "figures.json"
     path.write_text(json.dumps({"benchmark": into.name, "scores": figures}))
     return import_scores(path=path, benchmark=into, options=ReadOptions())
@@ -109,4 +109,23 @@ def test_refuses_a_file_without_a_usable_figure(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"No figure was imported\. figures\.json holds none"):
         stored(tmp_path, make.benchmark())
     with pytest.raises(BadInput, match="score 1: a score must be an object"):
-        stored(tmp_path, make.benchmark(), "85.9")  # type: ignore[arg-type]
+        stored(tmp_path, make.benchmark(), "85.9")
+
+
+@pytest.mark.parametrize("name", ["metric", "metric_name", "measure"])
+def test_refuses_figures_of_another_metric(tmp_path: Path, name: str) -> None:
+    figures = [{**FIGURE, name: "F1"}, {**FIGURE, name: "s1", "shots": 20}]
+    report = stored(tmp_path, make.benchmark(), *figures)
+    assert report.added == 1
+    assert "the metric is 'F1', and figures are compared in S1 alone" in str(report.refused)
+    assert ReportedScore.objects.get().shots == 20
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_refuses_a_file_of_another_metric(tmp_path: Path, is_first: bool) -> None:
+    path = tmp_path / "figures.json"
+    members = {"metric": "F1", "scores": [FIGURE]}
+    path.write_text(json.dumps(members if is_first else dict(reversed(members.items()))))
+    with pytest.raises(BadInput, match="the metric is 'F1'"):
+        import_scores(path=path, benchmark=make.benchmark(), options=ReadOptions())
+    assert not ReportedScore.objects.exists()

@@ -1,0 +1,52 @@
+"""Pack a study for readers elsewhere."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models.errors import Refusal
+from scoring.bundle.contents import Wanted
+from scoring.bundle.packing import export_bundle
+from scoring.management.arguments import find_study
+
+
+class Command(BaseCommand):
+    help = (
+        "Write a study as a zip: answers under pseudonyms, gold, hashes of the examples, the "
+        "figures, and a script that computes them again. Holds the gold of the test. Adds a line "
+        "to the study's log, and stores score vectors; changes no other row."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--study", required=True, metavar="SLUG")
+        parser.add_argument("--output", required=True, metavar="FILE", type=Path)
+        parser.add_argument(
+            "--texts", action="store_true", help="with the texts of examples and descriptions"
+        )
+        parser.add_argument("--simulated", action="store_true", help="with simulated annotators")
+        parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path = options["output"]
+        wanted = Wanted(
+            texts=options["texts"],
+            simulated=options["simulated"],
+            with_excluded=options["with_excluded"],
+        )
+        study = find_study(options["study"])
+        # A broken bundle never takes the place of a whole one.
+        part = file.with_name(f"{file.name}.part")
+        try:
+            with part.open("wb") as target:
+                checksum = export_bundle(study, target, wanted)
+            part.replace(file)
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        except OSError as error:
+            raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
+        finally:
+            part.unlink(missing_ok=True)
+        self.stderr.write(f"Written: {file}")
+        self.stderr.write(f"Checksum, to be published with it: {checksum}")

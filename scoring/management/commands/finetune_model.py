@@ -1,0 +1,236 @@
+"""Tune a model on each shot set or episode, ask it the test, and store what it answers as runs."""
+
+import json
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.access.members import find_owner
+from annotation.management.arguments import add_owner
+from annotation.models import Study
+from annotation.models.errors import BadInput
+from scoring.models import Method, ProtocolTag, Run, shots_label
+from scoring.prompts.prompting import Wanted
+from scoring.runs.formats.fields import run_fields
+from scoring.runs.importing import choose_benchmark
+from scoring.tuning.libraries import tuned_ways
+from scoring.tuning.settings import OPTIMIZERS, SCHEDULES
+from scoring.tuning.texts import FORMATS
+from scoring.tuning.tuning import LIMIT, Material, Plan, Step, predictions_of, steps, tune
+
+METHODS = (Method.FT, Method.PT)
+
+
+class Command(BaseCommand):
+    help = (
+        "Tunes the model in FOLDER (or of a hub's name) on each shot set or episode, asks it the "
+        "test, and stores each as a run; zero-shot sets are only asked. Text-to-text models (T5) "
+        "and encoders (BERT, RoBERTa, DeBERTa); the papers' settings where nothing else is said. "
+        "Adds runs, and changes no others: what is there already is not done again. Needs "
+        "requirements-models.txt."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", metavar="FOLDER", help="weights, config and tokenizer")
+        parser.add_argument(
+            "--checkpoint", type=Path, metavar="FILE", help="weights to load over those of FOLDER"
+        )
+        parser.add_argument("--method", choices=METHODS, default=Method.FT)
+        parser.add_argument(
+            "--format",
+            choices=FORMATS,
+            default="",
+            help="for text-to-text models: as people see an example (pairs, the default), "
+            "question and text alone (clues), or UniFew's questions (unifew, with --templates)",
+        )
+        parser.add_argument(
+            "--templates",
+            type=Path,
+            metavar="FILE",
+            help="wording of each task for --format unifew, or patterns and words for --method PT",
+        )
+        parser.add_argument("--device", default="auto", help="such as cpu or cuda (default: auto)")
+        parser.add_argument(
+            "--validation-split",
+            type=int,
+            metavar="N",
+            help="choose the epoch by the loss on this split; the system's name says so",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="also write the predictions there"
+        )
+        _add_material(parser)
+        _add_run(parser)
+        _add_settings(parser)
+        add_owner(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            plan = _plan(options)
+            todo = list(steps(plan))
+            self._show(plan, todo)
+            if not options["dry_run"]:
+                runs = list(self._runs(plan, todo))
+                if options["output"] is not None:
+                    _write(options["output"], runs)
+                    self.stderr.write(f"Written: {options['output']}")
+        except BadInput as error:
+            raise CommandError(str(error)) from error
+
+    def _show(self, plan: Plan, todo: list[Step]) -> None:
+        ways: Any = plan.ways
+        self.stdout.write(f"Model: {plan.source_name}, on {ways.source.device}")
+        self.stdout.write(f"Settings: {ways.settings.in_words()}")
+        for reason, count in _left_out(todo).items():
+            self.stdout.write(f"Left out, {count} × {reason}")
+        open_steps = [step for step in todo if not step.left_out]
+        there = sum(step.run is not None for step in open_steps)
+        self.stdout.write(f"{len(open_steps)} sets, {there} of them there already")
+        if not open_steps:
+            raise BadInput("Nothing is left to do: choose other tasks, shots or splits.")
+
+    def _runs(self, plan: Plan, todo: list[Step]) -> Iterator[Run]:
+        open_steps = [step for step in todo if not step.left_out]
+        for number, step in enumerate(open_steps, start=1):
+            where = f"{number} of {len(open_steps)}: {_named(step)}"
+            if step.run is not None:
+                yield step.run
+                continue
+            done = tune(plan, step, told=self._progress(where))
+            self.stdout.write(f"{where}: run {done.run.pk}")
+            for note in done.notes:
+                self.stdout.write(f"    {note}")
+            yield done.run
+
+    def _progress(self, where: str) -> Any:
+        """On one line of a terminal; a log gets a line for each set alone."""
+
+        def told(step: int, total: int, loss: float) -> None:
+            if self.stderr.isatty():
+                end = "\n" if step == total else ""
+                self.stderr.write(f"\r{where}: step {step} of {total}, loss {loss:.3f}", ending=end)
+
+        return told
+
+
+def _named(step: Step) -> str:
+    fields = step.fields
+    if "episode" in fields:
+        return f"{fields['task']}, episode {fields['episode']}"
+    split = "" if fields.get("split") is None else f", split {fields['split']}"
+    return f"{fields['task']}, {shots_label(fields['shots'])} shots{split}"
+
+
+def _left_out(todo: list[Step]) -> dict[str, int]:
+    reasons = [f"{step.fields['task']}: {step.left_out}" for step in todo if step.left_out]
+    return dict(Counter(reasons))
+
+
+def _write(path: Path, runs: list[Run]) -> None:
+    """As `import_runs` reads them."""
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            for run in runs:
+                for line in predictions_of(run):
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _add_material(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("what is asked")
+    group.add_argument("--benchmark", default="", help="needed if there are several")
+    group.add_argument("--study", default="", metavar="SLUG", help="as its people saw it")
+    group.add_argument("--task", nargs="+", default=[], metavar="T", help="default: all")
+    group.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
+    group.add_argument("--splits", type=int, nargs="+", default=[], metavar="S")
+    group.add_argument("--episodes", type=int, nargs="+", default=[], metavar="NUMBER")
+    group.add_argument(
+        "--limit", type=int, metavar="N", help="the first N test examples alone: a partial run"
+    )
+
+
+def _add_run(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("about the runs")
+    group.add_argument("--system", default="", help="default: the folder's name")
+    group.add_argument("--parameters", default="", help="such as 110M; default: counted")
+    group.add_argument("--citation", help="how to cite the system")
+    group.add_argument("--url", help="where to read about the system")
+    group.add_argument(
+        "--protocol",
+        action="append",
+        choices=ProtocolTag.values,
+        help="how it was prepared before; may be given several times",
+    )
+
+
+def _add_settings(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("settings, by default those of the papers")
+    group.add_argument("--optimizer", choices=OPTIMIZERS)
+    group.add_argument("--learning-rate", type=float)
+    group.add_argument("--schedule", choices=SCHEDULES)
+    group.add_argument("--warmup", type=float, help="part of the steps")
+    group.add_argument("--batch-size", type=int)
+    group.add_argument("--epochs", type=int)
+    group.add_argument("--steps", type=int, help="instead of epochs")
+    group.add_argument("--clip", type=float, help="largest norm of a gradient; 0: no limit")
+    group.add_argument("--max-length", type=int, help="of an input, in tokens")
+    group.add_argument("--stride", type=int, help="overlap of a long text's windows, in tokens")
+    group.add_argument("--longest-answer", type=int, help="in tokens")
+    group.add_argument("--demonstrations", type=int, help="draws of demonstrations, for PT")
+    group.add_argument("--seed", type=int, default=0, help="of the order and of the weights")
+
+
+def _plan(options: dict[str, Any]) -> Plan:
+    ways = tuned_ways().ways_of(
+        options["folder"],
+        checkpoint=options["checkpoint"],
+        device=options["device"],
+        method=options["method"],
+        form=options["format"],
+        templates=options["templates"],
+        given=options,
+    )
+    return Plan(
+        material=_material(options),
+        ways=ways,
+        fields=run_fields(
+            {
+                "system": options["system"] or Path(options["folder"]).resolve().name,
+                "method": options["method"],
+                "parameters": options["parameters"] or ways.source.parameters,
+                **{name: options[name] for name in ("citation", "url", "protocol")},
+            }
+        ),
+        tuning={
+            **ways.as_plain(),
+            "validation_split": options["validation_split"],
+            LIMIT: options["limit"],
+        },
+        validation_split=options["validation_split"],
+        source_name=options["folder"],
+        owner=find_owner(options["owner"]),
+    )
+
+
+def _material(options: dict[str, Any]) -> Material:
+    if options["limit"] is not None and options["limit"] < 1:
+        raise BadInput("--limit must be 1 or more.")
+    study = None
+    if options["study"]:
+        study = Study.objects.select_related("benchmark").filter(slug=options["study"]).first()
+        if study is None:
+            raise BadInput(f"There is no study “{options['study']}”.")
+    return Material(
+        benchmark=study.benchmark if study else choose_benchmark(options["benchmark"]),
+        study=study,
+        tasks=options["task"],
+        wanted=Wanted(options["shots"], options["splits"], options["episodes"]),
+        seed=options["seed"],
+        limit=options["limit"],
+    )

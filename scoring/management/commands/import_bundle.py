@@ -1,0 +1,39 @@
+"""Show another group's study."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.access.members import find_owner
+from annotation.management.arguments import add_owner
+from annotation.models.errors import Refusal
+from scoring.bundle.importing import import_bundle
+
+
+class Command(BaseCommand):
+    help = (
+        "Check a study bundle and show its figures, read-only, under “Studies of others”. Adds one "
+        "row; no study, task or annotator is made, and nobody in it counts as having seen a task."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="the zip, or the unpacked folder")
+        parser.add_argument(
+            "--checksum", default="", metavar="HEX", help="the checksum that its authors published"
+        )
+        add_owner(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            owner = find_owner(options["owner"])
+            study, is_new = import_bundle(
+                options["file"], owner=owner, checksum=options["checksum"]
+            )
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        done = "Imported" if is_new else "Imported before"
+        self.stdout.write(
+            f"{done}: {study.title} ({study.slug}), to be read under Studies of others."
+        )

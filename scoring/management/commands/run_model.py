@@ -1,0 +1,183 @@
+"""Ask a model what people were asked, and store its answers as runs."""
+
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.access.members import find_owner
+from annotation.management.arguments import add_owner
+from annotation.models import Study
+from annotation.models.errors import BadInput, Refusal
+from scoring.asking.asking import Outcome, Tally, ask_model
+from scoring.asking.estimating import as_text, estimate
+from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings, Prices
+from scoring.asking.subject import FORMATS, Subject
+from scoring.prompts.prompting import Wanted
+from scoring.prompts.writers import templates_for
+from scoring.runs.importing import choose_benchmark
+
+# Between two lines about how far it is.
+EVERY_S = 5.0
+
+
+class Command(BaseCommand):
+    help = (
+        "Shows a model the prompts of export_prompts, by Inspect AI, and stores its answers as "
+        "runs beside the people, with all that it wrote. Adds runs with their predictions, and "
+        "changes no complete ones; stopped and started again with the same options, it asks only "
+        "what is missing. Keys come from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, …; "
+        f"{KEY_OF_ENDPOINT} with --base-url) and are not stored."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "model", help="as Inspect names it (openai/…), or as the endpoint of --base-url does"
+        )
+        parser.add_argument("--benchmark", default="", help="needed if there are several")
+        parser.add_argument(
+            "--study", default="", metavar="SLUG", help="as the people of this study saw it"
+        )
+        parser.add_argument("--task", nargs="+", default=[], metavar="SLUG")
+        parser.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
+        parser.add_argument("--splits", type=int, nargs="+", default=[], metavar="S")
+        parser.add_argument("--episodes", type=int, nargs="+", default=[], metavar="NUMBER")
+        parser.add_argument("--format", choices=FORMATS, default="icl")
+        parser.add_argument(
+            "--templates", type=Path, metavar="FILE", help="UniFew's wording, for --format unifew"
+        )
+        parser.add_argument(
+            "--limit", type=int, metavar="N", help="the first N examples of each set: partial runs"
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="print the first prompts, how many, tokens and cost; ask and store nothing",
+        )
+        add_owner(parser)
+        _add_model_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            subject, settings = _subject(options), _settings(options)
+            owner, limit = find_owner(options["owner"]), _limit(options["limit"])
+            if options["dry_run"]:
+                self._show(estimate(subject, settings, owner=owner, limit=limit))
+                return
+            tell = self._teller(settings)
+            outcome = ask_model(subject, settings, owner=owner, limit=limit, tell=tell)
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        except KeyboardInterrupt as stop:
+            raise CommandError(
+                "Stopped. What was answered is stored; the same command asks the rest."
+            ) from stop
+        self._report(outcome, settings)
+
+    def _show(self, found: Any) -> None:
+        for task, line in found.first.items():
+            self.stdout.write(f"--- the first prompt of {task}, {line['id']}")
+            self.stdout.write(as_text(line))
+        self.stdout.write("---")
+        for sentence in found.in_words():
+            self.stdout.write(sentence)
+
+    def _teller(self, settings: ModelSettings) -> Any:
+        said_at = 0.0
+
+        def tell(tally: Tally, at: str) -> None:
+            nonlocal said_at
+            if time.monotonic() - said_at >= EVERY_S:
+                said_at = time.monotonic()
+                self.stderr.write(f"{at}: {tally.in_words(settings)}")
+
+        return tell
+
+    def _report(self, outcome: Outcome, settings: ModelSettings) -> None:
+        for imported in outcome.runs:
+            state = "new" if imported.is_new else "there already, nothing changed"
+            counts = imported.counts.in_words()
+            self.stdout.write(f"run {imported.run.pk}, {imported.run} ({state}): {counts}")
+            for line in imported.notes:
+                self.stdout.write(f"  {line}")
+        self.stdout.write(outcome.tally.in_words(settings))
+        if outcome.unfinished:
+            raise CommandError("\n".join(_what_failed(outcome)))
+
+
+def _what_failed(outcome: Outcome) -> list[str]:
+    missing = sum(len(asked.missing) for asked in outcome.unfinished)
+    runs = "; ".join(asked.in_words for asked in outcome.unfinished)
+    reasons = [f"  {count} ×: {why}" for why, count in outcome.tally.failures.most_common(3)]
+    return [
+        f"{missing} prompts got no answer, so these runs are not complete: {runs}. The same "
+        "command asks them again.",
+        *reasons,
+    ]
+
+
+def _add_model_arguments(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("about the model")
+    group.add_argument("--base-url", default="", metavar="URL", help="an OpenAI-compatible one")
+    group.add_argument(
+        "--completions",
+        action="store_true",
+        help="with --base-url: the prompt as it is, without a chat template, as base models take",
+    )
+    group.add_argument("--temperature", type=float, default=0.0)
+    group.add_argument(
+        "--seed", type=int, default=0, help="for the order of the shots, and for the model"
+    )
+    group.add_argument("--max-tokens", type=int, default=1024, help="longest answer")
+    group.add_argument("--connections", type=int, default=10, help="how many at the same time")
+    group.add_argument("--retries", type=int, default=5, help="of a request that failed")
+    group.add_argument("--cache", action="store_true", help="use Inspect's cache of answers")
+    group.add_argument(
+        "--prices",
+        type=float,
+        nargs=2,
+        metavar=("READ", "WRITTEN"),
+        help="USD for a million tokens of each",
+    )
+
+
+def _settings(options: dict[str, Any]) -> ModelSettings:
+    return ModelSettings(
+        model=options["model"],
+        base_url=options["base_url"],
+        completions=options["completions"],
+        temperature=options["temperature"],
+        seed=options["seed"],
+        max_tokens=options["max_tokens"],
+        connections=options["connections"],
+        retries=options["retries"],
+        cache=options["cache"],
+        prices=Prices(*options["prices"]) if options["prices"] else None,
+    )
+
+
+def _subject(options: dict[str, Any]) -> Subject:
+    study = None
+    if options["study"]:
+        study = Study.objects.filter(slug=options["study"]).select_related("benchmark").first()
+        if study is None:
+            raise BadInput(f"There is no study “{options['study']}”.")
+    named = options["benchmark"] or (study.benchmark.name if study else "")
+    form = options["format"]
+    return Subject(
+        benchmark=choose_benchmark(named),
+        study=study,
+        tasks=tuple(options["task"]),
+        wanted=Wanted(options["shots"], options["splits"], options["episodes"]),
+        form=form,
+        templates=templates_for(form, options["templates"]),
+        seed=options["seed"],
+    )
+
+
+def _limit(limit: int | None) -> int | None:
+    if limit is not None and limit < 1:
+        raise BadInput("The limit must be at least 1.")
+    return limit

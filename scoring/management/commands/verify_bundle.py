@@ -1,0 +1,34 @@
+"""Check a study bundle."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models.errors import Refusal
+from scoring.bundle.checking import verify_bundle
+
+
+class Command(BaseCommand):
+    help = (
+        "Check that a study bundle is as it was packed, and that its figures follow from its "
+        "answers and gold. Nothing in it is run. Reads and changes no row."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="the zip, or the unpacked folder")
+        parser.add_argument(
+            "--checksum", default="", metavar="HEX", help="the checksum that its authors published"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            checked = verify_bundle(options["file"], checksum=options["checksum"])
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stdout.write(
+            f"The bundle of the study {checked.about.get('study')} is as it was packed, and its "
+            f"{len(checked.figures)} figures follow from its answers and gold."
+        )
+        self.stdout.write(f"Checksum: {checked.checksum}")
