@@ -10,12 +10,11 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
 
 WORKDIR /app
 COPY constraints.txt requirements.txt ./
-RUN pip install --requirement requirements.txt
+COPY config/image.sh config/
+RUN sh config/image.sh requirements
 
 COPY . .
-# The key signs nothing here: collecting files only has to load the settings.
-RUN SECRET_KEY=unused DATA_DIR=/tmp/build python manage.py collectstatic --noinput \
-    && rm -r /tmp/build \
+RUN sh config/image.sh static \
     && useradd --create-home --uid 1000 baseliner \
     && mkdir /data && chown baseliner /data
 
@@ -26,6 +25,8 @@ EXPOSE 8000
 HEALTHCHECK --interval=10s --start-period=20s CMD \
     ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8000/healthz')"]
 
+# A worker of the server that died is replaced; should the server itself end, its container is
+# started again by what runs it: compose.yaml, or docker run --restart unless-stopped.
 CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--no-ws", \
-     "--workers", "2", "--blocking-threads", "1", "--workers-kill-timeout", "10", \
-     "config.wsgi:application"]
+     "--workers", "2", "--blocking-threads", "4", "--workers-kill-timeout", "10", \
+     "--respawn-failed-workers", "config.wsgi:application"]

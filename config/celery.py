@@ -13,15 +13,32 @@ ROOMS = [
     "annotation.jobs",
     "annotation.benchmarks",
     "annotation.work",
+    "annotation.studies",
+    "annotation.simulation",
+    "annotation.people",
+    "annotation.prolific",
     "scoring.comparison",
+    "scoring.samples",
+    "scoring.runs",
     "scoring.episodes",
+    "scoring.report",
+    "scoring.figures",
+    "scoring.asking",
 ]
 app.autodiscover_tasks(ROOMS)
 
 # No broker redelivers a message lost with its worker in time, so a job is a
 # row that the sweep takes up again; a lapsed lease makes a place claimable.
 EVERY_S = 60.0
-SCHEDULED = ["annotation.jobs.tasks.sweep_jobs", "annotation.work.tasks.expire_leases"]
+SCHEDULED = [
+    "annotation.jobs.tasks.sweep_jobs",
+    "annotation.work.tasks.expire_leases",
+    "annotation.benchmarks.tasks.remove_abandoned_imports",
+    "annotation.jobs.tasks.remove_old_files",
+    "annotation.people.tasks.summarise_work",
+    "annotation.prolific.tasks.poll_prolific",
+    "scoring.runs.tasks.remove_abandoned_runs",
+]
 app.conf.beat_schedule = {
     task: {
         "task": task,

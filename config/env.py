@@ -3,11 +3,13 @@
 import os
 import secrets
 import tempfile
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
+SQLITE_WAIT_S = 20
 POSTGRES = "write postgres://user:password@host:port/name"
 
 
@@ -33,6 +35,30 @@ def boolean(name: str, *, default: bool) -> bool:
     return value in TRUE
 
 
+def choice(name: str, choices: list[str]) -> str:
+    """One of them; the first where none is set."""
+    value = text(name, choices[0])
+    if value not in choices:
+        raise EnvironmentRefused(f"{name} is {value!r}: set it to {' or '.join(choices)}.")
+    return value
+
+
+def number(name: str, default: int, *, least: int = 1) -> int:
+    value = text(name, str(default))
+    if not (value.isascii() and value.isdigit() and len(value) <= 9 and int(value) >= least):
+        raise EnvironmentRefused(f"{name} is {value!r}: set it to a whole number from {least}.")
+    return int(value)
+
+
+def seconds(name: str) -> int | None:
+    value = text(name, "")
+    if not value:
+        return None
+    if not value.isdecimal() or not 1 <= int(value) <= 3600:
+        raise EnvironmentRefused(f"{name} is {value!r}: set it to a number of seconds, up to 3600.")
+    return int(value)
+
+
 def words(name: str) -> list[str]:
     """The words of a comma-separated list."""
     return [word for part in text(name, "").split(",") if (word := part.strip())]
@@ -51,10 +77,11 @@ def folder(name: str, default: Path) -> Path:
     return path
 
 
-def kept_secret(path: Path, *, length: int = 48) -> str:
-    """The secret kept in a file: random bytes at the first call, then always the same."""
+def kept_secret(path: Path, *, length: int = 48, first: str = "") -> str:
+    """The secret kept in a file: at the first call this one or random bytes, then always the
+    same."""
     if not path.exists():
-        _write_once(path, secrets.token_urlsafe(length))
+        _write_once(path, first or secrets.token_urlsafe(length))
     return path.read_text().strip()
 
 
@@ -71,21 +98,36 @@ def _write_once(path: Path, value: str) -> None:
         os.unlink(draft)
 
 
-def database(name: str, default: str, *, root: Path) -> dict[str, object]:
-    """Django's settings for the database that a URL names."""
+def networks(name: str, default: list[str]) -> list[IPv4Network | IPv6Network]:
+    """Addresses and networks from a comma-separated list."""
+    found = []
+    for word in words(name) or default:
+        try:
+            found.append(ip_network(word))
+        except ValueError as problem:
+            raise EnvironmentRefused(
+                f"{name} names {word!r}: write addresses or networks, as in 10.0.0.0/8."
+            ) from problem
+    return found
+
+
+def database(
+    name: str, default: str, *, root: Path, wait_s: int | None = None
+) -> dict[str, object]:
+    """Django's settings for the database that a URL names, and how long it waits for a lock."""
     url = text(name, default)
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
-        return _sqlite(name, url, root)
+        return _sqlite(name, url, root, wait_s or SQLITE_WAIT_S)
     if scheme in {"postgres", "postgresql"}:
-        return _postgres(name, url)
+        return _postgres(name, url, wait_s)
     raise EnvironmentRefused(
         f"{name} starts with {scheme!r}: it takes sqlite:///path/to/file "
         "or postgres://user:password@host:port/name."
     )
 
 
-def _sqlite(name: str, url: str, root: Path) -> dict[str, object]:
+def _sqlite(name: str, url: str, root: Path, wait_s: int) -> dict[str, object]:
     path = unquote(url.removeprefix("sqlite:///"))
     if not url.startswith("sqlite:///") or path in {"", ":memory:"}:
         raise EnvironmentRefused(
@@ -97,18 +139,19 @@ def _sqlite(name: str, url: str, root: Path) -> dict[str, object]:
         "NAME": str(root / path),
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
+            "timeout": wait_s,
             # FULL: what was acknowledged to a person survives a power cut.
+            # secure_delete: what was erased leaves the file too.
             # recursive_triggers: without it INSERT OR REPLACE passes the delete triggers.
             "init_command": (
-                "PRAGMA busy_timeout=20000; PRAGMA journal_mode=WAL; "
-                "PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;"
+                f"PRAGMA busy_timeout={1000 * wait_s}; PRAGMA journal_mode=WAL; "
+                "PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON; PRAGMA secure_delete=ON;"
             ),
         },
     }
 
 
-def _postgres(name: str, url: str) -> dict[str, object]:
+def _postgres(name: str, url: str, wait_s: int | None) -> dict[str, object]:
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -119,6 +162,8 @@ def _postgres(name: str, url: str) -> dict[str, object]:
         raise EnvironmentRefused(f"{name} names no database: {POSTGRES}.")
     # What follows the question mark is libpq's: sslmode, or a socket's folder as host.
     options = dict(parse_qsl(parts.query))
+    if wait_s:
+        options.setdefault("options", f"-c lock_timeout={wait_s}s")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": database_name,

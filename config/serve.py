@@ -1,4 +1,5 @@
-"""What `make run` does once the requirements are installed: prepares the data, serves, ends."""
+"""What `make run` does once the requirements are installed: prepares the data, serves, starts
+again what died, ends."""
 
 import ctypes
 import os
@@ -8,6 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from io import StringIO
 
 import django
@@ -15,14 +19,71 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 
 PYTHON = [sys.executable, "-W", "ignore:You're running the worker with superuser", "-m"]
-WEB = [*PYTHON, "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "1"]
+WEB = [*PYTHON, "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "4"]
 WEB += ["--no-ws", "--log-level", "warning", "--workers-kill-timeout", "3"]
+WEB += ["--respawn-failed-workers"]
 CELERY = [*PYTHON, "celery", "--quiet", "--app", "config"]
+# Long work gets what people leave of the processor.
+POLITELY = ["nice", "-n", "10"]
+WORKERS = ("first", "second")
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 PATIENCE_S = 10  # for a process to finish what it is doing
+# A process that dies sooner has failed to start: longer than that takes on a busy machine.
+STARTED_AFTER_S = 60
+MOST_FAILED_STARTS = 3
+LONGEST_PAUSE_S = 60
 
-Processes = dict[str, subprocess.Popen[bytes]]
+
+class CannotStart(Exception):
+    """A process fails at every start, and has never worked."""
+
+
+@dataclass
+class Service:
+    """A process that is started again whenever it died, after growing pauses."""
+
+    name: str
+    command: list[str]
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0
+    has_worked: bool = False
+    failed_starts: int = 0
+    start_again_at: float = 0
+
+    def start(self, *, at: float) -> None:
+        self.process = subprocess.Popen(self.command, preexec_fn=stand_apart)  # noqa: PLW1509  no threads here
+        self.started_at = at
+
+    def look_after(self, *, at: float) -> str:
+        """Notice that it died, or start it again when its pause is over; what to tell about it."""
+        if self.process is None:
+            if at >= self.start_again_at:
+                self.start(at=at)
+            return ""
+        status = self.process.poll()
+        if status is None:
+            return ""
+        # Its own children may have outlived it, and would share its port or its queue.
+        end_group(self.process, signal.SIGKILL)
+        self.process = None
+        return self._plan_next_start(status, at)
+
+    def _plan_next_start(self, status: int, at: float) -> str:
+        lasted = at - self.started_at >= STARTED_AFTER_S
+        self.has_worked = self.has_worked or lasted
+        self.failed_starts = 1 if lasted else self.failed_starts + 1
+        if not self.has_worked and self.failed_starts >= MOST_FAILED_STARTS:
+            raise CannotStart(
+                f"The {self.name} ended {self.failed_starts} times before it worked, "
+                f"the last time with status {status}: what it wrote above says why."
+            )
+        pause = min(2 ** (self.failed_starts - 1), LONGEST_PAUSE_S)
+        self.start_again_at = at + pause
+        return f"The {self.name} ended by itself, with status {status}. Next start in {pause} s."
+
+
+Services = list[Service]
 
 
 def main(host: str, port: str) -> None:
@@ -31,13 +92,18 @@ def main(host: str, port: str) -> None:
     for number in ENDING:
         signal.signal(number, lambda *_: sys.exit(0))
     links = prepared_data()
-    processes = start(host, port)
+    services = services_on(host, port)
     try:
-        watch(processes, until=lambda: answers(host, port))
+        for service in services:
+            service.start(at=time.monotonic())
+        watch(services, until=lambda: answers(host, port))
+        services[0].has_worked = True
         print(f"{links}\nBaseliner is running; Ctrl-C ends it.", flush=True)
-        watch(processes, until=lambda: False)
+        watch(services, until=lambda: False)
+    except CannotStart as problem:
+        sys.exit(str(problem))
     finally:
-        end(processes)
+        end(services)
 
 
 def refuse_a_taken_port(host: str, port: str) -> None:
@@ -68,18 +134,21 @@ def prepared_data() -> str:
     return links.getvalue()
 
 
-def start(host: str, port: str) -> Processes:
+def services_on(host: str, port: str) -> Services:
     address = ["--host", host, "--port", port]
-    commands = {
-        "web server": [*WEB, *address, "config.wsgi:application"],
-        "worker": [*CELERY, "worker", "--pool", "solo", "--loglevel", "warning"],
+    return [
+        Service("web server", [*WEB, *address, "config.wsgi:application"]),
+        # Two, so that nobody waits for an export as long as somebody's import takes.
+        *(Service(f"{name} worker", worker(name)) for name in WORKERS),
         # Not inside the worker: a killed worker would leave its schedule running.
-        "schedule": [*CELERY, "beat", "--loglevel", "warning"],
-    }
-    return {
-        name: subprocess.Popen(command, preexec_fn=stand_apart)  # noqa: PLW1509  no threads here
-        for name, command in commands.items()
-    }
+        Service("schedule", [*CELERY, "beat", "--loglevel=warning"]),
+    ]
+
+
+def worker(name: str) -> list[str]:
+    """One job at a time: a process that is killed takes no other job with it."""
+    options = ["--pool", "solo", "--hostname", f"{name}@%h", "--loglevel", "warning"]
+    return [*POLITELY, *CELERY, "worker", *options]
 
 
 def stand_apart() -> None:
@@ -90,33 +159,44 @@ def stand_apart() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def watch(processes: Processes, *, until: Callable[[], bool]) -> None:
-    """Wait; a process that ends by itself ends everything."""
+def watch(services: Services, *, until: Callable[[], bool]) -> None:
+    """Wait; what dies is started again, and the others are left alone."""
     while not until():
-        for name, process in processes.items():
-            if process.poll() is not None:
-                sys.exit(f"The {name} ended by itself, with status {process.returncode}.")
+        for service in services:
+            if told := service.look_after(at=time.monotonic()):
+                print(told, file=sys.stderr, flush=True)
         time.sleep(0.1)
 
 
 def answers(host: str, port: str) -> bool:
+    """Whether the application does, not the port alone; with what, is no matter."""
     try:
-        socket.create_connection((host, int(port)), timeout=1).close()
-    except OSError:
+        connection = HTTPConnection(host, int(port), timeout=5)
+        connection.request("GET", "/healthz")
+        connection.getresponse()
+    except (OSError, HTTPException):
         return False
+    connection.close()
     return True
 
 
-def end(processes: Processes) -> None:
+def end(services: Services) -> None:
     for number in ENDING:  # a second one would leave the rest of this undone
         signal.signal(number, signal.SIG_IGN)
-    for process in processes.values():
+    running = [service.process for service in services if service.process]
+    for process in running:
         process.terminate()
-    for process in processes.values():
+    for process in running:
         try:
             process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
-            process.kill()
+            end_group(process, signal.SIGKILL)
+
+
+def end_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """The process, if it still runs, and those that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 if __name__ == "__main__":

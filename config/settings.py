@@ -1,10 +1,11 @@
-"""They work as they are on a fresh clone; DEBUG=0 is production and requires a secret."""
+"""Settings that work unchanged on a fresh clone; DEBUG=0 is production and requires a secret."""
 
 import mimetypes
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import django_stubs_ext
+from django_guid.integrations import CeleryIntegration
 
 from config import env
 
@@ -13,6 +14,8 @@ django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = env.boolean("DEBUG", default=True)
+# Pages that show code and settings where something failed.
+DEBUG_PAGES = env.boolean("DEBUG_PAGES", default=False)
 # What this installation writes itself: the embedded database and queue, generated secrets.
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var")
 
@@ -22,6 +25,12 @@ else:
     SECRET_KEY = env.required(
         "SECRET_KEY", "production (DEBUG=0) signs with a long random value that only you know"
     )
+
+# Keys the hashes of identities, by which a person is found again. Where it is not set, SECRET_KEY
+# does: annotation/access/identity.py notices when the key changes.
+IDENTITY_KEY = env.text("IDENTITY_KEY", "")
+if DEBUG and not IDENTITY_KEY:
+    IDENTITY_KEY = env.kept_secret(DATA_DIR / "identity-key", first=SECRET_KEY)
 
 # Where people reach this installation: for the links that commands print.
 PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
@@ -35,7 +44,7 @@ ALLOWED_HOSTS = [
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.admin_site.ResearchersAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -49,19 +58,25 @@ INSTALLED_APPS = [
     "template_partials",
     "csp",
     "axes",
+    "django_guid",
     "annotation",
     "scoring",
     "config",
 ]
 
 MIDDLEWARE = [
+    "django_guid.middleware.guid_middleware",
+    "config.requests.watch",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
+    "config.error_pages.show_our_own",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
+    "config.guessing.slow_guessing",
     "django.middleware.common.CommonMiddleware",
+    "config.nul.refuse_nul",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
@@ -69,6 +84,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "config.busy.TryAgainMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -86,6 +102,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "libraries": {"wording": "annotation.work.wording"},
         },
     },
 ]
@@ -93,7 +110,13 @@ TEMPLATES = [
 # Database: connections stay open, which matters more than the choice of web server.
 DATABASES = {
     "default": {
-        **env.database("DATABASE_URL", f"sqlite:///{DATA_DIR}/baseliner.sqlite3", root=BASE_DIR),
+        **env.database(
+            "DATABASE_URL",
+            f"sqlite:///{DATA_DIR}/baseliner.sqlite3",
+            root=BASE_DIR,
+            # For a lock that others hold; the web server does not wait long: config/wsgi.py.
+            wait_s=env.seconds("DATABASE_WAIT_S"),
+        ),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
     }
@@ -149,6 +172,14 @@ mimetypes.add_type("text/javascript", ".js")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 BENCHMARK_UPLOAD_MAX_BYTES = 200_000_000
 
+# Asked only by studies whose owners stored a token.
+PROLIFIC_API = env.text("PROLIFIC_API", "https://api.prolific.com/api/v1/").rstrip("/") + "/"
+
+# Runs of those who may not see the gold: how many one person may finish a day on one task, since
+# each shows a mean, and how many may be open at once.
+RUNS_A_DAY = env.number("RUNS_A_DAY", 5)
+OPEN_RUNS = env.number("OPEN_RUNS", 100)
+
 # Security
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -166,10 +197,18 @@ SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_SECURE = not DEBUG
 CSRF_COOKIE_SECURE = not DEBUG
 SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 24 * 60 * 60
-# These headers may only be believed behind a proxy that sets them itself.
+# The headers of a proxy are believed from there alone: this machine, and the networks next to it.
+PROXIES = env.networks(
+    "PROXIES",
+    [
+        *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+        *("::1", "fc00::/7"),
+    ],
+)
 if env.boolean("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     AXES_CLIENT_IP_CALLABLE = "config.proxy.client_address"
+    MIDDLEWARE.insert(0, "config.proxy.name_the_client")
 
 # API
 REST_FRAMEWORK = {
@@ -188,7 +227,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Human baselines for few-shot language benchmarks.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    # The sidecar's copies, not those of a network that others run.
+    # The sidecar's copies, not those of a content delivery network.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
@@ -205,7 +244,18 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
         # With the default of one second, people would wait that long for every job.
         "polling_interval": 0.1,
     }
+elif CELERY_BROKER_URL.startswith(("redis:", "rediss:")):
+    # Somebody waits for the page that orders a job, and the job is stored in any case.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "socket_connect_timeout": 1,
+        "socket_timeout": 5,
+        "max_retries": 1,
+    }
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
+# A worker waits for its broker however long that takes.
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -213,22 +263,81 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # The schedule is every minute, always: nothing to keep on a disk.
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 
+# What all processes share for a short time: a Redis that is there anyway, else files.
+if CELERY_BROKER_URL.startswith(("redis:", "rediss:")):
+    SHARED: dict[str, object] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": CELERY_BROKER_URL,
+        "KEY_PREFIX": "baseliner",
+    }
+else:
+    SHARED = {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": env.folder("CACHE_DIR", DATA_DIR / "cache"),
+        "OPTIONS": {"MAX_ENTRIES": 5_000},
+    }
+CACHES = {"default": SHARED}
+
+# Models that researchers may ask from a page, with the keys of this environment: names as Inspect
+# has them (openai/…), or for an OpenAI-compatible endpoint its name for the model @ its address.
+MODELS = env.words("MODELS")
+
+# How much may come from one address, and by one link, in so many minutes; 0 is no limit. A whole
+# laboratory may share an address.
+THROTTLE_MINUTES = env.number("THROTTLE_MINUTES", 10)
+THROTTLES = {
+    "joins_per_address": env.number("JOINS_PER_ADDRESS", 1_000, least=0),
+    "joins_per_link": env.number("JOINS_PER_LINK", 10_000, least=0),
+    "consents_per_address": env.number("CONSENTS_PER_ADDRESS", 300, least=0),
+    "consents_per_link": env.number("CONSENTS_PER_LINK", 3_000, least=0),
+    "wrong_codes_per_address": env.number("WRONG_CODES_PER_ADDRESS", 30, least=0),
+    "failed_sign_ins_per_address": env.number("FAILED_SIGN_INS_PER_ADDRESS", 30, least=0),
+}
+
+# Logging and metrics. As JSON the log holds every request, by its address's name.
+LOG_FORMAT = env.choice("LOG_FORMAT", ["text", "json"])
+# Told of every error, without its message.
+ERROR_HOOK = env.text("ERROR_HOOK", "")
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
+DJANGO_GUID = {"GUID_HEADER_NAME": "X-Request-ID", "INTEGRATIONS": [CeleryIntegration()]}
+HANDLERS: dict[str, dict[str, object]] = {
+    "console": {
+        "class": "logging.StreamHandler",
+        "formatter": LOG_FORMAT,
+        "filters": ["request_id"],
+    }
+}
+if ERROR_HOOK:
+    HANDLERS["hook"] = {"()": "config.logs.ErrorHook", "url": ERROR_HOOK, "filters": ["request_id"]}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "django_guid.log_filters.CorrelationId"}},
     "formatters": {
-        "line": {
+        "text": {
             "()": "config.logs.DiscreetFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
-        }
+        },
+        "json": {
+            "()": "config.logs.DiscreetJsonFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s %(correlation_id)s",
+            "rename_fields": {
+                "asctime": "at",
+                "levelname": "level",
+                "name": "logger",
+                "correlation_id": "request_id",
+            },
+        },
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
+    "handlers": HANDLERS,
+    "root": {"handlers": list(HANDLERS), "level": "WARNING"},
     "loggers": {
         # Its own handlers would bypass the formatter. Below ERROR it writes paths of refused
         # requests, which name the person who asked.
         "django": {"handlers": [], "level": "INFO"},
         "django.request": {"level": "ERROR"},
+        "django_guid": {"level": "WARNING"},
+        "config.requests": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
         "annotation": {"level": "INFO"},
         "scoring": {"level": "INFO"},
     },

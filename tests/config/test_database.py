@@ -19,6 +19,7 @@ from tests import make
         ("synchronous", 2),  # FULL
         ("busy_timeout", 20_000),
         ("recursive_triggers", 1),
+        ("secure_delete", 1),
         ("foreign_keys", 1),
     ],
 )

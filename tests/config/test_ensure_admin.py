@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, settings: Settings) -> Path:
+def folder(tmp_path: Path, settings: Settings) -> Path:
     settings.DATA_DIR = tmp_path
     settings.PUBLIC_URL = "https://study.example"
     return tmp_path
@@ -32,10 +32,10 @@ def test_says_how_to_sign_in(client: Client) -> None:
     assert client.get("/admin/").status_code == 200
 
 
-def test_says_the_same_again_and_makes_no_other(place: Path) -> None:
+def test_says_the_same_again_and_makes_no_other(folder: Path) -> None:
     assert said() == said()
     assert User.objects.count() == 1
-    assert stat.S_IMODE((place / "admin-password").stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / "admin-password").stat().st_mode) == 0o600
 
 
 def test_leaves_a_password_that_was_set_by_hand() -> None:
@@ -48,7 +48,7 @@ def test_leaves_a_password_that_was_set_by_hand() -> None:
     assert User.objects.get().check_password("chosen by a person")
 
 
-def test_makes_no_password_for_an_admin_who_was_there(place: Path) -> None:
+def test_makes_no_password_for_an_admin_who_was_there(folder: Path) -> None:
     User.objects.create_superuser("admin", password="chosen by a person")
     assert "manage.py changepassword admin" in said()
-    assert not (place / "admin-password").exists()
+    assert not (folder / "admin-password").exists()

@@ -36,6 +36,36 @@ def test_reads_a_boolean(monkeypatch: pytest.MonkeyPatch, value: str, expected: 
     assert env.boolean("DEBUG", default=not expected) is expected
 
 
+def test_reads_a_number_or_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.number("RUNS_A_DAY", 5) == 5
+    monkeypatch.setenv("RUNS_A_DAY", " 12 ")
+    assert env.number("RUNS_A_DAY", 5) == 12
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
+def test_refuses_what_is_no_number(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("RUNS_A_DAY", value)
+    with pytest.raises(env.EnvironmentRefused, match=r"RUNS_A_DAY .* a whole number from 1"):
+        env.number("RUNS_A_DAY", 5)
+
+
+def test_reads_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAIT_S", "3")
+    assert env.seconds("WAIT_S") == 3
+    monkeypatch.delenv("WAIT_S")
+    assert env.seconds("WAIT_S") is None
+    monkeypatch.setenv("WAIT_S", "soon")
+    with pytest.raises(env.EnvironmentRefused, match="'soon': set it to a number of seconds"):
+        env.seconds("WAIT_S")
+
+
+def test_waits_for_a_lock_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for url in ("sqlite:///x.sqlite3", "postgres://host/x"):
+        monkeypatch.setenv("DATABASE_URL", url)
+        found = env.database("DATABASE_URL", "", root=ROOT, wait_s=3)["OPTIONS"]
+        assert "busy_timeout=3000" in str(found) or found == {"options": "-c lock_timeout=3s"}
+
+
 def test_reads_an_empty_boolean_as_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEBUG", "")
     assert env.boolean("DEBUG", default=True) is True
@@ -45,6 +75,21 @@ def test_refuses_a_boolean_that_could_mean_either(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("DEBUG", "2")
     with pytest.raises(env.EnvironmentRefused, match="DEBUG is '2': set it to 1 or 0"):
         env.boolean("DEBUG", default=False)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("", 7), ("0", 0), ("12", 12)])
+def test_reads_a_number_from_zero(
+    monkeypatch: pytest.MonkeyPatch, value: str, expected: int
+) -> None:
+    monkeypatch.setenv("SOME", value)
+    assert env.number("SOME", 7, least=0) == expected
+
+
+@pytest.mark.parametrize("value", ["-1", "1.5", "many", "٣", "9999999999"])
+def test_refuses_what_is_no_number_from_zero(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("SOME", value)
+    with pytest.raises(env.EnvironmentRefused, match="whole number"):
+        env.number("SOME", 7, least=0)
 
 
 def test_reads_words_between_commas(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,15 @@
+import json
 import logging
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from queue import Queue
+from threading import Thread
 
-from config.logs import DiscreetFormatter
+import pytest
+from django.test import Client
+
+from config.logs import DiscreetFormatter, DiscreetJsonFormatter, ErrorHook
+from tests import make
 
 
 def written(message: str, error: Exception | None = None) -> str:
@@ -21,3 +30,96 @@ def test_leaves_out_the_values_of_a_refused_row() -> None:
     line = written("Internal Server Error", refused)
     assert "one_person" in line
     assert "5f3a" not in line
+
+
+# As JSON
+
+
+def as_json(record: logging.LogRecord) -> dict[str, object]:
+    return dict(json.loads(DiscreetJsonFormatter("%(levelname)s %(message)s").format(record)))
+
+
+def test_leaves_the_values_of_a_refused_row_out_of_json() -> None:
+    told = "one_person\nDETAIL:  Key (external_id)=(5f3a) already exists."
+    try:
+        raise ValueError(told)
+    except ValueError as refused:
+        raised = (type(refused), refused, refused.__traceback__)
+        record = logging.LogRecord("name", logging.ERROR, "", 0, "failed", None, raised)
+    written = as_json(record)
+    assert written["message"] == "failed"
+    assert "one_person" in str(written["exc_info"])
+    assert "5f3a" not in str(written)
+
+
+@pytest.mark.django_db
+def test_logs_a_request_by_the_name_of_its_address_and_its_id(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "config.requests")
+    batch = make.running_batch()
+    asked = "c0ffee00c0ffee00c0ffee00c0ffee00"
+    response = client.get(f"/join/batch/{batch.join_token}/", headers={"X-Request-ID": asked})
+    assert response["X-Request-ID"] == asked
+    [line] = [as_json(record) for record in caplog.records if record.name == "config.requests"]
+    assert (line["method"], line["status"]) == ("GET", response.status_code)
+    assert str(line["address"]).startswith("annotation:join")
+    assert batch.join_token not in str(line)
+
+
+@pytest.mark.django_db
+def test_takes_no_request_id_that_is_none(client: Client) -> None:
+    response = client.get("/", headers={"X-Request-ID": "<script>5f3a</script>"})
+    assert len(response["X-Request-ID"]) == 32
+
+
+# The error hook
+
+
+@pytest.fixture
+def received() -> Iterator[tuple[str, "Queue[dict[str, object]]"]]:
+    """The address of somebody who is told of errors, and what was told."""
+    told: Queue[dict[str, object]] = Queue()
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            told.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Receiver) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/", told
+        server.shutdown()
+
+
+def test_tells_where_an_error_was_and_not_what_it_said(
+    received: tuple[str, "Queue[dict[str, object]]"],
+) -> None:
+    url, told = received
+    hook = ErrorHook(url)
+    logger = logging.Logger("annotation.work")
+    logger.addHandler(hook)
+    try:
+        raise RuntimeError("person 5f3a")
+    except RuntimeError:
+        logger.exception("person %s failed", "5f3a")
+    logger.warning("no error")
+    hook.close()
+    line = told.get_nowait()
+    assert told.empty()
+    assert (line["error"], line["logger"]) == ("RuntimeError", "annotation.work")
+    assert str(line["file"]).endswith("test_logs.py")
+    assert "5f3a" not in str(line)
+
+
+def test_is_held_up_by_no_hook_that_is_away() -> None:
+    hook = ErrorHook("http://127.0.0.1:1/")
+    logger = logging.Logger("annotation.work")
+    logger.addHandler(hook)
+    for _ in range(500):
+        logger.error("failed")
+    hook.close()

@@ -1,17 +1,19 @@
 """`make run`, once the requirements are installed."""
 
+import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 from django.conf import settings
 
-from config.serve import answers
+from config.serve import CannotStart, Service, answers
 from tests.config.environment import untouched
 
 
@@ -26,11 +28,11 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def start(data: Path, port: int | str) -> subprocess.Popen[str]:
+def start(data: Path, port: int | str, **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "config.serve", "127.0.0.1", str(port)],
         cwd=settings.BASE_DIR,
-        env=untouched(DATA_DIR=str(data), PYTHONUNBUFFERED="1"),
+        env=untouched(DATA_DIR=str(data), PYTHONUNBUFFERED="1", **variables),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -93,3 +95,124 @@ def test_refuses_what_is_no_port(tmp_path: Path, port: str) -> None:
     _, error = process.communicate()
     assert process.returncode == 1
     assert error.startswith(f"The web server can't have port {port}")
+
+
+# What dies is started again
+
+
+def children(pid: int) -> dict[int, str]:
+    """The titles of a process's children."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    pids = {int(child) for task in tasks for child in task.read_text().split()}
+    return {child: Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ") for child in pids}
+
+
+def child(pid: int, of: str) -> int:
+    [found] = [child for child, title in children(pid).items() if of in title]
+    return found
+
+
+def eventually(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, "It did not come back."
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def running(data: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    port = free_port()
+    process = start(data, port)
+    lines_until_running(process)
+    yield process, port
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize(
+    ("name", "command"),
+    # Words of one command alone, before and after a process gives itself a title.
+    [
+        ("web server", "granian"),
+        ("first worker", "first@"),
+        ("second worker", "second@"),
+        ("schedule", "beat --loglevel"),
+    ],
+)
+def test_starts_again_what_was_killed(
+    running: tuple[subprocess.Popen[str], int], name: str, command: str
+) -> None:
+    process, port = running
+    before = children(process.pid)
+    os.kill(child(process.pid, command), signal.SIGKILL)
+    assert process.stderr
+    told = next(line for line in process.stderr if line.startswith("The "))
+    assert told == f"The {name} ended by itself, with status -9. Next start in 1 s.\n"
+    eventually(lambda: any(command in title for title in children(process.pid).values()))
+    eventually(lambda: answers("127.0.0.1", str(port)))
+    # The three others are the same as before.
+    assert len(before.keys() & children(process.pid).keys()) == len(before) - 1 == 3
+
+
+@pytest.mark.linux
+def test_goes_on_when_a_worker_of_the_web_server_was_killed(
+    running: tuple[subprocess.Popen[str], int],
+) -> None:
+    process, port = running
+    before = children(process.pid)
+    web = child(process.pid, "granian")
+    workers = children(web).keys()
+    os.kill(min(workers), signal.SIGKILL)
+    eventually(lambda: children(web).keys() - workers)
+    assert answers("127.0.0.1", str(port))
+    assert children(process.pid).keys() == before.keys()
+
+
+class TestPauses:
+    def service(self, *code: str) -> Service:
+        return Service("worker", [sys.executable, "-c", *code])
+
+    def die(self, service: Service, at: float) -> str:
+        assert service.process
+        service.process.wait()
+        return service.look_after(at=at)
+
+    def test_grow_up_to_a_minute(self) -> None:
+        service = self.service("raise SystemExit(3)")
+        service.has_worked = True
+        pauses = []
+        now = 0.0
+        service.start(at=now)
+        for _ in range(8):
+            told = self.die(service, now)
+            pauses.append(told.partition("Next start in ")[2])
+            assert service.look_after(at=service.start_again_at - 0.1) == ""
+            assert service.process is None
+            now = service.start_again_at
+            service.look_after(at=now)
+        assert pauses == ["1 s.", "2 s.", "4 s.", "8 s.", "16 s.", "32 s.", "60 s.", "60 s."]
+        self.die(service, now)
+
+    def test_are_short_again_for_what_has_worked_for_a_while(self) -> None:
+        service = self.service("")
+        service.failed_starts = 5
+        service.start(at=0)
+        assert self.die(service, at=61).endswith("with status 0. Next start in 1 s.")
+
+    def test_end_for_what_cannot_start(self) -> None:
+        service = self.service("raise SystemExit(3)")
+        for _ in range(2):
+            service.start(at=0)
+            self.die(service, at=1)
+        service.start(at=0)
+        with pytest.raises(CannotStart, match=r"worker ended 3 times before it worked.*status 3"):
+            self.die(service, at=1)
+
+
+def test_ends_with_a_sentence_when_the_worker_cannot_start(data: Path) -> None:
+    environment = {"CELERY_BROKER_URL": "nonsense://"}
+    process = start(data, free_port(), **environment)
+    _, error = process.communicate()
+    assert process.returncode == 1
+    assert "ended 3 times before it worked, the last time with status" in error

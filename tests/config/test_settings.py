@@ -32,24 +32,24 @@ def value_of(expression: str, **variables: str) -> object:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> dict[str, str]:
+def variables(tmp_path: Path) -> dict[str, str]:
     return {"DATA_DIR": str(tmp_path)}
 
 
 @pytest.fixture
-def production(place: dict[str, str]) -> dict[str, str]:
-    return {**place, "DEBUG": "0", "SECRET_KEY": "k" * 64}
+def production(variables: dict[str, str]) -> dict[str, str]:
+    return {**variables, "DEBUG": "0", "SECRET_KEY": "k" * 64, "IDENTITY_KEY": "i" * 64}
 
 
-def test_starts_without_any_variable(place: dict[str, str], tmp_path: Path) -> None:
-    assert value_of("[s.DEBUG, str(s.DATABASES['default']['NAME'])]", **place) == [
+def test_starts_without_any_variable(variables: dict[str, str], tmp_path: Path) -> None:
+    assert value_of("[s.DEBUG, str(s.DATABASES['default']['NAME'])]", **variables) == [
         True,
         f"{tmp_path}/baseliner.sqlite3",
     ]
 
 
-def test_keeps_one_generated_secret_while_debugging(place: dict[str, str]) -> None:
-    assert value_of("s.SECRET_KEY", **place) == value_of("s.SECRET_KEY", **place)
+def test_keeps_one_generated_secret_while_debugging(variables: dict[str, str]) -> None:
+    assert value_of("s.SECRET_KEY", **variables) == value_of("s.SECRET_KEY", **variables)
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_keeps_one_generated_secret_while_debugging(place: dict[str, str]) -> No
     ids=["manage", "worker", "web"],
 )
 def test_stops_the_start_in_production_without_a_secret(
-    command: list[str], place: dict[str, str]
+    command: list[str], variables: dict[str, str]
 ) -> None:
-    done = run(*command, DEBUG="0", **place)
+    done = run(*command, DEBUG="0", **variables)
     assert done.returncode == 1
     assert done.stderr == (
         "SECRET_KEY is not set: production (DEBUG=0) signs with a long random value "
@@ -72,14 +72,28 @@ def test_stops_the_start_in_production_without_a_secret(
     )
 
 
-def test_takes_no_kept_secret_into_production(place: dict[str, str]) -> None:
-    value_of("s.SECRET_KEY", **place)
-    assert run("manage.py", "check", DEBUG="0", **place).returncode == 1
+def test_takes_no_kept_secret_into_production(variables: dict[str, str]) -> None:
+    value_of("s.SECRET_KEY", **variables)
+    assert run("manage.py", "check", DEBUG="0", **variables).returncode == 1
 
 
 def test_finds_nothing_wrong_with_itself_in_production(production: dict[str, str]) -> None:
     done = run("manage.py", "check", "--fail-level", "WARNING", **production)
     assert done.returncode == 0, done.stderr
+
+
+def test_says_what_to_do_about_identities_in_production(production: dict[str, str]) -> None:
+    done = run("manage.py", "check", **{**production, "IDENTITY_KEY": ""})
+    assert "set IDENTITY_KEY to the present SECRET_KEY" in done.stderr
+
+
+def test_keeps_the_secret_of_before_for_identities(
+    variables: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "secret-key").write_text("of before\n")
+    assert value_of("s.IDENTITY_KEY", **variables) == "of before"
+    (tmp_path / "secret-key").write_text("renewed\n")
+    assert value_of("[s.SECRET_KEY, s.IDENTITY_KEY]", **variables) == ["renewed", "of before"]
 
 
 def test_is_strict_in_production(production: dict[str, str]) -> None:
@@ -103,9 +117,9 @@ def test_believes_forwarded_headers_behind_a_proxy_alone(
     assert bool(believed) == (behind == "1")
 
 
-def test_uses_the_server_that_the_url_names(place: dict[str, str]) -> None:
+def test_uses_the_server_that_the_url_names(variables: dict[str, str]) -> None:
     database = value_of(
-        "s.DATABASES['default']", DATABASE_URL="postgres://anna:x@db.example/study", **place
+        "s.DATABASES['default']", DATABASE_URL="postgres://anna:x@db.example/study", **variables
     )
     assert isinstance(database, dict)
     assert (database["ENGINE"], database["HOST"], database["CONN_MAX_AGE"]) == (
@@ -115,11 +129,13 @@ def test_uses_the_server_that_the_url_names(place: dict[str, str]) -> None:
     )
 
 
-def test_queues_in_files_unless_a_broker_is_named(place: dict[str, str], tmp_path: Path) -> None:
+def test_queues_in_files_unless_a_broker_is_named(
+    variables: dict[str, str], tmp_path: Path
+) -> None:
     folder = "s.CELERY_BROKER_TRANSPORT_OPTIONS['data_folder_in']"
-    assert value_of(folder, **place) == f"{tmp_path}/queue"
+    assert value_of(folder, **variables) == f"{tmp_path}/queue"
     assert (tmp_path / "queue").is_dir()
-    named = value_of("s.CELERY_BROKER_URL", CELERY_BROKER_URL="redis://q.example/1", **place)
+    named = value_of("s.CELERY_BROKER_URL", CELERY_BROKER_URL="redis://q.example/1", **variables)
     assert named == "redis://q.example/1"
 
 

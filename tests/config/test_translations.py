@@ -15,6 +15,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation.template import templatize
 
 from annotation.models import Assignment, Batch, Kind, WorkState
@@ -120,10 +121,10 @@ def test_is_compiled_from_its_source(messages: list[Message]) -> None:
     assert count == len(messages) + 1  # its header
     for message in messages:
         if message.plural is None:
-            found = [catalogue.gettext(message.key)]
+            translated = [catalogue.gettext(message.key)]
         else:
-            found = [catalogue.ngettext(message.key, message.plural, n) for n in (1, 2)]
-        assert found == message.translations
+            translated = [catalogue.ngettext(message.key, message.plural, n) for n in (1, 2)]
+        assert translated == message.translations
 
 
 # What is marked in the project is in the catalogue; if not, run `make messages`.
@@ -221,6 +222,7 @@ def test_speaks_german_from_consent_to_the_code(
         if assignment.state == WorkState.REVEALED:
             assert "Wertung: 1 von 1." in pages[-1]
             client.post("/work/next/", {"step": assignment.step})
+            client.post("/work/begin/", {"step": assignment.step + 1})
             assignment.refresh_from_db()
     assert "Geschafft. Vielen Dank!" in pages[-1]
     assert [english_in(page, messages) for page in pages] == [[] for _page in pages]
@@ -229,9 +231,9 @@ def test_speaks_german_from_consent_to_the_code(
 @pytest.mark.django_db
 def test_says_in_german_why_nobody_gets_in() -> None:
     batch = make.running_batch(wanted=1)
-    entered(german(), batch)
+    make.joined(batch, at=timezone.now())
     assert "Alle Plätze dieser Studie sind belegt" in entered(german(), batch)
-    assert "Öffnen Sie Ihren Link noch einmal" in shown(german().get(WORK))
+    assert "Dieser Browser nimmt an keiner Studie teil." in shown(german().get(WORK))
 
 
 @pytest.mark.django_db

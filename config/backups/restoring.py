@@ -1,0 +1,138 @@
+"""Restoring a backup into a new database: all of it, or nothing."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.apps.registry import Apps
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from annotation.models.errors import BadInput
+from config.backups.archive import Backup
+from config.backups.rows import (
+    Table,
+    content_of,
+    lines_of,
+    reset_sequences,
+    store_lines,
+    tables_of,
+)
+
+EMBEDDED = "baseliner.sqlite3"
+
+
+def restore_backup(backup: Backup) -> None:
+    """Fill the new database, compare what it holds with the backup, and migrate it to this version.
+
+    Raises BadInput, before anything is written, where the database is not new, the identity key is
+    another one, or the backup was made by a newer version.
+    """
+    if connection.introspection.table_names():
+        raise BadInput(
+            "The database holds something already, and a backup is restored into a new one: set "
+            "DATABASE_URL (or DATA_DIR) to one that is empty, and start nothing on it before."
+        )
+    executor = MigrationExecutor(connection)
+    leaves = _leaves(executor, backup.manifest.migrations)
+    _take_identity_key(backup)
+    executor.migrate(leaves)
+    # The models as they were when the backup was made.
+    then = executor.loader.project_state(leaves).apps
+    with transaction.atomic(), triggers_lifted():
+        _fill(then, backup)
+    call_command("migrate", verbosity=0)
+
+
+def _leaves(executor: MigrationExecutor, applied: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The last migration of each app at the time of the backup."""
+    graph = executor.loader.graph
+    known = set(applied)
+    if unknown := sorted(known - set(graph.nodes)):
+        raise BadInput(
+            f"The backup was made by a newer version (migration {unknown[0][0]} "
+            f"{unknown[0][1]}): restore it with that one."
+        )
+    followed = {
+        parent.key
+        for node in known
+        for parent in graph.node_map[node].parents
+        if parent.key[0] == node[0]
+    }
+    return sorted(known - followed)
+
+
+def _take_identity_key(backup: Backup) -> None:
+    """Under another key everybody in the backup would be a stranger."""
+    if (settings.IDENTITY_KEY or settings.SECRET_KEY) == backup.identity_key:
+        return
+    own_file = settings.DATA_DIR / "identity-key"
+    embedded = settings.DATA_DIR / EMBEDDED
+    another_needs_it = embedded.exists() and str(embedded) != connection.settings_dict["NAME"]
+    if not settings.DEBUG or os.environ.get("IDENTITY_KEY") or another_needs_it:
+        raise BadInput(
+            "The identity key of this installation is not the backup's, so nobody in it would be "
+            "found again: set IDENTITY_KEY to what `unzip -p "
+            f"{backup.file} identity-key` prints, and restore again."
+        )
+    own_file.write_text(backup.identity_key + "\n")
+    settings.IDENTITY_KEY = backup.identity_key  # for the migrations that follow
+
+
+def _fill(then: Apps, backup: Backup) -> None:
+    tables = {table.label: table for table in tables_of(then)}
+    # Migrations have made rows of their own: groups, permissions.
+    for table in tables.values():
+        table.model._base_manager.all()._raw_delete(connection.alias)
+    for held in backup.manifest.tables:
+        if held.table not in tables or tables[held.table].columns != held.columns:
+            raise BadInput(f"The backup's table {held.table} does not fit its own migrations.")
+        store_lines(tables[held.table], backup.lines(held), connection.alias)
+    reset_sequences(list(tables.values()), connection.alias)
+    _compare(tables, backup)
+
+
+def _compare(tables: dict[str, Table], backup: Backup) -> None:
+    for held in backup.manifest.tables:
+        stored = content_of(lines_of(tables[held.table], connection.alias))
+        if not held.matches(stored):
+            raise BadInput(
+                f"Of {held.table} the database keeps {stored.rows} rows that are not the backup's "
+                f"{held.rows}: nothing was restored."
+            )
+
+
+@contextmanager
+def triggers_lifted() -> Iterator[None]:
+    """The triggers guard what was there before; what a backup brings was let through by them
+    once."""
+    lift = {"sqlite": _lift_on_sqlite, "postgresql": _lift_on_postgres}[connection.vendor]
+    make_again = lift()
+    yield
+    with connection.cursor() as cursor:
+        for statement in make_again:
+            cursor.execute(statement)
+
+
+def _lift_on_sqlite() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        triggers = cursor.fetchall()
+        for name, _statement in triggers:
+            cursor.execute(f"DROP TRIGGER {name}")
+    return [statement for _name, statement in triggers]
+
+
+def _lift_on_postgres() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT DISTINCT tgrelid::regclass FROM pg_trigger WHERE NOT tgisinternal")
+        guarded = [row[0] for row in cursor.fetchall()]
+        for table in guarded:
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+    # References are compared first: a table with references to compare can't be altered.
+    return [
+        "SET CONSTRAINTS ALL IMMEDIATE",
+        *(f"ALTER TABLE {table} ENABLE TRIGGER USER" for table in guarded),
+    ]

@@ -1,0 +1,33 @@
+"""Back up the database."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models.errors import BadInput
+from config.backups.writing import write_backup
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes everything that the database holds at this moment, and the identity key, to a new "
+        "file, and reads it back. People may go on working. Keep the file as you keep passwords."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            manifest = write_backup(options["file"])
+        except BadInput as problem:
+            raise CommandError(str(problem)) from problem
+        for held in manifest.tables:
+            if held.rows:
+                self.stdout.write(f"{held.rows:>9,}  {held.table}")
+        self.stdout.write(
+            f"{manifest.rows:,} rows written to {options['file']} and read back. It holds the "
+            "identity key and who people are: keep it as you keep passwords."
+        )

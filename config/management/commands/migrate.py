@@ -1,0 +1,47 @@
+"""Django's `migrate`, one at a time: several web servers may start at once."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.management.commands import migrate
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+# Any number that nothing else locks.
+LOCK = 7_226_004_311
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        with alone(connections[options["database"]]):
+            super().handle(*args, **options)
+
+
+@contextmanager
+def alone(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """Whoever comes second waits, and finds everything done."""
+    if connection.vendor == "sqlite":
+        with _alone_on_sqlite(connection.settings_dict["NAME"]):
+            yield
+        return
+    # A connection of its own: migrations close and open theirs.
+    holding = connection.copy()
+    try:
+        with holding.cursor() as cursor:
+            cursor.execute("SET lock_timeout = 0")
+            cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        yield
+    finally:
+        holding.close()
+
+
+@contextmanager
+def _alone_on_sqlite(name: str) -> Iterator[None]:
+    if name.startswith("file:") or name == ":memory:":
+        yield  # a test's, which nobody shares
+        return
+    with open(f"{name}.migrating", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,39 @@
+"""New databases, for what a test of the whole installation does to one."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+from django.db import connection
+from psycopg.sql import SQL, Identifier
+
+NewDatabase = Callable[[], str]
+
+
+@contextmanager
+def new_databases(folder: Path) -> Iterator[NewDatabase]:
+    """Makes empty databases where the tests' own is; returns their URLs."""
+    numbers = count()
+    if connection.vendor == "sqlite":
+        yield lambda: f"sqlite:///{folder}/new-{next(numbers)}.sqlite3"
+        return
+    given = connection.settings_dict
+    names: list[str] = []
+    server = {"host": given["HOST"], "port": given["PORT"] or None, "user": given["USER"] or None}
+    with psycopg.connect(
+        **server, password=given["PASSWORD"] or None, dbname="postgres", autocommit=True
+    ) as postgres:
+
+        def make_one() -> str:
+            names.append(f"{given['NAME']}_{next(numbers)}")
+            postgres.execute(SQL("CREATE DATABASE {}").format(Identifier(names[-1])))
+            user = quote(given["USER"]) + (given["PASSWORD"] and f":{quote(given['PASSWORD'])}")
+            port = f"&port={given['PORT']}" if given["PORT"] else ""
+            return f"postgres://{user}@/{names[-1]}?host={quote(given['HOST'], safe='')}{port}"
+
+        yield make_one
+        for name in names:
+            postgres.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))

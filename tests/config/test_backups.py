@@ -1,0 +1,257 @@
+"""Backup, restore and copy, between databases made for it."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import psycopg
+import pytest
+from django.conf import settings
+from pytest_django import Settings
+
+from annotation.models import Batch, Benchmark, IdentityKey, Job, JobFile, Judgement
+from annotation.models.errors import BadInput
+from config.backups import writing
+from config.backups.archive import Backup, Held
+from config.backups.rows import Table
+from config.backups.writing import write_backup
+from tests import make
+from tests.config.databases import NewDatabase
+from tests.config.environment import untouched
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+KEY = "the key of this installation"
+OLDER = Path(__file__).with_name("backup_of_1.0_draft.zip")
+OLDER_KEY = "the-key-of-an-older-installation"
+
+
+@pytest.fixture(autouse=True)
+def key(settings: Settings, transactional_db: None) -> None:
+    IdentityKey.objects.all().delete()
+    settings.IDENTITY_KEY = KEY
+
+
+def manage(*arguments: str, data: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=settings.BASE_DIR,
+        env=untouched(DATA_DIR=str(data), **variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def restore(file: Path, url: str, data: Path, **variables: str) -> str:
+    """What it says where it refuses."""
+    done = manage("restore", str(file), data=data, DATABASE_URL=url, **variables)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert (done.returncode == 0) is (done.stderr == "")
+    return done.stderr
+
+
+def held_by(file: Path) -> list[Held]:
+    with Backup(file) as backup:
+        return backup.manifest.tables
+
+
+def fill() -> Batch:
+    """Of every kind of value that the tables know, with texts that a format might trip over."""
+    batch = make.running_batch(tests=2)
+    make.worked_through(batch, wrong=1)
+    make.at_work(batch)
+    make.researcher()
+    Job.objects.create(kind="export", result={"b": 1.5, "a": [None, "\u202e\u2028\n\"'\\ é 🙂"]})
+    JobFile.objects.create(job=Job.objects.get(), name="x", data=bytes(range(256)))
+    return batch
+
+
+def run(url: str, statement: str) -> str:
+    """The refusal of a statement by the database itself, without any of our code."""
+    try:
+        if url.startswith("sqlite"):
+            with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database:
+                database.execute(statement)
+        else:
+            with psycopg.connect(url) as postgres:
+                postgres.execute(statement.encode())
+    except (sqlite3.Error, psycopg.Error) as refusal:
+        return str(refusal)
+    return ""
+
+
+@pytest.mark.both_databases
+def test_restores_all_that_was_backed_up(tmp_path: Path, new_database: NewDatabase) -> None:
+    fill()
+    file, again = tmp_path / "backup.zip", tmp_path / "again.zip"
+    write_backup(file)
+    url, data = new_database(), tmp_path / "data"
+    assert restore(file, url, data) == ""
+    assert (data / "identity-key").read_text().strip() == KEY
+    assert manage("backup", str(again), data=data, DATABASE_URL=url).returncode == 0
+    assert held_by(again) == held_by(file)
+    assert sum(held.rows for held in held_by(file) if held.table == "annotation.judgement") == 5
+    # As final as before, and a new row takes a key that none has.
+    assert "final" in run(url, "DELETE FROM annotation_judgement")
+    assert "started study" in run(url, "DELETE FROM annotation_gold")
+    assert manage("ensure_admin", data=data, DATABASE_URL=url).returncode == 0
+    checked = manage("check", "--database", "default", data=data, DATABASE_URL=url)
+    assert "no issues" in checked.stdout, checked
+
+
+@pytest.mark.both_databases
+def test_copies_between_the_databases(tmp_path: Path, new_database: NewDatabase) -> None:
+    fill()
+    write_backup(tmp_path / "backup.zip")
+    there, elsewhere, back = new_database(), f"sqlite:///{tmp_path}/elsewhere", new_database()
+    assert restore(tmp_path / "backup.zip", there, tmp_path / "data") == ""
+    for start, end in [(there, elsewhere), (elsewhere, back)]:
+        done = manage("copy_database", end, data=tmp_path / "data", DATABASE_URL=start)
+        assert done.returncode == 0, done.stderr
+        assert "rows copied and compared" in done.stdout
+    again = tmp_path / "again.zip"
+    assert manage("backup", str(again), data=tmp_path / "data", DATABASE_URL=back).returncode == 0
+    assert held_by(again) == held_by(tmp_path / "backup.zip")
+
+
+@pytest.mark.both_databases
+def test_holds_one_moment_and_keeps_nobody_from_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = fill()
+    working = make.at_work(batch)
+    answers = Judgement.objects.count()
+    write = writing._write
+
+    def write_while_people_work(archive: ZipFile, table: Table, using: str) -> Held:
+        if table.model is Batch:
+            make.answer(working)
+            Benchmark.objects.create(name="begun meanwhile")
+        return write(archive, table, using)
+
+    monkeypatch.setattr(writing, "_write", write_while_people_work)
+    write_backup(tmp_path / "backup.zip")
+    assert Judgement.objects.count() == answers + 1
+    rows = {held.table: held.rows for held in held_by(tmp_path / "backup.zip")}
+    assert rows["annotation.judgement"] == answers
+    assert rows["annotation.benchmark"] == 1
+
+
+@pytest.mark.both_databases
+def test_restores_what_an_older_version_backed_up(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
+    url, data = new_database(), tmp_path / "data"
+    assert restore(OLDER, url, data) == ""
+    assert (data / "identity-key").read_text().strip() == OLDER_KEY
+    again = tmp_path / "again.zip"
+    assert manage("backup", str(again), data=data, DATABASE_URL=url).returncode == 0
+    before = {held.table: held for held in held_by(OLDER)}
+    after = {held.table: held for held in held_by(again)}
+    for table in ("annotation.judgement", "annotation.assignment", "annotation.gold"):
+        assert after[table].rows == before[table].rows > 0
+    done = manage("export_judgements", "--study", "study-2", data=data, DATABASE_URL=url)
+    assert len(done.stdout.splitlines()) == before["annotation.judgement"].rows, done.stderr
+
+
+def test_is_readable_for_its_owner_alone(tmp_path: Path) -> None:
+    write_backup(tmp_path / "backup.zip")
+    assert (tmp_path / "backup.zip").stat().st_mode & 0o077 == 0
+
+
+class TestRefusals:
+    def test_of_a_file_that_is_there(self, tmp_path: Path) -> None:
+        (tmp_path / "mine").write_text("precious")
+        with pytest.raises(BadInput, match="is there already"):
+            write_backup(tmp_path / "mine")
+        assert (tmp_path / "mine").read_text() == "precious"
+
+    def test_of_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match="can't be written: No such file"):
+            write_backup(tmp_path / "no" / "backup.zip")
+
+    @pytest.mark.parametrize("content", [b"", b"PK", b"a text"])
+    def test_of_what_is_no_backup(self, tmp_path: Path, content: bytes) -> None:
+        (tmp_path / "other.zip").write_bytes(content)
+        with pytest.raises(BadInput, match="is no backup"):
+            Backup(tmp_path / "other.zip")
+
+    def test_of_a_backup_that_was_changed(self, tmp_path: Path) -> None:
+        fill()
+        whole, changed = tmp_path / "whole.zip", tmp_path / "changed.zip"
+        write_backup(whole)
+        rewrite(whole, changed, "tables/annotation.judgement.jsonl", lambda text: text[:-20])
+        with pytest.raises(BadInput, match=r"damaged: tables/annotation\.judgement\.jsonl"):
+            Backup(changed)
+
+    def test_of_a_backup_with_a_flipped_bit(self, tmp_path: Path) -> None:
+        fill()
+        file = tmp_path / "backup.zip"
+        write_backup(file)
+        with ZipFile(file) as archive:
+            info = archive.getinfo("tables/annotation.example.jsonl")
+        content = bytearray(file.read_bytes())
+        content[info.header_offset + 30 + len(info.filename) + info.compress_size // 2] ^= 1
+        file.write_bytes(content)
+        with pytest.raises(BadInput, match=r"damaged: tables/annotation\.example\.jsonl"):
+            Backup(file)
+
+    def test_of_a_newer_version(self, tmp_path: Path, new_database: NewDatabase) -> None:
+        write_backup(tmp_path / "backup.zip")
+        newer = tmp_path / "newer.zip"
+
+        def with_a_migration_more(text: bytes) -> bytes:
+            held = json.loads(text)
+            held["migrations"].append(["annotation", "9999_of_tomorrow"])
+            return json.dumps(held).encode()
+
+        rewrite(tmp_path / "backup.zip", newer, "backup.json", with_a_migration_more)
+        url = new_database()
+        assert "newer version" in restore(newer, url, tmp_path / "data")
+        # Nothing was written: the right one still goes in.
+        assert restore(tmp_path / "backup.zip", url, tmp_path / "data") == ""
+
+    @pytest.mark.both_databases
+    def test_of_a_database_that_holds_something(
+        self, tmp_path: Path, new_database: NewDatabase
+    ) -> None:
+        write_backup(tmp_path / "backup.zip")
+        url = new_database()
+        assert restore(tmp_path / "backup.zip", url, tmp_path / "data") == ""
+        refusal = restore(tmp_path / "backup.zip", url, tmp_path / "data")
+        assert refusal.startswith("CommandError: The database holds something already")
+        assert refusal.count("\n") == 1
+
+    def test_of_another_identity_key(self, tmp_path: Path, new_database: NewDatabase) -> None:
+        write_backup(tmp_path / "backup.zip")
+        url, file = new_database(), tmp_path / "backup.zip"
+        for variables in ({"IDENTITY_KEY": "another"}, {"DEBUG": "0", "SECRET_KEY": "another"}):
+            refusal = restore(file, url, tmp_path / "data", **variables)
+            assert f"`unzip -p {file} identity-key`" in refusal
+        assert restore(file, url, tmp_path / "data", IDENTITY_KEY=KEY) == ""
+
+    def test_of_the_key_that_another_database_needs(
+        self, tmp_path: Path, new_database: NewDatabase
+    ) -> None:
+        write_backup(tmp_path / "backup.zip")
+        data = tmp_path / "data"
+        data.mkdir()
+        (data / "identity-key").write_text("the key of the study that runs here\n")
+        (data / "baseliner.sqlite3").touch()
+        refusal = restore(tmp_path / "backup.zip", new_database(), data)
+        assert "set IDENTITY_KEY" in refusal
+        assert (data / "identity-key").read_text() == "the key of the study that runs here\n"
+
+
+def rewrite(source: Path, target: Path, name: str, change: Callable[[bytes], bytes]) -> None:
+    """The same zip, with one file changed."""
+    with ZipFile(source) as old, ZipFile(target, "w", ZIP_DEFLATED) as new:
+        for info in old.infolist():
+            content = old.read(info)
+            new.writestr(info, change(content) if info.filename == name else content)

@@ -1,0 +1,169 @@
+"""The image's own steps without Docker: from its files to a served page, in production."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+
+import pytest
+import yaml
+from django.conf import settings
+from django.db import connection
+
+from tests.config.databases import NewDatabase
+from tests.config.environment import untouched
+
+SECRETS = {"SECRET_KEY": "s" * 50, "IDENTITY_KEY": "i" * 50}
+OVER_TLS = {"Host": "study.example", "X-Forwarded-Proto": "https"}
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the image holds: the files of the project, less those that are ignored."""
+    folder = tmp_path_factory.mktemp("image") / "app"
+    ignored = (settings.BASE_DIR / ".dockerignore").read_text().split()
+    shutil.copytree(
+        settings.BASE_DIR, folder, ignore=shutil.ignore_patterns(*ignored, "node_modules", "tests")
+    )
+    step(folder, "static")
+    return folder
+
+
+def step(app: Path, name: str, python: str = sys.executable) -> None:
+    environment = untouched(PYTHON=python)
+    subprocess.run(["sh", "config/image.sh", name], cwd=app, env=environment, check=True)
+
+
+@pytest.fixture(scope="module")
+def built(app: Path) -> dict[Path, float]:
+    return contents(app)
+
+
+def contents(app: Path) -> dict[Path, float]:
+    return {path: path.stat().st_mtime for path in app.rglob("*")}
+
+
+def environment(data: Path, **variables: str) -> dict[str, str]:
+    production = {
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "DEBUG": "0",
+        "PUBLIC_URL": "https://study.example",
+        "BEHIND_PROXY": "1",
+    }
+    return untouched(DATA_DIR=str(data), **production, **SECRETS, **variables)
+
+
+def command_of(port: int) -> list[str]:
+    """What the Dockerfile starts, on another port."""
+    text = (settings.BASE_DIR / "Dockerfile").read_text().replace("\\\n", " ")
+    [line] = [line for line in text.splitlines() if line.startswith("CMD ")]
+    words: list[str] = yaml.safe_load(line.removeprefix("CMD "))
+    assert words[0] == "granian"
+    words[words.index("--port") + 1] = str(port)
+    words[words.index("--host") + 1] = "127.0.0.1"
+    return [sys.executable, "-m", *words]
+
+
+@pytest.fixture(scope="module")
+def served(
+    app: Path, built: dict[Path, float], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    data = tmp_path_factory.mktemp("data")
+    migrate = [sys.executable, "manage.py", "migrate", "-v0"]
+    subprocess.run(migrate, cwd=app, env=environment(data), check=True)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = int(probe.getsockname()[1])
+    process = subprocess.Popen(command_of(port), cwd=app, env=environment(data))
+    try:
+        while not is_served(port):
+            assert process.poll() is None
+            time.sleep(0.1)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def is_served(port: int) -> bool:
+    try:
+        return get(port, "/healthz").status == 200
+    except OSError:
+        return False
+
+
+def get(port: int, path: str, headers: dict[str, str] = OVER_TLS) -> HTTPResponse:
+    asked = HTTPConnection("127.0.0.1", port, timeout=30)
+    asked.request("GET", path, headers=headers)
+    return asked.getresponse()
+
+
+def test_serves_pages_and_their_static_files(served: int) -> None:
+    page = get(served, "/")
+    assert page.status == 200
+    assert page.headers["Strict-Transport-Security"]
+    text = page.read().decode()
+    style = text.partition('rel="stylesheet" href="')[2].partition('"')[0]
+    # Named for its content, so that browsers may keep it for ever.
+    assert style.count(".") == 2
+    file = get(served, style, OVER_TLS | {"Accept-Encoding": "gzip"})
+    assert (file.status, file.headers["Content-Encoding"]) == (200, "gzip")
+    assert "immutable" in file.headers["Cache-Control"]
+
+
+def test_shows_no_page_for_programmers(served: int) -> None:
+    missing = get(served, "/no/such/page/")
+    assert missing.status == 404
+    assert b"DEBUG" not in missing.read()
+
+
+def test_serves_no_other_host(served: int) -> None:
+    assert get(served, "/", OVER_TLS | {"Host": "evil.example"}).status == 400
+
+
+def test_writes_to_its_data_alone(app: Path, built: dict[Path, float], served: int) -> None:
+    """So that it can be run by a user who owns nothing else."""
+    assert get(served, "/").status == 200
+    assert contents(app) == built
+    text = (settings.BASE_DIR / "Dockerfile").read_text()
+    assert text.index("USER baseliner") < text.index("\nCMD ")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.both_databases
+def test_migrates_once_when_several_start(
+    app: Path, tmp_path: Path, new_database: NewDatabase
+) -> None:
+    url = new_database()
+    migrate = [sys.executable, "manage.py", "migrate"]
+
+    def run(number: int) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            migrate,
+            cwd=app,
+            env=environment(tmp_path / "data", DATABASE_URL=url),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(run, range(3)))
+    assert [process.returncode for process in done] == [0, 0, 0], done
+    applied = [process.stdout.count("Applying annotation.0001") for process in done]
+    assert sorted(applied) == [0, 0, 1]
+    assert connection.vendor in url.replace("postgres:", "postgresql:")
+
+
+@pytest.mark.system
+def test_installs_what_it_runs_on_into_an_empty_environment(app: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "new"], check=True)
+    python = str(tmp_path / "new" / "bin" / "python")
+    step(app, "requirements", python)
+    step(app, "static", python)
+    check = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    subprocess.run(check, cwd=app, env=environment(tmp_path / "data"), check=True)
