@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.core.management.color import no_style
 from django.db import connection, connections, transaction
 from django.test import TransactionTestCase
@@ -14,18 +15,25 @@ from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from annotation.models.frozen import forget_frozen
+from annotation.models.frozen import batch_content, sequence
+from annotation.models.locks import create_locks, drop_locks
 from annotation.models.triggers import create_triggers, drop_triggers
 from annotation.work.page import asked_html
 from config.celery import app
 from tests import chromium, make, skips
 
 ORACLES = Path(__file__).parent / "oracles"
-# What these marks are for, pyproject.toml says.
+# pyproject.toml says what these marks are for.
 HEAVY = ("models", "system", "long")
 BOTH_DATABASES = "both_databases"
-# Every model and what may be done with it: written by the migrations, and by nothing else.
-NEVER_CHANGED = {"django_content_type", "auth_permission"}
+# Every model and what may be done with it, and the researchers' group: written by the migrations,
+# and by nothing else.
+NEVER_CHANGED = {
+    "django_content_type",
+    "auth_permission",
+    "auth_group",
+    "auth_group_permissions",
+}
 
 # The same examples in every run, and no deadline that a busy machine could miss.
 hypothesis_settings.register_profile(
@@ -59,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Of the tests of both databases alone, spare the others' files, which are seven in eight."""
+    """When only tests of both databases run, leave out the files without any: seven in eight."""
     is_file_of_tests = collection_path.match("test_*.py")
     if config.option.markexpr != BOTH_DATABASES or not is_file_of_tests:
         return None
@@ -95,15 +103,17 @@ def empty_tables() -> None:
     statements = connection.ops.sql_flush(no_style(), sorted(tables - NEVER_CHANGED))
     with transaction.atomic():
         drop_triggers(connection)
+        drop_locks(connection)
         connection.ops.execute_sql_flush(statements)
         create_triggers(connection)
+        create_locks(connection)
         for fields in make.READY_MADE_CHANNELS:
             make.channel(fields["slug"])
 
 
 @pytest.fixture(scope="session", autouse=True)
 def know_every_kind_of_job() -> None:
-    """As a worker does, which imports the tasks of every room."""
+    """A worker imports the tasks of every room, and so must the tests."""
     app.loader.import_default_modules()
 
 
@@ -112,8 +122,9 @@ def forget_what_a_process_keeps() -> None:
     """Rolled-back rows pass their keys on to the next test, which must not see their content, nor
     the language in which a page was requested."""
     translation.deactivate()
-    forget_frozen()
-    asked_html.cache_clear()
+    cache.clear()
+    for cached in (batch_content, sequence, asked_html):
+        cached.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,18 @@
 product itself."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from importlib import import_module
 from itertools import count
 from typing import Any
 
+from django.contrib.auth.models import Group, User
+from django.db import connection
+
+from annotation.access.identity import identity_hash
 from annotation.kinds import answer_kind
 from annotation.kinds.base import Form
 from annotation.kinds.scoring import gold_in_force
@@ -33,18 +38,20 @@ from annotation.models import (
     WorkState,
 )
 from annotation.models.frozen import batch_content
+from annotation.models.locks import create_locks, drop_locks
 from annotation.studies.lifecycle import start_study
-from annotation.work.joining import identify, join
+from annotation.work.joining import Visit, join
 from annotation.work.judging import (
     BrowserTimes,
     begin,
     current_example,
-    give_consent,
     leave_reveal,
     submit_answer,
 )
 
 NOON = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
+# Names the labels, as every description should.
+DESCRIPTION = "Read the text and answer: is it good or bad?"
 _numbers = count(1)
 
 LABELS = ["bad", "good"]
@@ -52,6 +59,20 @@ READY_MADE_CHANNELS = import_module("annotation.migrations.0003_ready_made_chann
 PLACEHOLDERS = {
     "prolific": import_module("annotation.migrations.0005_links_with_placeholders").PROLIFIC
 }
+
+
+def researcher(name: str = "") -> User:
+    """Staff in the group that the migrations make, and a member of nothing yet."""
+    user = User.objects.create_user(name or f"researcher-{next(_numbers)}", is_staff=True)
+    user.groups.add(Group.objects.get(name="Researchers"))
+    return user
+
+
+def member(thing: Study | Benchmark, role: str = "owner") -> User:
+    """A researcher with a role in a study or benchmark."""
+    user = researcher()
+    thing.memberships.create(user=user, role=role)
+    return user
 
 
 def channel(slug: str = "link") -> Channel:
@@ -79,7 +100,7 @@ def task(
         benchmark=of or benchmark(),
         slug=fields.pop("slug", f"task-{number}"),
         kind=kind,
-        description=fields.pop("description", "Read the text and answer."),
+        description=fields.pop("description", DESCRIPTION),
         exposure_key=fields.pop("exposure_key", f"key-{number}"),
         **fields,
     )
@@ -161,7 +182,7 @@ def study(of: Benchmark, *, via: str = "link", **fields: Any) -> Study:
             study=made,
             outcome=outcome,
             code=f"CODE-{outcome.upper()}",
-            pays_time=outcome not in (Outcome.DECLINED, JoinAnswer.FULL),
+            pays_time=outcome not in JoinAnswer.values,
         )
         for outcome in [*Outcome.values, *JoinAnswer.values]
     )
@@ -201,21 +222,38 @@ def running_batch(
     return made
 
 
+@contextmanager
+def unlocked() -> Iterator[None]:
+    """For content that must differ while all else is the same: past the locks of a started
+    study."""
+    # PostgreSQL changes no table whose constraints it has yet to check.
+    connection.check_constraints()
+    drop_locks(connection)
+    yield
+    connection.check_constraints()
+    create_locks(connection)
+
+
 def annotator(via: str = "link", external_id: str = "") -> Annotator:
-    return identify(channel(via), external_id or f"person-{next(_numbers)}")[0]
+    """Somebody who is stored already, as after an earlier study."""
+    external_id = external_id or f"person-{next(_numbers)}"
+    identity = identity_hash(channel(via), external_id)
+    return Annotator.objects.get_or_create(
+        channel=channel(via), identity_hash=identity, defaults={"external_id": external_id}
+    )[0]
 
 
 def joined(
     of: Batch, *, who: Annotator | None = None, at: datetime = NOON, submission_id: str = ""
 ) -> Assignment:
     person = who or annotator(of.study.channel.slug)
-    return join(study=of.study, annotator=person, batch=of, at=at, submission_id=submission_id)
+    visit = Visit(study=of.study, annotator=person, batch=of, submission_id=submission_id)
+    return join(visit, at=at)
 
 
 def at_work(of: Batch, *, who: Annotator | None = None, at: datetime = NOON) -> Assignment:
     """An assignment at its first example."""
     assignment = joined(of, who=who, at=at)
-    give_consent(assignment, at=at)
     begin(assignment, at=at)
     return assignment
 
@@ -233,7 +271,7 @@ def right_answer(assignment: Assignment) -> Form:
 
 
 def wrong_answer(assignment: Assignment) -> Form:
-    """Another option than the right one; nothing where there was something to find."""
+    """An option other than the right one; nothing where there was something to find."""
     shown, content = current_example(assignment), batch_content(assignment.batch_id)
     kind = answer_kind(content.kind)
     others = [text for text in kind.options(shown) if [text] != gold_of(assignment)]
@@ -247,12 +285,14 @@ def selection(*spans: Sequence[int]) -> Form:
 
 
 def answer(assignment: Assignment, form: Form | None = None, *, at: datetime = NOON) -> None:
-    """Submit the current step (correctly by default), and leave its reveal."""
+    """Submit the current step (correctly by default), and go on to the next example."""
     step = assignment.step
     form = form or right_answer(assignment)
     submit_answer(assignment, step=step, form=form, times=BrowserTimes(), at=at)
     if assignment.state == WorkState.REVEALED:
         leave_reveal(assignment, step=step, at=at)
+    if assignment.state == WorkState.DESCRIPTION:
+        begin(assignment, step=assignment.step, at=at)
 
 
 def worked_through(of: Batch, *, wrong: int = 0, who: Annotator | None = None) -> Assignment:

@@ -1,5 +1,5 @@
-"""A plugin of pytest for short runs by the hundred: the first migrates an SQLite database, the
-others start with a copy of it."""
+"""A pytest plugin for hundreds of short runs: the first migrates an SQLite database, the others
+start with a copy of it."""
 
 import os
 import sqlite3

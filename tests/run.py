@@ -22,7 +22,7 @@ LOCAL = ["postgresql://127.0.0.1:5432/postgres", "postgresql://postgres@127.0.0.
 OLDEST_SERVER = 140_000  # Django 5.2 works with PostgreSQL 14 and later
 NO_TEST_FOUND = 5
 COVERAGE = "--cov"
-# Both runs add to one measurement, which is told and judged when they are over.
+# Both runs add to one measurement, which is reported and judged when they are over.
 MEASURED = [COVERAGE, "--cov-append", "--cov-report=", "--cov-fail-under=0"]
 # A worker for each core, with a database and a browser of its own, about a gigabyte of memory; one
 # that has no test left takes over half of another's.

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from annotation.models import Kind
+
 ROOT = Path(__file__).parent.parent
 OURS = ("config", "scoring", "annotation", "tests")
 # What a part may import from the project, besides itself.
@@ -25,36 +27,45 @@ ROOMS = {
     "annotation.models": (),
     "annotation.access": ("models",),
     "annotation.kinds": ("models",),
-    "annotation.jobs": ("models",),
+    "annotation.jobs": ("models", "access"),
     "annotation.benchmarks": ("models", "access", "kinds", "jobs"),
     "annotation.work": ("models", "access", "kinds", "jobs", "benchmarks"),
     "annotation.studies": ("models", "access", "kinds", "jobs", "benchmarks", "work"),
-    "annotation.simulation": ("models", "kinds", "jobs", "benchmarks", "work", "studies"),
+    "annotation.payments": ("models", "access", "work", "studies"),
+    "annotation.people": ("models", "access", "kinds", "jobs", "work", "studies", "payments"),
+    "annotation.prolific": ("models", "access", "work", "studies", "payments", "people"),
+    "annotation.simulation": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
     "annotation.admin": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
-    "annotation.management": ("models", "kinds", "benchmarks", "studies", "simulation"),
+    "annotation.management": (
+        *("models", "access", "kinds", "benchmarks", "studies", "payments", "simulation"),
+    ),
     "scoring.core": (),
     "scoring.models": (),
     "scoring.tables": (),
     "scoring.comparison": ("core", "models", "tables"),
     "scoring.figures": ("core", "models", "tables", "comparison"),
     "scoring.samples": ("core", "models", "tables", "comparison"),
+    "scoring.bundle": ("core", "models", "tables", "comparison"),
     "scoring.runs": ("core", "models", "tables", "comparison", "samples"),
     "scoring.leaderboard": ("core", "models", "tables", "comparison"),
     "scoring.episodes": ("core", "models", "tables", "comparison", "runs", "leaderboard"),
     "scoring.planning": ("core", "models", "tables", "comparison", "figures"),
-    "scoring.prompts": ("core", "models"),
+    "scoring.prompts": ("core", "models", "runs"),
+    "scoring.asking": ("models", "prompts", "runs"),
+    "scoring.tuning": ("core", "models", "runs", "prompts"),
     "scoring.report": ("core", "models", "tables", "comparison"),
-    "scoring.admin": ("models", "leaderboard"),
+    "scoring.admin": ("models", "comparison", "runs", "leaderboard", "asking"),
     "scoring.management": (
         *("core", "models", "tables", "comparison", "runs", "samples", "leaderboard"),
-        *("episodes", "planning", "prompts", "report"),
+        *("episodes", "planning", "prompts", "report", "asking", "tuning", "bundle"),
     ),
 }
 # The files at a room's edge: they know the web, the queue or the console. All
 # others are acts, figures and models, and know none of these.
 EDGES = {
     "urls", "views", "home", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
-    "analysis_views", "item_views",
+    "analysis_views", "item_views", "export_views", "correction_views", "entering", "throttles",
+    "tabs", "building_views", "preview_views", "rehearsal_views", "device_views",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "management"}
 WEB = (
@@ -114,13 +125,13 @@ def test_keeps_the_arrows_between_parts(part: str) -> None:
 
 
 def test_names_every_room() -> None:
-    there = {
+    rooms = {
         f"{part}.{folder.name}"
         for part in ("annotation", "scoring")
         for folder in (ROOT / part).iterdir()
         if folder.is_dir() and folder.name not in ("migrations", "__pycache__")
     }
-    assert there == set(ROOMS)
+    assert rooms == set(ROOMS)
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -187,7 +198,7 @@ def test_uses_no_model_signals() -> None:
 
 # A kind named or compared: only the kinds themselves may, beside the list of their names.
 LOOKS_AT_A_KIND = re.compile(
-    r"\bKind\.[A-Z]|\bkind (?:==|!=|in) .*[\"'](?:choice|spans|candidate|text)[\"']"
+    rf"\bKind\.[A-Z]|\bkind (?:==|!=|in) .*[\"'](?:{'|'.join(Kind.values)})[\"']"
 )
 
 

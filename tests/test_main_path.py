@@ -26,10 +26,10 @@ pytestmark = pytest.mark.django_db
 
 DEMO = settings.BASE_DIR / "annotation" / "simulation" / "demo" / "benchmark"
 STEP = re.compile(r'name="step" value="(\d+)"')
-OPTION = re.compile(r'value="(\d+)" required[^>]*><span class="option-text">(.*?)</span>')
+OPTION = re.compile(r'value="(\d+)"[^>]*><span class="option-text"[^>]*>(.*?)</span>')
 TEXT = re.compile(r'<div class="segment"[^>]*>(.*?)</div>', re.DOTALL)
-QUESTION = re.compile(r'<(?:legend|p class="question")[^>]*>(.*?)</(?:legend|p)>', re.DOTALL)
-MENTION = re.compile(r"</?mark[^>]*>")
+QUESTION = re.compile(r'<(?:legend|p class="question[^"]*")[^>]*>(.*?)</(?:legend|p)>', re.DOTALL)
+MENTION = re.compile(r"</?(?:mark|label)[^>]*>")
 VERDICT = re.compile(r"Score ([\d.]+) of 1\.")
 # Every third, fifth, … test example is answered wrongly: one number per person, or per split.
 SLIPS = {0: (3, 5, 7), 10: (4, 6, 9)}
@@ -84,7 +84,7 @@ class Files:
 
 
 def references(row: Row) -> list[set[str]]:
-    """The right sets of strings: answers with a place are alternatives."""
+    """The right sets of strings: answers with a position are alternatives."""
     if all(isinstance(answer, dict) for answer in row["answer"]):
         return [{answer["text"]} for answer in row["answer"]] or [set()]
     return [set(filter(None, row["answer"]))]
@@ -119,6 +119,9 @@ def work(batch: Batch, files: Files, *, every: int, in_training: int = NEVER) ->
         if "data-reveal-form" in page:
             assert float(VERDICT.search(page)[1]) == pytest.approx(score, abs=0.005)
             page = client.post("/work/next/", {"step": step[1]}, follow=True).content.decode()
+            continue
+        if "practice-done" in page:
+            page = client.post("/work/begin/", {"step": step[1]}, follow=True).content.decode()
             continue
         row = files.row(page)
         given = files.given(row, in_training if row in files.training else every)

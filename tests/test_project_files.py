@@ -34,7 +34,10 @@ def test_the_hooks_before_a_commit_run_what_make_lint_runs() -> None:
 
 
 def test_the_workflow_runs_what_has_to_pass_with_a_database_server_and_without() -> None:
-    jobs = _yaml(".github/workflows/ci.yml")["jobs"].values()
+    jobs = _yaml(".github/workflows/ci.yml")["jobs"]
+    tools = jobs.pop("tools-of-others")
+    assert tools["steps"][-1]["run"] == 'make test-all ARGS="-m models"'
+    jobs = jobs.values()
     assert all(".ci/run" in [step.get("run") for step in job["steps"]] for job in jobs)
     assert {bool(job.get("services")) for job in jobs} == {True, False}
     assert all(("DATABASE_URL" in job.get("env", {})) == ("services" in job) for job in jobs)
@@ -54,6 +57,15 @@ def test_what_has_to_pass_is_the_linters_and_the_tests_of_the_readme() -> None:
     commands = [line for line in _text(".ci/run").splitlines() if "make" in line]
     assert commands == ["make lint", "COVERAGE=1 make test"]
     assert re.search(r"^    make test ", _text("README.md"), re.MULTILINE)
+
+
+def test_models_are_asked_by_the_same_versions_in_the_tests_and_elsewhere() -> None:
+    pins = {line for line in _text("requirements-models.txt").splitlines() if "==" in line}
+    for tool in ("inspect-ai", "openai"):
+        [pin] = [line for line in pins if line.startswith(f"{tool}==")]
+        assert pin in _text("requirements-dev.txt").splitlines()
+        if tool == "inspect-ai":
+            assert pin in _text("requirements-tools.txt").splitlines()
 
 
 def test_the_changelog_begins_with_what_the_version_says() -> None:

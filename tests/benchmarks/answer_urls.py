@@ -7,7 +7,8 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import cookies
 from annotation.models import Assignment
-from annotation.work.views import annotators_page, at_work
+from annotation.work.entering import annotators_page
+from annotation.work.views import at_work
 from config.urls import urlpatterns as product
 
 

@@ -120,7 +120,7 @@ def open_page(study: "Study") -> None:
     from django.test import Client
 
     client = Client(headers={"host": "127.0.0.1"})
-    client.force_login(User.objects.get_or_create(username="bench", is_staff=True)[0])
+    client.force_login(User.objects.get_or_create(username="bench", is_superuser=True)[0])
     response = client.get(f"/studies/{study.slug}/comparison/")
     assert response.status_code == 200
 

@@ -1,4 +1,5 @@
-"""How often the intervals of a cell cover the truth, and how often the usual shortcuts do.
+"""How often the intervals of a cell cover the truth and how wide they are, over means, numbers of
+annotators and of items; and how often the usual shortcuts do.
 
 Run: python -m tests.benchmarks.bench_interval_coverage [--replicates 2000]
 """
@@ -13,30 +14,33 @@ from scipy import stats
 
 from scoring.core.bootstrap import resample_counts
 from scoring.core.intervals import cell_interval, new_items_limits
+from scoring.core.one_more_item import complete_spread
 from scoring.core.simulation import ScoreModel
-from scoring.core.variance import crossed_spread, mean_squares
+from scoring.core.wilson import t_quantile, wilson_limits
 
 LEVEL = 0.95
-SCENARIOS = {
-    "near-identical annotators": (0.000025, 0.119935, 0.02114),
-    "typical crowd": (0.0016, 0.072, 0.0864),
-    "uneven crowd": (0.0053, 0.076, 0.0944),
-    "near the ceiling": (0.0001, 0.0254, 0.0309),
-}
-SIZES = [(3, 60), (3, 200), (5, 60), (5, 200), (10, 200)]
+MEANS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.995)
+SIZES = tuple((n, m) for n in (2, 3, 5, 10) for m in (15, 60, 200))
+# Between annotators, in points, at a mean of one half; and the items' share of what is left.
+CROWDS = {"alike": (1, 0.6), "typical": (4, 0.45), "uneven": (8, 0.45)}
 
 Limits = tuple[np.ndarray, np.ndarray]
 
 
 def new_items(y: np.ndarray) -> Limits:
-    return new_items_limits(y.mean(axis=(1, 2), dtype=float), mean_squares(y), LEVEL)
+    return new_items_limits(y, LEVEL)
 
 
 def guard(y: np.ndarray) -> Limits:
-    squares, mean = mean_squares(y), y.mean(axis=(1, 2), dtype=float)
-    half = stats.t.ppf((1 + LEVEL) / 2, y.shape[1] - 1) * crossed_spread(squares)[0]
-    low, high = new_items_limits(mean, squares, LEVEL)
-    return np.where(squares.flat, low, mean - half), np.where(squares.flat, high, mean + half)
+    spread = complete_spread(y)
+    t = t_quantile(spread.guard_df, LEVEL)
+    return wilson_limits(y.mean(axis=(1, 2)), spread.effective, t)
+
+
+def two_splits(y: np.ndarray) -> Limits:
+    """As if every second annotator had learned from another shot set."""
+    groups = np.arange(y.shape[1]) % 2 if y.shape[1] > 2 else None
+    return new_items_limits(y, LEVEL, groups)
 
 
 def bootstrap(axis: int) -> Callable[[np.ndarray], Limits]:
@@ -53,40 +57,62 @@ def bootstrap(axis: int) -> Callable[[np.ndarray], Limits]:
 
 
 def with_gaps(y: np.ndarray) -> Limits:
-    """The first replicates only, each annotator without a fifth of the items."""
+    """The first replicates only; two annotators saw everything, the others two fifths."""
     rng = np.random.default_rng(2)
-    part = np.where(rng.random((60, *y.shape[1:])) < 0.2, np.nan, y[:60])
-    cells = [cell_interval(scores, rng=rng) for scores in part]
+    part = y[:200].copy()
+    part[:, 2:][rng.random(part[:, 2:].shape) < 0.6] = np.nan
+    cells = [cell_interval(scores) for scores in part]
     return np.array([cell.low for cell in cells]), np.array([cell.high for cell in cells])
 
 
 METHODS: dict[str, Callable[[np.ndarray], Limits]] = {
     "new items": new_items,
     "guard": guard,
+    "two splits": two_splits,
+    "gaps (200 runs)": with_gaps,
     "item boot.": bootstrap(1),
     "annot. boot.": bootstrap(2),
-    "gaps (60 runs)": with_gaps,
 }
 
 
-def coverage(model: ScoreModel, n: int, m: int, replicates: int) -> list[float]:
-    y = model.draw(n, m, replicates=replicates, rng=np.random.default_rng(n * 1000 + m))
+def crowd(mean: float, sd_points: float, item_share: float) -> ScoreModel:
+    """Annotators who differ by so much at one half; the same latent shares at other means."""
+    total = 0.25
+    annotator = (sd_points / 100) ** 2
+    item = item_share * (total - annotator)
+    half = ScoreModel.from_components(
+        annotator_var=annotator, item_var=item, residual_var=total - annotator - item
+    )
+    return ScoreModel(mean, half.annotator_share, half.item_share)
+
+
+def measured(model: ScoreModel, n: int, m: int, replicates: int) -> list[float]:
+    """For each method the coverage; of the first the median width in points, too."""
+    rng = np.random.default_rng(n * 1000 + m)
+    y = model.draw(n, m, replicates=replicates, rng=rng).astype(float)
     found = []
     for method in METHODS.values():
         low, high = method(y)
         found.append(float(np.mean((low <= model.mean) & (model.mean <= high))))
-    return found
+    low, high = new_items(y)
+    return [100 * float(np.median(high - low)), *found]
 
 
 def table(replicates: int) -> Iterator[str]:
-    yield f"{'scenario':28}{'n':>4}{'m':>5}" + "".join(f"{name:>16}" for name in METHODS)
-    for name, (annotator, item, residual) in SCENARIOS.items():
-        model = ScoreModel.from_components(
-            annotator_var=annotator, item_var=item, residual_var=residual
-        )
-        for n, m in SIZES:
-            row = coverage(model, n, m, replicates)
-            yield f"{name:28}{n:4}{m:5}" + "".join(f"{value:16.3f}" for value in row)
+    names = ("width", *METHODS)
+    yield f"{'crowd':10}{'mean':>6}{'n':>4}{'m':>5}" + "".join(f"{name:>16}" for name in names)
+    least: dict[int, float] = {}
+    for name, shape in CROWDS.items():
+        for mean in MEANS:
+            model = crowd(mean, *shape)
+            for n, m in SIZES:
+                width, *held = measured(model, n, m, replicates)
+                least[n] = min(least.get(n, 1.0), held[0])
+                cells = f"{width:16.1f}" + "".join(f"{value:16.3f}" for value in held)
+                yield f"{name:10}{mean:6.3f}{n:4}{m:5}{cells}"
+    for n, coverage in least.items():
+        error = stats.binom.std(replicates, coverage) / replicates
+        yield f"least coverage with {n} annotators: {coverage:.3f} (SE {error:.3f})"
 
 
 def main() -> None:

@@ -77,8 +77,14 @@ class Person:
             self.page.keyboard.press("Enter")
         else:
             # Not so soon after the last click as to count as a double click.
-            self.page.wait_for_timeout(DOUBLE_CLICK_MS if self.panel == "reveal" else 0)
-            button.tap() if by == TOUCH else button.click()
+            self.page.wait_for_timeout(0 if self.panel == "answer" else DOUBLE_CLICK_MS)
+            self.presses(button, by)
+
+    def presses(self, target: Locator, by: str = MOUSE) -> None:
+        self.touches(target) if by == TOUCH else target.click()
+
+    def touches(self, target: Locator) -> None:
+        target.tap()
 
     # Answering
 
@@ -93,10 +99,8 @@ class Person:
             self.page.locator("[name=option]").first.focus()
             for _ in range(number):
                 self.page.keyboard.press("ArrowDown")
-        elif by == TOUCH:
-            self.page.locator(".option").nth(number).tap()
         else:
-            self.page.locator(".option").nth(number).click()
+            self.presses(self.page.locator(".option").nth(number), by)
 
     def is_chosen(self, number: int) -> bool:
         return self.page.locator("[name=option]").nth(number).is_checked()
@@ -106,11 +110,11 @@ class Person:
         words = self._words_over(segment, start, end)
         is_exact = (words[0][1], words[-1][2]) != (start, end)
         if is_exact:
-            self._presses("[data-span-exact]", by)
+            self._toggles("[data-span-exact]", by)
             words = self._words_over(segment, start, end)
         self._selects_words(words[0][0], words[-1][0], by)
         if is_exact:
-            self._presses("[data-span-exact]", by)
+            self._toggles("[data-span-exact]", by)
 
     def _words_over(self, segment: int, start: int, end: int) -> list[tuple[int, int, int]]:
         """The place among all words, the start and the end of each."""
@@ -127,15 +131,15 @@ class Person:
             self.page.keyboard.press("Enter")
             return
         for place in (first, last):
-            word.nth(place).tap() if by == TOUCH else word.nth(place).click()
+            self.presses(word.nth(place), by)
 
-    def _presses(self, control: str, by: str) -> None:
+    def _toggles(self, control: str, by: str) -> None:
         button = self.page.locator(control)
         if by == KEYBOARD:
             button.focus()
             self.page.keyboard.press("Enter")
         else:
-            button.tap() if by == TOUCH else button.click()
+            self.presses(button, by)
 
     def _walks_to(self, place: int) -> None:
         """From one word to another with the tab key."""
@@ -151,7 +155,7 @@ class Person:
         if by == KEYBOARD:
             self.page.keyboard.press("0")
         else:
-            self._presses("[data-span-none]", by)
+            self._toggles("[data-span-none]", by)
 
     def types(self, text: str, by: str = MOUSE) -> None:
         """A short text, or none."""
@@ -159,7 +163,7 @@ class Person:
         if by == KEYBOARD:
             field.focus()
         else:
-            field.tap() if by == TOUCH else field.click()
+            self.presses(field, by)
         if text:
             self.page.keyboard.type(text)
         elif by == KEYBOARD:

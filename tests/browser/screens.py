@@ -1,4 +1,5 @@
-"""Every state of the annotator's pages as a picture in docs/screens/: `make screens`.
+"""Every state of the annotator's pages, and some of the researcher's, as pictures in docs/screens/:
+`make screens`.
 
 Not a test: it takes pictures of what the tests drive. It runs under pytest for the sake of the live
 server."""
@@ -9,29 +10,38 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from PIL import Image
 from playwright.sync_api import Error, expect
 
 from annotation.models import Batch, Kind, Outcome
+from annotation.studies.lifecycle import close_study
 from annotation.work.finishing import finish
+from annotation.work.frame import picture_of
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE, Comes
 from tests.browser.person import Person
+from tests.scoring.bundle.packed import packed, zipped
+from tests.scoring.comparison import measured
 from tests.texts import Text, running_batch_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 FOLDER = settings.BASE_DIR / "docs" / "screens"
 COLOURS = 128
+LINK = "https://study.example.org/resume/m2Zq81vB0tYc4hWnJ5sKxA/"
 ATTEMPTS = 5
 
 STUDY = {
     "title": "Reading short texts",
     "contact": "reading-study@example.org",
-    "consent_text": "You read short texts and answer questions about them. It takes about twenty "
-    "minutes.\n\nWe store your answers and the time they take under a pseudonym, and publish "
-    "them without it.",
+    "consent_text": "You read short texts and answer questions about them.\n\nWe store your "
+    "answers and the time they take under a pseudonym, and publish them without it.",
+    # So that there is a rule to be told of.
+    "min_training_score": 50,
 }
 REVIEW = Text(
     "The first half hour is slow, and the two leads never seem to be in the same film. Then the "
@@ -69,6 +79,7 @@ DESCRIPTIONS = {
     Kind.CHOICE: "You read a review of a film and say whether it is good or bad.",
     Kind.SPANS: "You read a text and mark every piece of it that answers the question. There may "
     "be several, or none.",
+    Kind.TEXT: "You read a text and answer a question about it in a few words.",
     Kind.CANDIDATE: "You read a text and a sentence with a gap, and choose what belongs there.",
 }
 
@@ -88,25 +99,35 @@ class Album:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def shows(self, person: Person, name: str) -> None:
+    def shows(self, person: Person, name: str, *, whole: bool = False) -> None:
+        """What is in the window, or the whole page."""
         # What differs from run to run would make every picture a new one.
         person.page.evaluate(
-            """() => {
+            """([link, drawn]) => {
               const put = (selector, text) => document.querySelectorAll(selector)
                 .forEach((element) => { element.lastChild.textContent = text; });
-              put(".resume", "https://study.example.org/resume/m2Zq81vB0tYc4hWnJ5sKxA/");
+              put(".who [translate=no]", "KV7PMXR4");
+              for (const picture of document.querySelectorAll(".link-picture")) {
+                picture.innerHTML = drawn;
+              }
+              put(".panel > form strong[translate=no]", "KV7PMXR4");
+              put("button[name=who]", "Yes, go on as KV7PMXR4");
+              put(".resume", link);
+              put(".devices strong", "study.example.org/go");
+              put(".devices .code", "KVRD-7XQM");
               put(".progress-pay", " 4 min · 0.85 USD");
-            }"""
+            }""",
+            [LINK, picture_of(LINK)],
         )
-        picture = Image.open(io.BytesIO(_picture(person)))
+        picture = Image.open(io.BytesIO(_picture(person, whole=whole)))
         small = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
         small.save(self.folder / f"{name}.png", optimize=True)
 
 
-def _picture(person: Person) -> bytes:
+def _picture(person: Person, *, whole: bool = False) -> bytes:
     for _ in range(ATTEMPTS):
         try:
-            return person.page.screenshot(animations="disabled", caret="hide")
+            return person.page.screenshot(animations="disabled", caret="hide", full_page=whole)
         except Error as failure:  # now and then, on a busy machine
             last = failure
     raise last
@@ -138,12 +159,32 @@ def people(somebody: Comes, size: tuple[int, int], scheme: str) -> Comes:
 def test_entering(people: Comes, album: Album) -> None:
     person = people()
     person.join(batch_of(Kind.CHOICE, REVIEW))
-    album.shows(person, "consent")
+    album.shows(person, "consent", whole=True)
     person.page.get_by_role("button", name="I agree").click()
     album.shows(person, "description")
-    person.page.get_by_text("Stop taking part").click()
     person.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    album.shows(person, "foot")
+    person.page.get_by_role("button", name="Continue on another device").click()
+    album.shows(person, "another-device", whole=True)
+    person.page.get_by_role("link", name="Back to the work").click()
+    person.page.get_by_text("Stop taking part").click()
     album.shows(person, "stop")
+    person.open("/go/")
+    album.shows(person, "enter-code")
+
+
+def test_problem_and_closing(people: Comes, album: Album) -> None:
+    batch = batch_of(Kind.CHOICE, REVIEW)
+    person = people().start(batch)
+    person.page.get_by_text("Report a problem").click()
+    person.page.get_by_role("textbox").fill("The second half of this review is missing.")
+    album.shows(person, "problem")
+    close_study(batch.study, at=timezone.now())
+    person.open("/work/")
+    album.shows(person, "closing")
+    person.chooses(1)
+    person.goes_on()
+    album.shows(person, "end-closed")
 
 
 def test_choice(people: Comes, album: Album) -> None:
@@ -161,6 +202,8 @@ def test_choice(people: Comes, album: Album) -> None:
     person.page.context.set_offline(False)
     person.page.wait_for_selector("[data-panel=reveal]")
     album.shows(person, "choice-right")
+    person.goes_on()
+    album.shows(person, "practice-done")
     person.goes_on()
     album.shows(person, "choice-test")
     person.page.get_by_text("Instructions").click()
@@ -183,6 +226,14 @@ def test_candidate(people: Comes, album: Album) -> None:
     album.shows(person, "candidate-chosen")
     person.goes_on()
     album.shows(person, "candidate-wrong")
+
+
+def test_text(people: Comes, album: Album) -> None:
+    person = people().start(batch_of(Kind.TEXT, TIME))
+    album.shows(person, "text-answer")
+    person.types("two hours")
+    person.goes_on()
+    album.shows(person, "text-wrong")
 
 
 def test_spans(people: Comes, album: Album) -> None:
@@ -239,12 +290,24 @@ def test_end(people: Comes, album: Album, outcome: str) -> None:
     person = people()
     batch = running_batch_of(Kind.CHOICE, training=[REVIEW], study={**STUDY, "via": "prolific"})
     person.join(batch, "?PROLIFIC_PID=p")
+    person.page.get_by_role("button", name="I agree").click()
     assignment = person.assignment
-    assignment.paid_ms = 0 if outcome == Outcome.DECLINED else 1_254_000
+    assignment.paid_ms, assignment.shown_at = 1_254_000, None
     assignment.save()
     finish(assignment, outcome, at=timezone.now())
     person.page.reload()
     album.shows(person, f"end-{outcome}")
+
+
+def test_who_declines_and_who_comes_back(people: Comes, album: Album) -> None:
+    person = people()
+    batch = running_batch_of(Kind.CHOICE, training=[REVIEW], study=STUDY)
+    person.join(batch)
+    person.page.get_by_role("button", name="I do not want").click()
+    album.shows(person, "declined")
+    person.start(batch)
+    person.join(batch)
+    album.shows(person, "is-this-you")
 
 
 def test_refusals(people: Comes, album: Album) -> None:
@@ -256,3 +319,60 @@ def test_refusals(people: Comes, album: Album) -> None:
     stranger = people()
     stranger.open("/work/")
     album.shows(stranger, "not-let-in")
+
+
+# Researchers
+
+
+@pytest.fixture
+def at_a_desk(people: Comes) -> Person:
+    """Somebody who is signed in, with all rights."""
+    person = people()
+    client = Client()
+    client.force_login(User.objects.create_superuser("researcher"))
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    cookie: Any = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": person.origin}
+    person.page.context.add_cookies([cookie])
+    return person
+
+
+def test_what_leaves(at_a_desk: Person, album: Album) -> None:
+    batch = measured.cell([0, 1, 2, 5, 3])
+    study = batch.study
+    study.title = "Pilot on short reviews"
+    study.save()
+    measured.run(batch.task, wrong=2)
+    at_a_desk.open(reverse("annotation:exports", args=[study.slug]))
+    album.shows(at_a_desk, "data", whole=True)
+    example = batch.test_set.examples.order_by("pk")[0]
+    at_a_desk.open(reverse("scoring:correct_gold", args=["study", study.slug, example.pk]))
+    page = at_a_desk.page
+    label = next(label for label in make.LABELS if [label] != measured.gold(example))
+    page.get_by_label("Gold", exact=True).fill(label)
+    page.get_by_label("Reason").fill("It was mislabelled.")
+    page.get_by_role("button", name="See what it would change").click()
+    expect(page.get_by_text("What this would change")).to_be_visible()
+    album.shows(at_a_desk, "correct-gold", whole=True)
+
+
+def test_what_was_changed(at_a_desk: Person, album: Album) -> None:
+    batch = measured.cell([0, 1, 2])
+    close_study(batch.study, at=timezone.now())
+    at_a_desk.open(reverse("admin:annotation_study_changes", args=[batch.study.pk]))
+    album.shows(at_a_desk, "log")
+    at_a_desk.open(reverse("admin:annotation_study_archive", args=[batch.study.pk]))
+    album.shows(at_a_desk, "archive")
+
+
+def test_studies_of_others(at_a_desk: Person, album: Album, tmp_path: Path) -> None:
+    batch = measured.cell([0, 1, 2, 5, 3])
+    batch.study.title = "Reviews, read in Graz"
+    batch.study.save()
+    bundle = zipped(packed(batch.study), tmp_path / "bundle.zip")
+    at_a_desk.open(reverse("scoring:imported_studies"))
+    page = at_a_desk.page
+    page.get_by_label("A bundle").set_input_files(bundle)
+    album.shows(at_a_desk, "studies-of-others")
+    page.get_by_role("button", name="Check and show").click()
+    expect(page.get_by_role("heading", name="Reviews, read in Graz")).to_be_visible()
+    album.shows(at_a_desk, "study-of-others", whole=True)

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Batch
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import LAPTOP, PHONE
 from tests.browser.test_accessibility import OPTIONS, WIDER
 from tests.scoring.comparison import measured
 
@@ -35,6 +35,10 @@ def batch() -> Batch:
     return made
 
 
+# How high the pages may be: a reader of the whole page comes to its end.
+HIGHEST = {"laptop": 2400, "phone": 4200}
+
+
 def visit(page: Page, live_server: LiveServer, batch: Batch, name: str) -> None:
     study = batch.study
     address = PAGES[name].format(study=study.slug, benchmark=study.benchmark.name)
@@ -44,7 +48,10 @@ def visit(page: Page, live_server: LiveServer, batch: Batch, name: str) -> None:
         page.goto(live_server.url + address)
         expect(page.locator("#tests")).to_be_visible()
     for figure in page.locator(".figure").all():
-        expect(figure.locator("svg")).to_be_visible()
+        if figure.is_visible():
+            # A phone's is drawn once it comes into sight.
+            figure.scroll_into_view_if_needed()
+            expect(figure.locator("svg")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -65,7 +72,7 @@ def test_prints_tables_whole_and_nothing_to_press(
     visit(researcher, live_server, batch, name)
     researcher.emulate_media(media="print")
     assert researcher.evaluate(HIDDEN) == 0
-    for pressed in (".choices", ".tabs", ".actions >> nth=0"):
+    for pressed in (".toolbar", ".tabs", ".crumbs"):
         expect(researcher.locator(pressed)).to_be_hidden()
 
 
@@ -80,3 +87,62 @@ def test_shows_an_item_with_its_words_on_a_phone(
         left, wide = part.evaluate("e => [e.getBoundingClientRect().x, e.offsetWidth]")
         assert 0 <= left <= left + wide <= width
     assert row.evaluate("e => e.offsetHeight") < height / 2
+
+
+@pytest.mark.parametrize(("screen", "size"), [("laptop", LAPTOP), ("phone", PHONE)])
+def test_is_short_and_scrolls_no_table_sideways(
+    researcher: Page, live_server: LiveServer, batch: Batch, screen: str, size: tuple[int, int]
+) -> None:
+    researcher.set_viewport_size({"width": size[0], "height": size[1]})
+    visit(researcher, live_server, batch, "comparison")
+    assert researcher.evaluate("document.documentElement.scrollHeight") < HIGHEST[screen]
+    frames = researcher.locator(".scroll")
+    assert frames.count() == 1
+    assert frames.evaluate("frame => frame.scrollWidth <= frame.clientWidth + 1")
+
+
+def test_acts_on_a_choice_at_once_and_keeps_it_in_the_link(
+    researcher: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    visit(researcher, live_server, batch, "comparison")
+    expect(researcher.get_by_role("heading", name="at 3 shots")).to_be_visible()
+    researcher.locator("#choice-at").select_option("10")
+    expect(researcher.get_by_role("heading", name="at 10 shots")).to_be_visible()
+    assert "at=10" in researcher.url
+    assert "at=10" in (researcher.get_by_role("link", name="Items").get_attribute("href") or "")
+    researcher.reload()
+    expect(researcher.get_by_role("heading", name="at 10 shots")).to_be_visible()
+    expect(researcher.locator("#choice-at")).to_have_value("10")
+
+
+def test_opens_a_figure_of_people_into_its_annotators(
+    researcher: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    visit(researcher, live_server, batch, "comparison")
+    pseudonym = batch.assignments.earliest("pk").annotator.pseudonym
+    expect(researcher.get_by_text(pseudonym)).to_be_hidden()
+    researcher.locator(".people .opens summary").first.click()
+    expect(researcher.get_by_text(pseudonym)).to_be_visible()
+
+
+def test_opens_a_test_into_all_its_figures(
+    researcher: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    visit(researcher, live_server, batch, "analysis")
+    tests = researcher.locator("#tests")
+    expect(tests.locator(".further dl").first).to_be_hidden()
+    tests.locator(".further summary").first.click()
+    expect(tests.locator(".further dl").first).to_contain_text("p, BH")
+
+
+def test_sorts_a_table_and_says_so(researcher: Page, live_server: LiveServer, batch: Batch) -> None:
+    visit(researcher, live_server, batch, "analysis")
+    researcher.locator("#tests").get_by_role("link", name="Difference").click()
+    expect(researcher.locator("#tests th[aria-sort=descending]")).to_be_visible()
+    assert "sort=tests%3A-difference" in researcher.url
+
+
+def test_leads_back_to_the_study(researcher: Page, live_server: LiveServer, batch: Batch) -> None:
+    visit(researcher, live_server, batch, "comparison")
+    researcher.locator(".crumbs").get_by_role("link", name=batch.study.title).click()
+    researcher.wait_for_url(f"**/studies/{batch.study.slug}/watch/")

@@ -28,6 +28,9 @@ def test_works_through_an_episode_with_and_without_training(
         person.goes_on(by)
         expect(person.page.locator("[data-panel]")).to_have_attribute("data-panel", "reveal")
         person.goes_on(by)
+    if training:
+        expect(person.page.locator("[data-panel]")).to_have_attribute("data-panel", "practice-done")
+        person.goes_on(by)
     for place in range(tests):
         person.answers_right(by)
         if place < tests - 1:

@@ -118,5 +118,44 @@ def test_leaves_enter_to_what_has_the_focus(tester: Person) -> None:
     tester.chooses(0)
     tester.page.get_by_text("Instructions").focus()
     press(tester, "Enter")
-    expect(tester.page.get_by_text("Read the text and answer.")).to_be_visible()
+    expect(tester.page.get_by_text(make.DESCRIPTION)).to_be_visible()
     assert not Judgement.objects.exists()
+
+
+@pytest.mark.parametrize("place", ["body", "summary", ".span-word[tabindex]", "[data-span-exact]"])
+def test_sends_from_anywhere_by_control_and_enter(person: Person, place: str) -> None:
+    person.start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    press(person, "0")
+    person.page.locator(place).first.focus()
+    press(person, "Control+Enter")
+    expect(person.page.locator("[name=step]")).to_have_value("1")
+    assert Judgement.objects.get().answer == []
+
+
+def test_sends_a_typed_answer_by_control_and_enter_with_single_keys_off(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.TEXT, zero_shot=True))
+    person.page.evaluate("localStorage.setItem('keys-off', 'true')")
+    person.types("Oslo")
+    press(person, "Control+Enter")
+    expect(person.page.locator("[name=step]")).to_have_value("1")
+
+
+def test_sends_nothing_that_is_only_begun(person: Person) -> None:
+    person.start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    person.page.locator(".span-word[tabindex]").focus()
+    press(person, "Enter", "Control+Enter")
+    expect(person.page.locator("[data-span-status]")).to_contain_text("but no last one")
+    assert not Judgement.objects.exists()
+
+
+def test_lists_the_keys_of_this_page(person: Person) -> None:
+    person.start(make.running_batch(training=1))
+    dialog = person.page.get_by_role("dialog")
+    press(person, "?")
+    expect(dialog.locator("[data-last-key]")).to_have_text("2")
+    expect(dialog).to_contain_text("send it from anywhere", use_inner_text=True)
+    press(person, "Escape", "1", "Enter")
+    person.page.wait_for_selector("[data-panel=reveal]")
+    press(person, "?")
+    expect(dialog).to_contain_text("go on", use_inner_text=True)
+    expect(dialog).not_to_contain_text("choose an answer", use_inner_text=True)

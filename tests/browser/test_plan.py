@@ -44,6 +44,23 @@ def test_moves_the_slider_with_its_number(planner: Page) -> None:
     expect(planner.locator("[data-slides=budget]")).to_have_js_property("value", "100")
 
 
+def test_takes_a_typical_value(planner: Page) -> None:
+    best = planner.locator(".plan-best")
+    before = best.inner_text()
+    planner.get_by_role("button", name="a mixed crowd").click()
+    expect(planner.locator("input[name=annotator_sd]")).to_have_value("8")
+    expect(best).not_to_have_text(before)
+
+
+def test_starts_from_a_task(page: Page, live_server: LiveServer, planner: Page) -> None:
+    task = make.task(slug="topics", training=30, tests=60)
+    planner.reload()
+    planner.locator(".plan-start").get_by_label("Task").select_option(str(task.pk))
+    planner.get_by_role("button", name="Start from these").click()
+    expect(planner.locator("input[name=max_items]")).to_have_value("60")
+    expect(planner.locator("#plan-draft").get_by_label("Task")).to_have_value(str(task.pk))
+
+
 def test_makes_the_study_that_stands_there_now(
     page: Page, live_server: LiveServer, planner: Page
 ) -> None:
@@ -51,7 +68,7 @@ def test_makes_the_study_that_stands_there_now(
     planner.reload()
     slide(planner, "budget", 30)
     expect(planner.locator(".plan-best")).to_contain_text("5 annotators on 142 items")
-    planner.get_by_label("Task").select_option(str(task.pk))
+    planner.locator("#plan-draft").get_by_label("Task").select_option(str(task.pk))
     planner.get_by_label("Title").fill("Topics, planned")
     planner.get_by_label("Short name").fill("topics-planned")
     planner.get_by_label("Channel").select_option(str(make.channel().pk))

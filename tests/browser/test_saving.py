@@ -53,9 +53,10 @@ def test_says_saved_when_the_server_has_said_so(tester: Person) -> None:
     tester.chooses(1)
     assert tester.note == ""
     tester.goes_on()
-    assert tester.note == "Saved."
+    assert tester.page.locator("[data-saved]").inner_text() == "Example 1 saved"
+    assert tester.note == ""
     assert answers() == ["good"]
-    assert tester.page.locator("#save-state").inner_text() == "Saved."
+    assert tester.page.locator("#save-state").inner_text() == "Example 1 saved"
 
 
 def test_sends_again_when_the_network_is_back(tester: Person) -> None:
@@ -67,7 +68,8 @@ def test_sends_again_when_the_network_is_back(tester: Person) -> None:
     assert answers() == []
     tester.page.context.set_offline(False)
     stands_at(tester, 1)
-    shows(tester, "Saved.")
+    expect(tester.page.locator("[data-saved]")).to_have_text("Example 1 saved")
+    expect(tester.page.locator("[data-save-note]")).to_be_empty()
     assert answers() == ["good"]
 
 
@@ -266,6 +268,36 @@ def test_goes_on_in_a_browser_that_lost_its_cookies(tester: Person) -> None:
     assert Assignment.objects.count() == 1
 
 
+def test_keeps_the_draft_of_somebody_who_comes_by_a_new_door(tester: Person) -> None:
+    link = tester.page.locator(".resume").inner_text()
+    way_in = tester.assignment.batch
+    tester.chooses(1)
+    tester.page.context.clear_cookies()
+    other = Person(tester.page.context.new_page(), tester.origin)
+    other.start(way_in)
+    assert not other.is_chosen(1)
+    other.chooses(0)
+    other.goes_on()
+    tester.page.goto(link)
+    stands_at(tester, 0)
+    assert tester.is_chosen(1)
+
+
+def test_asks_who_it_is_on_a_device_where_somebody_has_begun(tester: Person) -> None:
+    mine = tester.assignment
+    tester.join(mine.batch)
+    expect(tester.page.locator("main")).to_contain_text("Is this you?")
+    tester.page.get_by_role("button", name="Yes, go on").click()
+    stands_at(tester, 0)
+    assert tester.assignment == mine
+    tester.join(mine.batch)
+    tester.page.get_by_role("link", name="begin as somebody else").click()
+    tester.page.get_by_role("button", name="I agree").click()
+    tester.page.get_by_role("button", name="Start").click()
+    stands_at(tester, 0)
+    assert tester.assignment != mine
+
+
 def test_shows_the_same_step_wherever_it_is_opened(tester: Person, somebody: Comes) -> None:
     tester.chooses(0)
     tester.goes_on()
@@ -316,6 +348,7 @@ def test_keeps_a_final_page_final(person: Person) -> None:
     person.page.go_back()
     person.join(batch)
     person.page.reload()
+    person.page.get_by_role("button", name="Yes, go on").click()
     assert "CODE-COMPLETED" in person.page.locator("main").inner_text()
     assert Assignment.objects.get().outcome == Outcome.COMPLETED
 
@@ -323,7 +356,7 @@ def test_keeps_a_final_page_final(person: Person) -> None:
 def test_withdraws_without_sending_what_was_chosen(tester: Person) -> None:
     tester.chooses(0)
     tester.page.get_by_text("Stop taking part").click()
-    tester.page.get_by_role("button", name="Stop and give my place back").click()
+    tester.page.get_by_role("button", name="Yes, stop").click()
     assert "CODE-WITHDRAWN" in tester.page.locator("main").inner_text()
     assert answers() == []
     assert tester.page.evaluate(DRAFTS) == []

@@ -628,7 +628,7 @@ def test_holds_the_form_back_while_a_last_word_is_missing(open_picker: Opened) -
     picker.tap("Real")
     picker.page.click("text=Submit")
     assert picker.page.evaluate("sent") == 0
-    assert picker.status.startswith("You have tapped a first word, Real, but no last one.")
+    assert picker.status.startswith("You have chosen a first word, Real, but no last one.")
     picker.tap("Madrid")
     picker.page.click("text=Submit")
     assert picker.page.evaluate("sent") == 1

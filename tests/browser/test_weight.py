@@ -36,10 +36,12 @@ def test_is_light_at_first_and_lighter_at_every_step(person: Person, kind: str) 
     assert {url.rpartition(".")[2] for url, _ in loaded} >= {"css", "js"}
     assert sum(size for _, size in loaded) < FIRST_LOAD
     del loaded[:]
-    for _ in range(3):
+    for _ in range(4):
         if person.panel == "answer":
             person.answers_right()
         person.goes_on()
     assert person.panel == "finished"
-    assert len(loaded) == 3
-    assert all(size < STEP for _, size in loaded)
+    # On a busy machine a file of the first page may still come in.
+    steps = [size for url, size in loaded if "/static/" not in url]
+    assert len(steps) == 4
+    assert all(size < STEP for size in steps)

@@ -9,13 +9,12 @@ import pytest
 from django.conf import settings
 
 from annotation.benchmarks.importing import import_benchmark
-from annotation.kinds.scoring import gold_in_force
 from annotation.models import Batch, Benchmark, Judgement, Outcome, Role, Task
-from annotation.models.frozen import sequence
 from annotation.studies.lifecycle import start_study
 from tests import make
+from tests.browser.batches import works_through
 from tests.browser.conftest import LAPTOP, PHONE, Comes
-from tests.browser.person import KEYBOARD, MOUSE, TOUCH, Person
+from tests.browser.person import KEYBOARD, MOUSE, TOUCH
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,23 +39,6 @@ def batch_of(folder: Path, slug: str, shots: int) -> Batch:
     return batch
 
 
-def works_through(person: Person, batch: Batch, ways: list[str]) -> None:
-    """Every example answered with its gold, by each way in turn."""
-    person.start(batch)
-    assignment = person.assignment
-    examples = sequence(batch.pk, assignment.order_seed)
-    golds = gold_in_force([example.pk for example in examples], batch.task_id, 1)
-    for step, example in enumerate(examples):
-        assert person.step == step
-        by = ways[step % len(ways)]
-        person.answers((golds[example.pk].alternative_texts() or [[]])[0], by, example)
-        person.goes_on(by)
-        if example.role == Role.TRAINING:
-            assert person.panel == "reveal"
-            assert "Score 1 of 1" in person.page.locator("[data-verdict]").inner_text()
-            person.goes_on(KEYBOARD)
-
-
 @SHOTS
 @pytest.mark.parametrize("slug", ["reviews", "newsroom", "reading", "cloze"])
 def test_leads_through_a_whole_batch(somebody: Comes, slug: str, shots: int) -> None:
@@ -74,7 +56,7 @@ def test_leads_through_a_whole_batch_of_clues(
 def leads_to_the_code(batch: Batch, somebody: Comes) -> None:
     shots = batch.shots
     person = somebody(LAPTOP) if shots else somebody(PHONE, touch=True)
-    works_through(person, batch, [MOUSE, KEYBOARD] if shots else [TOUCH])
+    works_through(person, batch, [MOUSE, KEYBOARD] if shots else [TOUCH], leaves=KEYBOARD)
     assert "CODE-COMPLETED" in person.page.locator("main").inner_text()
     assignment = batch.assignments.get()
     trained = batch.training_set.items.count() if batch.training_set else 0

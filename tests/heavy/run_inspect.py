@@ -1,16 +1,17 @@
-"""Inspect runs exported prompts with its mock model; in the tools' environment: PROMPTS FOLDER."""
+"""Inspect runs our task file with its mock model and a scorer of its own; in the tools'
+environment: PROMPTS FOLDER. A prompt's “target” is here for the tool alone."""
 
 import json
+import runpy
 import sys
 from pathlib import Path
 
-from inspect_ai import Task, eval
-from inspect_ai.dataset import Sample
+from inspect_ai import eval
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import includes
-from inspect_ai.solver import generate
+from inspect_ai.scorer import exact
 
 LABELS = ["negative", "positive"]
+TASK = Path(__file__).parents[2] / "scoring" / "asking" / "inspect_task.py"
 
 
 def answer(messages: list[ChatMessage], *_others: object) -> ModelOutput:
@@ -21,13 +22,14 @@ def answer(messages: list[ChatMessage], *_others: object) -> ModelOutput:
 
 
 prompts, folder = sys.argv[1:]
-lines = [json.loads(line) for line in Path(prompts).read_text(encoding="utf-8").splitlines()]
-task = Task(
-    name=lines[0]["task"],
-    dataset=[Sample(id=line["id"], input=line["prompt"], target="none") for line in lines],
-    solver=generate(),
-    scorer=includes(),
-)
+task = runpy.run_path(str(TASK))["baseliner"](prompts)
+rows = map(json.loads, Path(prompts).read_text(encoding="utf-8").splitlines())
+targets = {row["id"]: row["target"] for row in rows}
+for sample in task.dataset:
+    sample.target = targets[sample.id]
+task.scorer = [exact()]
 model = get_model("mockllm/model", custom_outputs=answer)
-[log] = eval(task, model=model, log_dir=folder, log_format="json", display="none")
-sys.exit(str(log.error) if log.error else 0)
+[log] = eval(task, model=model, log_dir=folder, display="none")
+if log.error or log.results is None:
+    sys.exit(str(log.error))
+Path(folder, "figure").write_text(str(log.results.scores[0].metrics["mean"].value))

@@ -66,6 +66,15 @@ def exported(command: str, options: dict[str, Any]) -> str:
     return out.getvalue()
 
 
+@pytest.mark.parametrize("name", [name for name in EXPORTS if name.startswith("comparison")])
+def test_fits_a_page_of_two_columns(documents: dict[str, str], name: str, tmp_path: Path) -> None:
+    body = documents[name]
+    head = r"\documentclass[10pt,twocolumn]{article}\usepackage[margin=1in]{geometry}"
+    packages = r"\usepackage{booktabs,graphicx,longtable,textcomp}"
+    compiles(rf"{head}{packages}\begin{{document}}{body}\end{{document}}", tmp_path)
+    assert "Overfull" not in (tmp_path / "t.log").read_text(errors="replace")
+
+
 @pytest.mark.parametrize("name", EXPORTS)
 def test_compiles(documents: dict[str, str], name: str, tmp_path: Path) -> None:
     body = documents[name]

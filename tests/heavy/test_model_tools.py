@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from statistics import fmean
+from unittest.mock import AsyncMock
 
 import pytest
 from django.conf import settings
@@ -46,27 +46,60 @@ def run_tool(*arguments: str | Path, folder: Path) -> subprocess.CompletedProces
 
 
 @pytest.mark.parametrize(
-    ("script", "log"),
-    [("run_inspect.py", "*.json"), ("run_harness.py", "*/samples_*.jsonl")],
-    ids=["Inspect", "lm-evaluation-harness"],
+    ("arguments", "log"),
+    [
+        (["run_inspect.py"], "*.eval"),
+        (["run_harness.py", "by-length"], "*/samples_*.jsonl"),
+        (["run_harness.py", "dummy"], "*/samples_*.jsonl"),
+    ],
+    ids=["Inspect's mockllm", "lm-evaluation-harness", "lm-evaluation-harness's dummy"],
 )
-def test_scores_what_a_tool_makes_of_our_prompts(script: str, log: str, tmp_path: Path) -> None:
-    prompts = tmp_path / "prompts.jsonl"
-    quiet("import_benchmark", DEMO, name="demo")
-    quiet("export_prompts", task="reviews", shots=[10], split=[1], output=prompts)
+def test_scores_what_a_tool_makes_of_our_prompts(
+    arguments: list[str], log: str, tmp_path: Path
+) -> None:
+    """From the export to the import, and to the same figure as the tool's own."""
+    prompts = exported_with_targets(tmp_path / "prompts.jsonl")
     (tmp_path / "out").mkdir()
-    done = run_tool(HERE / script, prompts, tmp_path / "out", folder=tmp_path)
+    script, *model = arguments
+    done = run_tool(HERE / script, prompts, tmp_path / "out", *model, folder=tmp_path)
     assert done.returncode == 0, done.stderr[-1500:]
     [written] = (tmp_path / "out").glob(log)
-    quiet("import_runs", written, "--system", "By length", "--shots", "10", "--split", "1")
+    quiet("import_runs", written, "--system", "By length")
     run = Run.objects.get()
-    given = {line["id"]: LABELS[len(line["prompt"]) % 2] for line in rows(prompts)}
-    gold = {str(row["id"]): row["answer"][0] for row in rows(DEMO / "Reviews/reviews_test.jsonl")}
-    assert set(given.values()) == set(LABELS)
-    assert answers(run) == {number: [label] for number, label in given.items()}
-    right = 100 * fmean(given[number] == label for number, label in gold.items())
-    assert scores_of_run(run)[0].mean == pytest.approx(right)
+    assert (run.shots, run.split) == (10, 1), "as the prompts say, not the tool"
+    if model != ["dummy"]:
+        given = {line["example"]: LABELS[len(line["prompt"]) % 2] for line in rows(prompts)}
+        assert answers(run) == {number: [label] for number, label in given.items()}
+    assert set(map(tuple, answers(run).values())) == {(label,) for label in LABELS}
+    figure = float((tmp_path / "out" / "figure").read_text())
+    assert 0 < figure < 1
+    assert scores_of_run(run)[0].mean == pytest.approx(100 * figure)
     assert run.coverage == 1
+
+
+def exported_with_targets(path: Path) -> Path:
+    """What an export never holds: the gold, from the file that was imported."""
+    quiet("import_benchmark", DEMO, name="demo")
+    quiet("export_prompts", task="reviews", shots=[10], split=[1], output=path)
+    gold = {str(row["id"]): row["answer"][0] for row in rows(DEMO / "Reviews/reviews_test.jsonl")}
+    lines = [{**line, "target": gold[line["example"]]} for line in rows(path)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_asks_a_model_that_inspect_mocks() -> None:
+    """The command itself, by its own name of the model."""
+    quiet("import_benchmark", DEMO, name="demo")
+    with pytest.MonkeyPatch.context() as patched:
+        # It would count tokens with a vocabulary from outside.
+        counting = "inspect_ai.model._providers.mockllm.MockLLM._ensure_default_usage"
+        patched.setattr(counting, AsyncMock())
+        quiet("run_model", "mockllm/model", task=["reviews"], shots=[10], splits=[1])
+    run = Run.objects.get()
+    assert (run.system, run.shots, run.split, run.coverage) == ("mockllm/model", 10, 1, 1)
+    assert set(map(tuple, answers(run).values())) == {("Default output from mockllm/model",)}
+    assert scores_of_run(run)[0].mean == 0
+    assert run.report["outside"] == run.report["matched"], "read as a person would: no label"
 
 
 def rows(file: Path) -> list[dict]:

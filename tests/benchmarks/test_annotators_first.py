@@ -1,0 +1,21 @@
+"""The benchmark of annotators beside long work, small: nothing is refused, and nothing is lost."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+
+
+def test_refuses_nobody_beside_long_work(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.benchmarks.bench_annotators_first"]
+    command += ["--annotators", "4", "--idle", "1", "--examples", "1500", "--simulated", "2"]
+    command += ["--database", f"sqlite:///{tmp_path}/bench.sqlite3"]
+    done = subprocess.run(
+        command, cwd=settings.BASE_DIR, env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all done" in done.stdout
+    assert done.stdout.count("errors 0") == 3
+    assert "lost 0" in done.stdout

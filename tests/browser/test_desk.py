@@ -1,0 +1,83 @@
+"""The researcher's pages before a study runs, in a browser: axe, width, and what
+changes at once."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Study
+from tests import make
+from tests.browser.conftest import LAPTOP, PHONE
+from tests.browser.test_accessibility import OPTIONS, WIDER
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGES = {
+    "home": "/",
+    "builder": "/studies/{study}/batches/",
+    "start": "/research/studies/{study}/start/",
+    "rehearsals": "/studies/{study}/rehearsals/",
+    "overview": "/research/studies/{study}/watch/",
+    "preview": "/research/batches/{batch}/preview/?at=practice",
+}
+
+
+@pytest.fixture
+def draft() -> Study:
+    make.channel("simulated")
+    task = make.task(name="SST-2", title="Pleased or not?")
+    title = "A title that is too long for the width of a phone, as titles are"
+    study = make.study(task.benchmark, title=title, via="prolific")
+    return make.batch(study, task, wanted=5).study
+
+
+def visit(page: Page, live_server: LiveServer, draft: Study, name: str) -> None:
+    batch = draft.batches.get()
+    page.goto(live_server.url + PAGES[name].format(study=draft.slug, batch=batch.pk))
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
+@pytest.mark.parametrize("name", PAGES)
+def test_finds_nothing_wrong(
+    researcher: Page, live_server: LiveServer, draft: Study, name: str, size: tuple[int, int]
+) -> None:
+    researcher.set_viewport_size({"width": size[0], "height": size[1]})
+    visit(researcher, live_server, draft, name)
+    found = Axe().run(researcher, options=OPTIONS).response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found] == []
+    assert researcher.evaluate(WIDER) == 0
+
+
+def test_tells_what_a_tick_costs_at_once(
+    researcher: Page, live_server: LiveServer, draft: Study
+) -> None:
+    visit(researcher, live_server, draft, "builder")
+    result = researcher.locator("#builder-result")
+    places = result.locator("dd").first
+    expect(places).to_have_text("5")
+    researcher.get_by_label("SST-2, 0 shots").check()
+    expect(places).to_have_text("10")
+    expect(result).to_contain_text("SST-2 0 shots")
+    researcher.get_by_label("People in each batch").fill("7")
+    expect(places).to_have_text("12")
+
+
+def test_leads_from_the_draft_through_every_step(
+    researcher: Page, live_server: LiveServer, draft: Study
+) -> None:
+    researcher.goto(live_server.url)
+    researcher.get_by_role("link", name="Rehearse").click()
+    tabs = researcher.get_by_role("navigation", name="Pages of the study")
+    tabs.get_by_role("link", name="Batches").click()
+    researcher.get_by_role("link", name="Preview").click()
+    expect(researcher.get_by_text("Nothing you do here is stored.")).to_be_visible()
+    researcher.get_by_role("button", name="Start").click()
+    researcher.locator("[name=option]").first.check()
+    researcher.get_by_role("button", name="Send answer").click()
+    expect(researcher.get_by_role("button", name="Next")).to_be_visible()
+    researcher.get_by_role("link", name="Back to the batches").click()
+    researcher.get_by_role("link", name="Go on to the start").click()
+    researcher.get_by_role("button", name="Start the study").click()
+    expect(researcher.get_by_text("The study is open.")).to_be_visible()
+    assert not draft.assignments.exists()

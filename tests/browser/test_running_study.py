@@ -1,0 +1,115 @@
+"""A researcher watches a running study and pays for it, on a phone and on a laptop."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Assignment, Batch, PaymentLine
+from annotation.studies.lifecycle import close_study
+from annotation.work.commenting import add_comment
+from tests import make
+from tests.browser.conftest import LAPTOP, PHONE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(params=[LAPTOP, PHONE], ids=["1280", "390"])
+def desk(request: pytest.FixtureRequest, researcher: Page) -> Page:
+    size: Any = dict(zip(("width", "height"), request.param, strict=True))
+    researcher.set_viewport_size(size)
+    return researcher
+
+
+@pytest.fixture
+def batch() -> Batch:
+    make.channel("simulated")
+    return make.running_batch(via="prolific", wanted=4, training=1, tests=3)
+
+
+def address(live_server: LiveServer, batch: Batch, page: str) -> str:
+    return f"{live_server.url}/research/studies/{batch.study.slug}/{page}"
+
+
+def fits(page: Page) -> bool:
+    """Only what scrolls by itself is wider than the window."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_sees_places_fill_without_reloading(
+    desk: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    desk.goto(address(live_server, batch, "watch/"))
+    expect(desk.locator(".r-marks")).to_have_text("○○○○")
+    assert fits(desk)
+    make.worked_through(batch)
+    make.joined(batch, at=timezone.now())
+    expect(desk.locator(".r-marks")).to_have_text("●◐○○")
+    Assignment.objects.open().get().batch.places.filter(kept=False).update(lease_until=make.NOON)
+    expect(desk.locator(".r-marks")).to_have_text("●○○○")
+
+
+def test_stops_asking_once_nothing_can_change(
+    desk: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    make.worked_through(batch)
+    desk.goto(address(live_server, batch, "watch/"))
+    close_study(batch.study, at=make.NOON)
+    expect(desk.get_by_text("The study is closed: these figures stay.")).to_be_visible()
+    expect(desk.locator("[hx-trigger]")).to_have_count(0)
+
+
+def test_finds_a_person_and_releases_their_place(
+    desk: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    make.worked_through(batch)
+    working = make.at_work(batch, at=timezone.now())
+    add_comment(working, text="The text is cut off.", step=0, at=timezone.now())
+    desk.goto(address(live_server, batch, "people/"))
+    assert fits(desk)
+    desk.get_by_label("Where they are").select_option("working")
+    desk.get_by_role("button", name="Show").click()
+    expect(desk.locator("#rows tbody tr")).to_have_count(1)
+    expect(desk.get_by_text("reported problems").last).to_be_visible()
+    desk.get_by_role("link", name=working.annotator.pseudonym).click()
+    expect(desk.get_by_text("The text is cut off.")).to_be_visible()
+    assert fits(desk)
+    desk.get_by_role("button", name="Release the place").click()
+    expect(desk.get_by_role("status")).to_contain_text("The place is open")
+
+
+def test_approves_looks_and_marks_as_sent(
+    desk: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    for _ in range(2):
+        make.worked_through(batch)
+    desk.goto(address(live_server, batch, "payments/"))
+    assert fits(desk)
+    desk.get_by_label("for completed work").fill("0.05")
+    desk.get_by_label("for those screened out").fill("0")
+    desk.get_by_role("button", name="Store").click()
+    desk.get_by_role("button", name="Approve all 2 that wait").click()
+    expect(desk.get_by_role("status")).to_contain_text("2 people are due is approved")
+    desk.get_by_role("link", name="Send the open bonuses…").click()
+    expect(desk.get_by_text("Nothing has been sent or written down yet.")).to_be_visible()
+    assert fits(desk)
+    with desk.expect_download() as download:
+        desk.get_by_role("link", name="File of bonuses").click()
+    lines = download.value.path().read_text().splitlines()
+    assert len(lines) == 2
+    desk.get_by_role("button", name="Mark these as sent").click()
+    expect(desk.get_by_text("2 lines, sent")).to_be_visible()
+    sent = PaymentLine.objects.filter(purpose="bonus").values_list("amount", flat=True)
+    assert sorted(line.split(",")[1] for line in lines) == sorted(map(str, sent))
+
+
+def test_never_shows_a_stored_token(desk: Page, live_server: LiveServer, batch: Batch) -> None:
+    desk.goto(address(live_server, batch, "prolific/"))
+    assert fits(desk)
+    desk.get_by_label("API token").fill("my-secret-token")
+    desk.get_by_role("button", name="Store").click()
+    expect(desk.get_by_text("A token is stored.")).to_be_visible()
+    assert "my-secret-token" not in desk.content()
+    assert fits(desk)
