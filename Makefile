@@ -38,7 +38,7 @@ test: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
 	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(if $(COVERAGE),--cov) $(ARGS)
 
-# With what is marked models, system or long too; brings TeX and others' tools.
+# With what is marked models, system or long too; brings TeX, Firefox and others' tools.
 test-all: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
 	@$(PY) -m tests.tools
