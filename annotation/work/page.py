@@ -30,6 +30,7 @@ from annotation.work.ending import code_of, ending_of
 from annotation.work.judging import current_example, judgement_at
 from annotation.work.markdown import markdown_html
 from annotation.work.paying import earned
+from annotation.work.promising import ahead
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ def _description(position: Position) -> dict[str, Any]:
         "content": content,
         "training_count": len(content.training),
         "test_count": len(content.test),
+        "ahead": ahead(position.assignment.study, content),
     }
 
 

@@ -42,6 +42,15 @@ def facts_about(study: Study, contents: Sequence[BatchContent]) -> list[Fact]:
     return facts
 
 
+def ahead(study: Study, content: BatchContent) -> list[str]:
+    """Once it is known which batch it is: how many examples come after the practice, how long it
+    all takes and what it comes to."""
+    time = working_time(study, [content])
+    rule = study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
+    tests = [_then_sentence(len(content.test))] if content.training else []
+    return [*tests, _how_long(time), _in_all(study, time, rule)]
+
+
 def _paid_then(study: Study, rule: OutcomeRule | None) -> str:
     """What an outcome pays, said before it has come about."""
     if rule is None or (rule.pays_time and not rule.minimum):
@@ -93,6 +102,13 @@ def _test_sentence(least: int, most: int) -> str:
     return sentence % {"n": most if least == most else f"{least}–{most}"}
 
 
+def _then_sentence(tests: int) -> str:
+    sentence = ngettext(
+        "Then %(n)s example without feedback.", "Then %(n)s examples without feedback.", tests
+    )
+    return sentence % {"n": tests}
+
+
 def _how_long(time: WorkingTime) -> str:
     least, most = (minutes_text(_whole_minutes(s)) for s in (time.least, time.most))
     if time.is_measured:
@@ -106,13 +122,9 @@ def _how_long(time: WorkingTime) -> str:
 
 def _pay(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> list[str]:
     minimum = rule.minimum if rule else 0
-    least, most = (
-        amount_text(max(earned(1000 * s, study.hourly_rate), minimum), study.currency)
-        for s in (time.least, time.most)
-    )
     rate = amount_text(study.hourly_rate, study.currency)
     sentences = [
-        _("About %(total)s in all, if you go to the end.") % {"total": range_text(least, most)},
+        _in_all(study, time, rule),
         _("The time that you work is paid: %(rate)s an hour.") % {"rate": rate},
     ]
     if minimum:
@@ -121,6 +133,15 @@ def _pay(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> list[str]
             _("If you go to the end you are paid at least %(amount)s.") % {"amount": amount}
         )
     return sentences
+
+
+def _in_all(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> str:
+    minimum = rule.minimum if rule else 0
+    least, most = (
+        amount_text(max(earned(1000 * s, study.hourly_rate), minimum), study.currency)
+        for s in (time.least, time.most)
+    )
+    return _("About %(total)s in all, if you go to the end.") % {"total": range_text(least, most)}
 
 
 def _caps(study: Study, contents: Sequence[BatchContent]) -> list[str]:

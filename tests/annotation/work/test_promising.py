@@ -10,6 +10,7 @@ from annotation.models import Assignment, Batch, OutcomeRule, WorkState
 from annotation.studies.lifecycle import start_study
 from annotation.work.estimating import ENOUGH_PEOPLE
 from annotation.work.judging import BrowserTimes, begin, leave_reveal, submit_answer
+from annotation.work.page import page_context
 from annotation.work.promising import consent_facts
 from tests import make
 
@@ -155,3 +156,19 @@ def test_never_pays_more_than_it_said() -> None:
             form = make.right_answer(assignment)
             submit_answer(assignment, step=assignment.step, form=form, times=BrowserTimes(), at=at)
     assert assignment.amount == Decimal("2.20")
+
+
+def test_says_what_lies_ahead_once_the_batch_is_known() -> None:
+    batch = make.running_batch(training=3, tests=15, hourly_rate=12)
+    make.joined(batch)
+    shown = page_context(Assignment.objects.get())["ahead"]
+    assert [sentence.replace("\u00a0", " ") for sentence in shown] == [
+        "Then 15 examples without feedback.",
+        "About 8 minutes of work. This is an estimate: too few have finished to tell from them.",
+        "About 1.45 USD in all, if you go to the end.",
+    ]
+
+
+def test_says_of_a_batch_without_practice_how_long_it_takes() -> None:
+    make.joined(make.running_batch(zero_shot=True, tests=15))
+    assert page_context(Assignment.objects.get())["ahead"][0].startswith("About 6 minutes of work.")
