@@ -21,7 +21,7 @@ def chosen(person: Person) -> Person:
 
 def test_keeps_an_unsent_answer_while_a_problem_is_reported(chosen: Person) -> None:
     page = chosen.page
-    page.get_by_text("Report a problem with this item").click()
+    page.get_by_text("Report a problem").click()
     page.get_by_role("textbox").fill("1 is missing?")
     page.get_by_role("button", name="Send this").click()
     page.get_by_role("link", name="Back to the work").click()

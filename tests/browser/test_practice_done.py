@@ -54,3 +54,25 @@ def test_keeps_the_instructions_at_hand_and_closes_them_on_the_next_item(somebod
     person.chooses_none()
     person.goes_on()
     expect(person.page.locator(".work-head strong")).to_be_hidden()
+
+
+def test_leaves_the_item_in_sight_under_long_instructions_on_a_phone(somebody: Comes) -> None:
+    text = Text(LONG, gold=["Ulm"])
+    batch = running_batch_of(Kind.SPANS, tests=[text], description="Read this.\n\n" * 60)
+    page = somebody(PHONE).start(batch).page
+    page.get_by_text("Instructions").click()
+    head, bar = (page.locator(part).bounding_box() for part in (".work-head", ".send"))
+    assert head
+    assert bar
+    assert bar["y"] - head["y"] - head["height"] > 150
+
+
+def test_does_not_speak_of_an_item_where_there_is_none(person: Person) -> None:
+    through_training(person)
+    page = person.page
+    page.get_by_role("link", name="Report a problem").click()
+    expect(page.get_by_role("heading", level=2)).to_have_text(
+        "Tell the people who run the study something"
+    )
+    page.go_back()
+    expect(page.get_by_role("link", name="Report a problem", exact=True)).to_be_visible()

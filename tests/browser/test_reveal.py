@@ -65,6 +65,25 @@ def test_compares_in_words_and_marks(person: Person) -> None:
     assert texts(person, ".explanation p") == [CANARY, "Read on."]
 
 
+# Whether the sign in front of a word stands on the same line as that word.
+TOGETHER = """told => {
+  const text = [...told.childNodes].find((node) => node.data?.trim());
+  const word = document.createRange();
+  const start = text.data.search(/\\S/);
+  word.setStart(text, start);
+  word.setEnd(text, start + 1);
+  return Math.abs(word.getBoundingClientRect().top - told.getClientRects()[0].top) < 4;
+}"""
+
+
+def test_keeps_each_sign_beside_its_word(person: Person) -> None:
+    selected_cities(person)
+    for width in range(320, 440, 5):
+        person.page.set_viewport_size({"width": width, "height": 640})
+        for told in person.page.locator(".told").all():
+            assert told.evaluate(TOGETHER), f"A sign stands alone at {width} pixels."
+
+
 def test_says_the_result_and_puts_the_focus_on_next(person: Person) -> None:
     person.start(running_batch_of(Kind.SPANS, training=[CITIES]))
     announcer = person.page.locator("#announcer")
