@@ -15,8 +15,10 @@ CONFIG = Path(settings.BASE_DIR) / "config"
 def read_from_the_environment() -> Iterator[tuple[str, object]]:
     """Each name that the settings ask for, with its default where that is a plain value."""
     for node in ast.walk(ast.parse((CONFIG / "settings.py").read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and re.fullmatch(r"env\.\w+", ast.unparse(node.func)):
-            name = ast.literal_eval(node.args[0])
+        if not isinstance(node, ast.Call) or not re.fullmatch(r"env\.\w+", ast.unparse(node.func)):
+            continue
+        if isinstance(node.args[0], ast.Constant):
+            name = str(node.args[0].value)
             given = [*node.args[1:2], *(k.value for k in node.keywords if k.arg == "default")]
             yield name, next((one.value for one in given if isinstance(one, ast.Constant)), None)
 
