@@ -46,7 +46,8 @@ def page_html(name: str, root: str) -> SafeString:
     for token in tokens:
         for inner in token.children or []:
             _lead(inner, name, root)
-    return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
+    html: str = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    return mark_safe(html)  # docs/ is the project's own, and raw HTML in it is shown as typed
 
 
 def title(name: str) -> str:
