@@ -1,4 +1,4 @@
-# make run | test | test-all | lint | bench | mutants | screens | messages | lock demonstration-runs
+# make run | test | test-all | lint | bench | mutants | screens | messages | lock | demonstration-runs
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py
 
