@@ -61,7 +61,7 @@ def draft_study(
             replace(candidate, test_set=cut_test_set(candidate.test_set, draft.items))
             for candidate in chosen
         ]
-        add_batches(study, cut, wanted=draft.annotators)
+        add_batches(study, cut, wanted=draft.annotators, by=owner)
     return study
 
 
