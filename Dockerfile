@@ -9,7 +9,7 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     DATA_DIR=/data
 
 WORKDIR /app
-COPY constraints.txt requirements.txt ./
+COPY requirements.lock ./
 COPY config/image.sh config/
 RUN sh config/image.sh requirements
 

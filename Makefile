@@ -1,4 +1,4 @@
-# make run | test | test-all | lint | bench | mutants | screens | messages
+# make run | test | test-all | lint | bench | mutants | screens | messages | lock
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py
 
@@ -29,7 +29,7 @@ export PYTHONUNBUFFERED := 1
 # What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
 LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
-.PHONY: run test test-all lint $(LINTS) bench mutants messages screens
+.PHONY: run test test-all lint $(LINTS) bench mutants messages screens lock
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -75,6 +75,12 @@ mutants: $(DEV_INSTALLED)
 screens: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
 	@$(PY) -m pytest --quiet tests/browser/screens.py
+
+# After a change of pins: what the image installs, by its content, on every platform.
+lock: $(DEV_INSTALLED)
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-annotate --custom-compile-command "make lock" \
+		--output-file requirements.lock requirements.txt
 
 # After a change of texts; needs gettext. Both catalogues are committed.
 messages: $(INSTALLED)

@@ -34,7 +34,8 @@ class TryAgainMiddleware:
         response = _for_programs() if request.path.startswith("/api/") else _page(request)
         response.headers["Retry-After"] = str(AGAIN_AFTER_S)
         add_never_cache_headers(response)
-        # Said above; Django's own line would tell the path, and with it whose link it is.
+        # Said above; Django's own line would tell the path, and with it whose link it is. A private
+        # flag of Django's, unknown to its types.
         response._has_been_logged = True  # type: ignore[attr-defined]
         return response
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The steps of the image, for the Dockerfile and for whoever installs without Docker:
-#   sh config/image.sh requirements   installs what the product runs on
+#   sh config/image.sh requirements   installs what the product runs on, and nothing else
 #   sh config/image.sh static         collects the static files, compressed
 set -eu
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ PYTHON=${PYTHON:-python}
 
 case "$1" in
 requirements)
-    "$PYTHON" -m pip install --requirement requirements.txt
+    "$PYTHON" -m pip install --require-hashes --requirement requirements.lock
     ;;
 static)
     # The key signs nothing here: collecting files only has to load the settings.

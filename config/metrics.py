@@ -54,6 +54,7 @@ def _registry() -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(Stored())
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        # The package types the rest of itself, not this.
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     else:
         registry.register(_OfThisProcess())

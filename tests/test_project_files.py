@@ -59,6 +59,26 @@ def test_what_has_to_pass_is_the_linters_and_the_tests_of_the_readme() -> None:
     assert re.search(r"^    make test ", _text("README.md"), re.MULTILINE)
 
 
+def test_the_lock_holds_what_the_requirements_pin() -> None:
+    pins = re.compile(r"^([\w.-]+)(?:\[\w+\])?==([\w.]+)", re.MULTILINE)
+    locked = {_normal(name): version for name, version in pins.findall(_text("requirements.lock"))}
+    wanted = {_normal(name): version for name, version in pins.findall(_text("requirements.txt"))}
+    assert wanted.items() <= locked.items(), "run `make lock`"
+    held = {_normal(name): version for name, version in pins.findall(_text("constraints.txt"))}
+    # Some are for other platforms only, and not held here.
+    assert {name: locked[name] for name in held.keys() & locked.keys()}.items() <= held.items()
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_everything_in_the_lock_is_known_by_its_content() -> None:
+    pins = re.split(r"^(?=[\w.-]+==)", _text("requirements.lock"), flags=re.MULTILINE)[1:]
+    assert len(pins) > 30
+    assert all("--hash=sha256:" in pin for pin in pins)
+
+
 def test_models_are_asked_by_the_same_versions_in_the_tests_and_elsewhere() -> None:
     pins = {line for line in _text("requirements-models.txt").splitlines() if "==" in line}
     for tool in ("inspect-ai", "openai"):

@@ -53,7 +53,7 @@ class Door:
         return salted_hmac("annotation.browser", self.browser).hexdigest()
 
     @property
-    def mark(self) -> str:
+    def digest(self) -> str:
         """Tells a form's door from one that was opened after it."""
         text = json.dumps([self.way, self.token, self.external_id, self.submission_id])
         return salted_hmac("annotation.door", text).hexdigest()[:16]

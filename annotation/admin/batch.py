@@ -1,5 +1,6 @@
 """Single batches: added and changed in a draft, given more places later."""
 
+from functools import partial
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -31,7 +32,7 @@ def more_places(
             "%(batch)s wants %(n)d person now.", "%(batch)s wants %(n)d people now.", wanted
         )
         done %= {"batch": batch, "n": wanted}
-        act = lambda: want_more(batch, wanted, by=request.user)  # noqa: E731
+        act = partial(want_more, batch, wanted, by=request.user)
         attempt(model_admin, request, batch, act, done=done)
         return to_row(batch.study)
     return show_page(

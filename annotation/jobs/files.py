@@ -4,9 +4,12 @@ Made while somebody waits, it would hold a thread of the web server that annotat
 """
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from tempfile import TemporaryFile
+from typing import IO
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -22,6 +25,17 @@ KEPT_FOR = timedelta(days=7)
 GZIP = 31  # zlib's word for its format
 
 OVER = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+def on_disk(fill: Callable[[IO[bytes]], object]) -> IO[bytes]:
+    """A file on disk rather than in memory, filled and at its start; gone once whoever sends it
+    closes it, or at once where filling it fails."""
+    with ExitStack() as closing:
+        file = closing.enter_context(TemporaryFile())
+        fill(file)
+        file.seek(0)
+        closing.pop_all()
+        return file
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.kinds.scoring import mark
+from annotation.kinds.scoring import answer_score
 from annotation.models import Gold, ReferencePolicy
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import s1_score
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ComparedText:
     """One text of the answer or the gold, and how they compare."""
 
     text: str
@@ -31,21 +31,21 @@ class Reveal:
     # As they were given and written.
     own: list[str]
     expected: list[str]
-    verdicts: list[Verdict]
+    texts: list[ComparedText]
     other_alternatives: list[list[str]]
     explanation: str
 
     @property
     def marks(self) -> dict[str, str]:
-        return {verdict.text: verdict.mark for verdict in self.verdicts}
+        return {text.text: text.mark for text in self.texts}
 
     @property
     def nothing_to_find(self) -> bool:
-        return not any(verdict.gold for verdict in self.verdicts)
+        return not any(text.gold for text in self.texts)
 
     @property
     def found_nothing(self) -> bool:
-        return not any(verdict.own for verdict in self.verdicts)
+        return not any(text.own for text in self.texts)
 
     @property
     def is_right(self) -> bool:
@@ -74,11 +74,11 @@ def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) 
         others = [texts for texts in alternatives if texts != expected]
     golds = compared(expected)
     return Reveal(
-        score=mark(answer, gold, policy, normalisation),
+        score=answer_score(answer, gold, policy, normalisation),
         own=list(answer),
         expected=expected,
-        verdicts=[
-            Verdict(text, own=key in own, gold=key in golds)
+        texts=[
+            ComparedText(text, own=key in own, gold=key in golds)
             # The annotator's words first, and a text that both have in the annotator's wording.
             for key, text in (own | golds | own).items()
         ],

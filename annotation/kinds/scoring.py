@@ -21,7 +21,7 @@ def gold_in_force(example_ids: Iterable[int], task_id: int, version: int) -> dic
     return {gold.example_id: gold for gold in golds}
 
 
-def mark(texts: Sequence[str], gold: Gold, policy: str, normalisation: str) -> float:
+def answer_score(texts: Sequence[str], gold: Gold, policy: str, normalisation: str) -> float:
     """S1 of one answer, in [0, 1], under a reference policy and a task's normalisation."""
     return score_one(
         normalised(texts, normalisation),

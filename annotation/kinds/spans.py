@@ -198,7 +198,7 @@ class Told:
 def _told(reveal: Reveal) -> list[Told]:
     told = []
     for mark in ("missed", "extra", "right"):
-        texts = [verdict.text for verdict in reveal.verdicts if verdict.mark == mark]
+        texts = [text.text for text in reveal.texts if text.mark == mark]
         if texts:
             told.append(Told(mark, texts[:MOST_TOLD], max(0, len(texts) - MOST_TOLD)))
     return told

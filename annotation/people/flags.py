@@ -11,7 +11,7 @@ from statistics import fmean, median
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.kinds.scoring import gold_in_force, mark
+from annotation.kinds.scoring import answer_score, gold_in_force
 from annotation.models import Assignment, Judgement, Outcome, Role, SubmissionStatus, WorkSummary
 from annotation.models.frozen import batch_content
 
@@ -133,7 +133,7 @@ def _is_all_right(assignment: Assignment) -> bool:
     answers = dict(given.values_list("example_id", "answer"))
     golds = gold_in_force(answers, content.task_id, content.gold_version)
     policy, how = content.reference_policy, content.normalisation
-    return fmean(mark(texts, golds[pk], policy, how) for pk, texts in answers.items()) == 1
+    return fmean(answer_score(texts, golds[pk], policy, how) for pk, texts in answers.items()) == 1
 
 
 def _no_skill(work: Work, floor: float | None) -> Iterable[Flag]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from statistics import median
+from typing import Any
 
 from django.db.models import Count
 
@@ -188,7 +189,8 @@ def _floor(task: Task) -> float | None:
 
 # Filtering and sorting
 
-Key = Callable[[Row], object]
+# Of one sort, whatever can be ordered.
+Key = Callable[[Row], Any]
 SORTS: dict[str, Key] = {
     "joined": lambda row: -row.assignment.pk,
     "seen": lambda row: -row.seen_at.timestamp(),
@@ -214,5 +216,5 @@ def chosen(
             and (not flag or (flag in ("any", *(f.name for f in row.flags)) and row.flags))
             and (not batch or str(row.assignment.batch_id) == batch)
         ),
-        key=SORTS.get(sort, SORTS["joined"]),  # type: ignore[arg-type]
+        key=SORTS.get(sort, SORTS["joined"]),
     )

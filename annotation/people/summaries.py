@@ -7,6 +7,7 @@ assignment has moved on since. Making it twice at the same time gives the same r
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import sha256
 from statistics import median
 from typing import Any
@@ -31,7 +32,7 @@ def refresh(study: Study, *, most: int | None = None) -> int:
     behind = list(_behind(study).order_by("pk").values_list("pk", "state", "step")[:most])
     for start in range(0, len(behind), ASSIGNMENTS_AT_ONCE):
         some = _summaries(behind[start : start + ASSIGNMENTS_AT_ONCE])
-        write(lambda: _store(some))  # noqa: B023  called at once
+        write(partial(_store, some))
     return len(behind)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from annotation.kinds.scoring import gold_in_force, mark
+from annotation.kinds.scoring import answer_score, gold_in_force
 from annotation.models import Assignment, Comment, Gold, Item, Judgement, Role
 from annotation.models.frozen import batch_content
 
@@ -101,4 +101,6 @@ def _golds(assignment: Assignment, given: list[Judgement]) -> dict[int, Gold]:
 def _score(assignment: Assignment, judgement: Judgement, golds: Mapping[int, Gold]) -> float:
     content = batch_content(assignment.batch_id)
     gold = golds[judgement.example_id]
-    return 100 * mark(judgement.answer, gold, content.reference_policy, content.normalisation)
+    return 100 * answer_score(
+        judgement.answer, gold, content.reference_policy, content.normalisation
+    )

@@ -19,7 +19,7 @@ MOST_LOGGED = 20
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PossibleBatch:
     """A batch that a task allows."""
 
     task: Task
@@ -59,31 +59,31 @@ class Candidate:
         )
 
 
-def candidates(task: Task) -> list[Candidate]:
+def possible_batches(task: Task) -> list[PossibleBatch]:
     """Every batch that the item sets of a task allow: zero-shot, each shot set with the
     chain that it nests in, each episode."""
     return [*_of_shot_sets(task), *_of_episodes(task)]
 
 
 def select_shots(
-    among: Iterable[Candidate],
+    among: Iterable[PossibleBatch],
     shots: Collection[int],
     chains: Collection[int | None] | None = None,
-) -> list[Candidate]:
+) -> list[PossibleBatch]:
     """Those with one of these numbers of shots, and in one of these chains if any are chosen.
 
     A zero-shot batch and an episode belong to no chain, and are chosen by their shots alone; among
     the chains, None stands for the shot sets that nest in none.
     """
     return [
-        candidate
-        for candidate in among
-        if candidate.shots in shots
+        possible
+        for possible in among
+        if possible.shots in shots
         and (
             chains is None
-            or candidate.training_set is None
-            or candidate.episode is not None
-            or candidate.chain in chains
+            or possible.training_set is None
+            or possible.episode is not None
+            or possible.chain in chains
         )
     ]
 
@@ -102,20 +102,22 @@ def make_batches(
     Existing batches are left alone. Returns the new ones.
     """
     chosen = [
-        candidate for task in tasks for candidate in select_shots(candidates(task), shots, chains)
+        possible
+        for task in tasks
+        for possible in select_shots(possible_batches(task), shots, chains)
     ]
     return add_batches(study, chosen, wanted=wanted, by=by)
 
 
 def add_batches(
-    study: Study, chosen: Sequence[Candidate], *, wanted: int, by: User | None = None
+    study: Study, chosen: Sequence[PossibleBatch], *, wanted: int, by: User | None = None
 ) -> list[Batch]:
     """Add these batches unless they exist already. Raises Frozen once the study has started."""
     _check(study, chosen, wanted)
     with transaction.atomic():
         hold_draft(study)
         new = missing(study, chosen)
-        added = Batch.objects.bulk_create(candidate.batch(study, wanted) for candidate in new)
+        added = Batch.objects.bulk_create(possible.batch(study, wanted) for possible in new)
         log_batches(study, [], added, by=by)
     return added
 
@@ -152,10 +154,10 @@ def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:
     return {"batches": len(batches), "people": sum(wanted for _name, wanted in batches)}
 
 
-def missing(study: Study, chosen: Iterable[Candidate]) -> list[Candidate]:
+def missing(study: Study, chosen: Iterable[PossibleBatch]) -> list[PossibleBatch]:
     """Those that the study does not have yet."""
     present = set(study.batches.values_list("training_set_id", "test_set_id"))
-    return [candidate for candidate in chosen if candidate.key not in present]
+    return [possible for possible in chosen if possible.key not in present]
 
 
 def hold_draft(study: Study) -> None:
@@ -166,14 +168,14 @@ def hold_draft(study: Study) -> None:
         raise Frozen(_("This study has been started and is frozen: copy it to change it."))
 
 
-def _check(study: Study, chosen: Sequence[Candidate], wanted: int) -> None:
+def _check(study: Study, chosen: Sequence[PossibleBatch], wanted: int) -> None:
     if wanted < 1:
         raise BadInput(_("A batch needs at least one annotator: ask for 1 or more."))
     if not chosen:
         raise BadInput(
             _("No item set fits this choice: choose other shots or chains, or import the files.")
         )
-    for task in {candidate.task for candidate in chosen}:
+    for task in {possible.task for possible in chosen}:
         if task.benchmark_id != study.benchmark_id:
             raise BadInput(
                 _("The task %(task)s belongs to another benchmark than the study: leave it out.")
@@ -181,7 +183,7 @@ def _check(study: Study, chosen: Sequence[Candidate], wanted: int) -> None:
             )
 
 
-def _of_shot_sets(task: Task) -> list[Candidate]:
+def _of_shot_sets(task: Task) -> list[PossibleBatch]:
     test_set = task.item_sets.filter(role=Role.TEST, episode=None).order_by("name").first()
     if test_set is None:
         return []
@@ -193,17 +195,17 @@ def _of_shot_sets(task: Task) -> list[Candidate]:
     sets += [(item_set, None) for item_set in unchained(task)]
     sets.sort(key=lambda pair: shots_and_split(pair[0]))
     return [
-        Candidate(task, None, test_set),
-        *(Candidate(task, item_set, test_set, chain) for item_set, chain in sets),
+        PossibleBatch(task, None, test_set),
+        *(PossibleBatch(task, item_set, test_set, chain) for item_set, chain in sets),
     ]
 
 
-def _of_episodes(task: Task) -> list[Candidate]:
+def _of_episodes(task: Task) -> list[PossibleBatch]:
     """An episode's training set goes with its test set; without one it is zero-shot."""
     of_episodes = task.item_sets.filter(episode__isnull=False).order_by("episode", "name")
     training = {s.episode: s for s in of_episodes if s.role == Role.TRAINING}
     return [
-        Candidate(task, training.get(test_set.episode), test_set)
+        PossibleBatch(task, training.get(test_set.episode), test_set)
         for test_set in of_episodes
         if test_set.role == Role.TEST
     ]

@@ -11,7 +11,7 @@ from annotation.access.members import make_owner
 from annotation.benchmarks.subsets import PART, cut_test_set
 from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
-from annotation.studies.batching import Candidate, add_batches, candidates
+from annotation.studies.batching import PossibleBatch, add_batches, possible_batches
 from annotation.studies.codes import add_missing_codes
 
 
@@ -58,22 +58,22 @@ def draft_study(
         make_owner(study, owner)
         add_missing_codes(study)
         cut = [
-            replace(candidate, test_set=cut_test_set(candidate.test_set, draft.items))
-            for candidate in chosen
+            replace(possible, test_set=cut_test_set(possible.test_set, draft.items))
+            for possible in chosen
         ]
         add_batches(study, cut, wanted=draft.annotators, by=owner)
     return study
 
 
-def _chosen(draft: Draft) -> list[Candidate]:
+def _chosen(draft: Draft) -> list[PossibleBatch]:
     """The task's first batches with these shots, by split or by episode."""
     fitting = [
-        candidate
-        for candidate in candidates(draft.task)
-        if candidate.shots == draft.shots and PART not in candidate.test_set.name
+        possible
+        for possible in possible_batches(draft.task)
+        if possible.shots == draft.shots and PART not in possible.test_set.name
     ]
     if len(fitting) < draft.batches:
-        sizes = {candidate.shots for candidate in candidates(draft.task)}
+        sizes = {possible.shots for possible in possible_batches(draft.task)}
         known = sorted(shots for shots in sizes if shots is not None)
         raise BadInput(
             _(

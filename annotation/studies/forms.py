@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Benchmark, Task
-from annotation.studies.batching import Candidate, candidates
+from annotation.studies.batching import PossibleBatch, possible_batches
 from annotation.work.estimating import usual_seconds
 
 FEW, ZERO = "few", "zero"
@@ -68,9 +68,9 @@ class BuilderForm(forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.tasks = list(benchmark.tasks.all())
-        self._candidates = [candidate for task in self.tasks for candidate in candidates(task)]
-        self._offer_grid([c for c in self._candidates if c.episode is None])
-        self._offer_episodes([c for c in self._candidates if c.episode is not None])
+        self._possible = [possible for task in self.tasks for possible in possible_batches(task)]
+        self._offer_grid([c for c in self._possible if c.episode is None])
+        self._offer_episodes([c for c in self._possible if c.episode is not None])
         self.fields["seconds"].initial = usual_seconds(self.tasks)
 
     def _choice(self, name: str) -> forms.ChoiceField:
@@ -78,7 +78,7 @@ class BuilderForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         return field
 
-    def _offer_grid(self, among: list[Candidate]) -> None:
+    def _offer_grid(self, among: list[PossibleBatch]) -> None:
         self._offered = {cell_key(c.task, c.shots) for c in among if c.shots is not None}
         self.shots = sorted({c.shots for c in among if c.shots is not None})
         splits = sorted({c.split for c in among if c.split is not None})
@@ -90,11 +90,11 @@ class BuilderForm(forms.Form):
         if not splits:
             del self.fields["splits"]
 
-    def _offer_episodes(self, among: list[Candidate]) -> None:
+    def _offer_episodes(self, among: list[PossibleBatch]) -> None:
         kinds = []
-        if any(candidate.training_set for candidate in among):
+        if any(possible.training_set for possible in among):
             kinds.append((FEW, _("few-shot")))
-        if any(candidate.training_set is None for candidate in among):
+        if any(possible.training_set is None for possible in among):
             kinds.append((ZERO, _("zero-shot")))
         self._choice("episodes").choices = kinds
         if not kinds:
@@ -126,27 +126,27 @@ class BuilderForm(forms.Form):
             numbers.update(range(first, last + 1))
         return numbers
 
-    def chosen(self) -> list[Candidate]:
+    def chosen(self) -> list[PossibleBatch]:
         """The batches that are ticked; none is a choice too."""
         data = self.cleaned_data
         cells, splits = set(data["cells"]), {int(value) for value in data.get("splits", [])}
         of_sets = [
-            candidate
-            for candidate in self._candidates
-            if candidate.episode is None
-            and candidate.shots is not None
-            and cell_key(candidate.task, candidate.shots) in cells
-            and (candidate.training_set is None or candidate.split in splits)
+            possible
+            for possible in self._possible
+            if possible.episode is None
+            and possible.shots is not None
+            and cell_key(possible.task, possible.shots) in cells
+            and (possible.training_set is None or possible.split in splits)
         ]
-        return [*of_sets, *self._chosen_episodes(self._candidates)]
+        return [*of_sets, *self._chosen_episodes(self._possible)]
 
-    def _chosen_episodes(self, among: Iterable[Candidate]) -> list[Candidate]:
+    def _chosen_episodes(self, among: Iterable[PossibleBatch]) -> list[PossibleBatch]:
         kinds = self.cleaned_data.get("episodes", [])
         numbers = self.cleaned_data.get("episode_numbers")
         return [
-            candidate
-            for candidate in among
-            if candidate.episode is not None
-            and (FEW if candidate.training_set else ZERO) in kinds
-            and (numbers is None or candidate.episode in numbers)
+            possible
+            for possible in among
+            if possible.episode is not None
+            and (FEW if possible.training_set else ZERO) in kinds
+            and (numbers is None or possible.episode in numbers)
         ]

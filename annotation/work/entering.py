@@ -246,7 +246,7 @@ def consent(request: HttpRequest) -> HttpResponse:
         return _behind(request, door, way, asks_who=False)
     if not {"agree", "decline"} & request.POST.keys():
         return _behind(request, door, way)
-    if request.POST.get("door", door.mark) != door.mark:
+    if request.POST.get("door", door.digest) != door.digest:
         # Another link was opened after this page: the latest counts.
         return _behind(request, door, way)
     return _slowed(request, "consents", way) or _answered(request, door, way)

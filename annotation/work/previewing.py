@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotation.kinds import answer_kind
 from annotation.kinds.base import Form
-from annotation.kinds.scoring import gold_in_force, mark
+from annotation.kinds.scoring import answer_score, gold_in_force
 from annotation.models import Annotator, Assignment, Batch, Judgement, Outcome, Role, WorkState
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample, draft_content
@@ -130,7 +130,7 @@ class Preview:
     def _score(self, texts: tuple[str, ...]) -> float:
         content, pk = self.content, self.example.pk
         gold = gold_in_force([pk], content.task_id, content.gold_version)[pk]
-        return mark(texts, gold, content.reference_policy, content.normalisation)
+        return answer_score(texts, gold, content.reference_policy, content.normalisation)
 
     def _training_score(self) -> float:
         return 100 * fmean(self.state.scores) if self.state.scores else 0.0

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from statistics import fmean, stdev
 
-from annotation.kinds.scoring import gold_in_force, mark
+from annotation.kinds.scoring import answer_score, gold_in_force
 from annotation.models import Assignment, DropUnit, Study
 from annotation.models.frozen import batch_content
 
@@ -62,7 +62,8 @@ def training_score(assignment: Assignment) -> float:
     golds = gold_in_force(answers, content.task_id, content.gold_version)
     policy = content.reference_policy
     return 100 * fmean(
-        mark(texts, golds[pk], policy, content.normalisation) for pk, texts in answers.items()
+        answer_score(texts, golds[pk], policy, content.normalisation)
+        for pk, texts in answers.items()
     )
 
 

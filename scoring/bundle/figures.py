@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 Array = NDArray[Any]
 Row = dict[str, Any]
@@ -128,7 +128,7 @@ def satterthwaite(total: float, *terms: tuple[float, float]) -> float:
 
 
 def quantile(df: float) -> float:
-    return stats.t.ppf((1 + LEVEL) / 2, df)
+    return float(special.stdtrit(df, (1 + LEVEL) / 2))
 
 
 def around(mean: float, low: float, high: float) -> tuple[float, float]:

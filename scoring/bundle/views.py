@@ -1,6 +1,6 @@
 """A study's bundle, made and sent; and the studies of others, read-only."""
 
-from tempfile import TemporaryFile
+from functools import partial
 
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpResponse
@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right
+from annotation.jobs.files import on_disk
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.tabs import study_frame
@@ -28,20 +29,16 @@ def bundle(request: ResearcherRequest, name: str) -> HttpResponse | FileResponse
     study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=name)
     for right in (Right.PEOPLE, Right.GOLD):
         require(request.user, study, right, permission="annotation.view_judgement")
-    # On disk rather than in memory, and removed as soon as it is sent.
-    file = TemporaryFile()  # noqa: SIM115  (the response closes it)
     wanted = Wanted(
         texts="texts" in request.POST,
         simulated="simulated" in request.GET,
         with_excluded="with_excluded" in request.GET,
     )
     try:
-        export_bundle(study, file, wanted, by=request.user)
+        file = on_disk(partial(export_bundle, study, wanted=wanted, by=request.user))
     except Refusal as refusal:
-        file.close()
         context = {**study_frame(request.user, study, tab="data"), "sentence": str(refusal)}
         return render(request, "annotation/studies/refused.html", context, status=409)
-    file.seek(0)
     return FileResponse(file, as_attachment=True, filename=f"{name}-bundle.zip")
 
 

@@ -25,7 +25,11 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     reader = CellReader(choices)
     studies = scope.studies
     # The uncertainty of figures over episodes is shown on their own board.
-    people = [cell for cell in _people(studies, reader) if not cell.is_of_episodes]
+    people = [
+        cell
+        for cell in reader.people_of(studies)
+        if cell.answered.any() and not cell.is_of_episodes
+    ]
     systems = [cell for task in scope.tasks for cell in reader.systems(task) if cell.answered.any()]
     steps = len(people) + 4
     cells = []
@@ -63,17 +67,6 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     return analysis
 
 
-def _people(studies: list[Study], reader: CellReader) -> list[Cell]:
-    kinds = [False, True] if reader.choices.simulated else [False]
-    return [
-        cell
-        for study in studies
-        for simulated in kinds
-        for cell in reader.people(study, simulated=simulated)
-        if cell.answered.any()
-    ]
-
-
 def _about(cell: Cell, choices: Choices) -> AnalysedCell:
     return AnalysedCell(
         study=cell.study.slug if cell.study else None,
@@ -93,7 +86,8 @@ def _side_by_side(studies: list[Study], choices: Choices) -> list[Sides]:
     rows: dict[tuple[str, str, str], dict[str, Row]] = {}
     for side, with_excluded in (("without", False), ("with", True)):
         reader = CellReader(replace(choices, with_excluded=with_excluded, simulated=False))
-        for cell in _people(studies, reader):
+        answered = (cell for cell in reader.people_of(studies) if cell.answered.any())
+        for cell in answered:
             row = cell_row(cell, reader.choices)
             rows.setdefault((row.study or "", row.task, str(row.shots)), {})[side] = row
     return [

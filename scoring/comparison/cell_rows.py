@@ -11,8 +11,7 @@ import numpy as np
 from scoring.comparison.cells import Cell, Choices, Vector
 from scoring.comparison.form import is_well_formed
 from scoring.comparison.matrices import Floats
-from scoring.comparison.released import released
-from scoring.comparison.rows import EPISODE_BOOTSTRAP, PEOPLE, SIMULATED, Row, percent
+from scoring.comparison.rows import EPISODE_BOOTSTRAP, PEOPLE, SIMULATED, Row, percent, released
 from scoring.comparison.to_json import known
 from scoring.core.episodes import episode_score
 from scoring.core.intervals import NO_INTERVAL, CellInterval, cluster_scores, guard_band

@@ -209,6 +209,15 @@ class CellReader:
             if self.choices.wants(shots)
         ]
 
+    def people_of(self, studies: Iterable[Study]) -> list[Cell]:
+        """The cells of several studies; those of simulated annotators if asked for."""
+        return [
+            cell
+            for study in studies
+            for simulated in ([False, True] if self.choices.simulated else [False])
+            for cell in self.people(study, simulated=simulated)
+        ]
+
     def systems(self, task: Task) -> list[Cell]:
         """A task's systems, each over its splits or episodes."""
         runs = list(task.runs.complete().select_related("test_set").order_by("pk"))

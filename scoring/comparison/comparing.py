@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.models import Benchmark, Study
+from annotation.models import Benchmark
 from scoring.comparison.agreement import (
     ConsensusScores,
     consensus_limits,
@@ -115,17 +115,19 @@ def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
     """The table of one study, or of all studies of a benchmark, beside the stored runs and the
     published figures on the same tasks: as kept, or computed now and kept."""
     choices = choices or Choices()
-    fingerprint = inputs_fingerprint(scope, CellReader(_whole(choices)))
-    kept = _find(scope, choices)
+    whole = _whole(choices)
+    fingerprint = inputs_fingerprint(scope, CellReader(whole))
+    kept = find_kept(scope, Part.TABLE, whole)
     if is_stale(kept, fingerprint):
-        _compute_now(scope, choices, kept, fingerprint)
+        _compute_now(scope, whole, kept, fingerprint)
     return _as_table(scope, choices, kept)
 
 
 def kept_table(scope: Scope, choices: Choices) -> ComparisonTable | None:
     """As kept; None if that is not of the present inputs."""
-    kept = _find(scope, choices)
-    if is_stale(kept, inputs_fingerprint(scope, CellReader(_whole(choices)))):
+    whole = _whole(choices)
+    kept = find_kept(scope, Part.TABLE, whole)
+    if is_stale(kept, inputs_fingerprint(scope, CellReader(whole))):
         return None
     return _as_table(scope, choices, kept)
 
@@ -147,15 +149,16 @@ class Glance:
 def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Glance:
     """The table for a page: if many answers must be scored first, a worker does it, and until then
     the table is shown as it was. Viewing it does not restart what was stopped."""
-    reader = CellReader(_whole(choices))
+    whole = _whole(choices)
+    reader = CellReader(whole)
     fingerprint = inputs_fingerprint(scope, reader)
-    kept = _find(scope, choices)
+    kept = find_kept(scope, Part.TABLE, whole)
     stale = is_stale(kept, fingerprint)
     if stale and unscored_answers(scope, reader) <= MOST_WHILE_WAITING:
-        _compute_now(scope, choices, kept, fingerprint)
+        _compute_now(scope, whole, kept, fingerprint)
         stale = False
     if stale and not was_given_up(kept, fingerprint):
-        kept = enqueue(scope, Part.TABLE, reader.choices, fingerprint=fingerprint, author=author)
+        kept = enqueue(scope, Part.TABLE, whole, fingerprint=fingerprint, author=author)
     return Glance(_as_table(scope, choices, kept) if kept.result else None, kept, stale)
 
 
@@ -166,13 +169,13 @@ def enqueue_table(scope: Scope, choices: Choices, *, author: User | None = None)
 
 
 def stop_table(scope: Scope, choices: Choices) -> None:
-    stop(_find(scope, choices))
+    stop(find_kept(scope, Part.TABLE, _whole(choices)))
 
 
 def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any]:
     """The rows of the table and its bounds, as JSON keeps them."""
     reader = CellReader(choices)
-    people = [cell for study in scope.studies for cell in _people(reader, study)]
+    people = reader.people_of(scope.studies)
     rows = [row for cell in people for row in (cell_row(cell, choices), *annotator_rows(cell))]
     tasks = scope.tasks
     systems: list[Cell] = []
@@ -233,15 +236,10 @@ def _answered(cells: Iterable[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.answered.any()]
 
 
-def _compute_now(scope: Scope, choices: Choices, kept: Comparison, fingerprint: str) -> None:
-    whole = _whole(choices)
+def _compute_now(scope: Scope, whole: Choices, kept: Comparison, fingerprint: str) -> None:
     kept.result = compute_table(scope, whole, lambda *progress: None)
     kept.fingerprint = fingerprint
     keep(scope, Part.TABLE, whole, kept.result, fingerprint)
-
-
-def _find(scope: Scope, choices: Choices) -> Comparison:
-    return find_kept(scope, Part.TABLE, _whole(choices))
 
 
 def _whole(choices: Choices) -> Choices:
@@ -280,12 +278,6 @@ def _kept_verdicts(kept: dict[str, Any], choices: Choices) -> Verdicts:
         tuple(cell for cell in cells if choices.wants(cell.shots)),
         tuple(average for average in averages if choices.wants(average.shots)),
     )
-
-
-def _people(reader: CellReader, study: Study) -> list[Cell]:
-    """A study's cells; those of simulated annotators if asked for."""
-    cells = reader.people(study)
-    return cells + reader.people(study, simulated=True) if reader.choices.simulated else cells
 
 
 def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annotation.kinds.scoring import mark
+from annotation.kinds.scoring import answer_score
 from annotation.models import Example, Gold, Judgement, Outcome, Study
 from scoring.models import Prediction, RunState
 
@@ -94,4 +94,4 @@ def _of_runs(example: Example, before: Gold, after: Gold) -> Iterator[Touched]:
 
 def _score(answer: Sequence[str], gold: Gold, example: Example) -> float:
     task = example.task
-    return 100 * mark(answer, gold, task.reference_policy, task.normalisation)
+    return 100 * answer_score(answer, gold, task.reference_policy, task.normalisation)

@@ -31,7 +31,15 @@ def paper_tables(table: ComparisonTable) -> list[Table]:
         *system_tables(table.figures, table.bounds),
         *supervision_table(table.figures, shots),
     ]
-    return [replace(paper, note=_note(paper, table)) for paper in papers if paper.lines]
+    basis = (
+        f"reference policy {table.references or 'of each task'}; "
+        f"normalisation {table.normalisation}."
+    )
+    return [
+        replace(paper, note=f"{_shown(paper, table.estimand)}; {basis}")
+        for paper in papers
+        if paper.lines
+    ]
 
 
 def further_tables(table: ComparisonTable) -> list[Table]:
@@ -40,16 +48,15 @@ def further_tables(table: ComparisonTable) -> list[Table]:
     return [part for part in further if part.lines]
 
 
-def _note(paper: Table, table: ComparisonTable) -> str:
-    parts = [part for line in paper.read for part in line.cells]
-    sd = " (SD)" * any(part.sd for part in parts)
-    interval = f" [95 % interval for {table.estimand}]" * any(part.interval for part in parts)
+def _shown(paper: Table, estimand: str) -> str:
+    """What stands in its cells."""
+    cells = [line.cell(column) for line in paper.lines for column in paper.columns]
+    sd = " (SD)" * any(cell.sd is not None for cell in cells)
+    has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
+    interval = f" [95 % interval for {estimand}]" * has_interval
     distance = ", beside a published figure its distance from people"
-    policy = table.references or "of each task"
-    return (
-        f"S1 in percent, mean{sd}{interval}{distance * any(part.distance for part in parts)}; "
-        f"reference policy {policy}; "
-        f"normalisation {table.normalisation}."
+    return f"S1 in percent, mean{sd}{interval}" + distance * any(
+        cell.distance is not None for cell in cells
     )
 
 

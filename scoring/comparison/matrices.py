@@ -84,8 +84,8 @@ def _kept_scores(
     references: str,
     read: Callable[[Collection[int]], Mapping[int, Answers]],
 ) -> dict[int, Floats]:
-    """The vectors of these owners: the kept ones whose mark is current; the others are scored and
-    kept."""
+    """The vectors of these owners: the kept ones whose fingerprint is current; the others are
+    scored and kept."""
     fresh: dict[int, Floats] = {}
     for some in _portions(owners, MOST_NAMED):
         fresh |= _fresh_scores(owner, {pk: owners[pk] for pk in some}, references)
@@ -111,7 +111,7 @@ def _kept_scores(
 
 
 def _fresh_scores(owner: str, owners: Owners, references: str) -> dict[int, Floats]:
-    """The kept vectors whose mark is current; the others are deleted."""
+    """The kept vectors whose fingerprint is current; the others are deleted."""
     key = _key(next(iter(owners.values())), references)
     fresh: dict[int, Floats] = {}
     stale: list[int] = []

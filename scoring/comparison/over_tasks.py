@@ -6,7 +6,6 @@ from math import nan
 from typing import Any
 
 from scoring.comparison.cells import Cell
-from scoring.comparison.policies import first_policies, policy_of
 from scoring.comparison.rows import (
     CONSENSUS,
     PEOPLE,
@@ -15,6 +14,7 @@ from scoring.comparison.rows import (
     Row,
     percent,
 )
+from scoring.comparison.score_columns import first_policies, policy_of
 from scoring.comparison.to_json import known
 from scoring.core.averages import AverageInterval, average_interval, over_tasks
 from scoring.core.intervals import CellInterval

@@ -13,20 +13,21 @@ from scoring.comparison.over_tasks import Aggregate
 from scoring.comparison.paper_tables import (
     NOTES,
     WHO,
+    marks_of,
+    scores_of_persons,
+    size_of,
+)
+from scoring.comparison.rows import BY_KEY, Row
+from scoring.comparison.score_columns import (
+    FigureLine,
     ScoreColumn,
     is_people,
-    key_of,
     lines_of_figures,
-    marks_of,
     name_of,
     score_columns,
-    scores_of_persons,
     shots_text,
-    size_of,
     task_order,
 )
-from scoring.comparison.policies import first_policies
-from scoring.comparison.rows import BY_KEY, Row
 from scoring.comparison.verdicts import AverageVerdict, CellVerdict, Finding, first_of
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import FULLY_SUPERVISED, shots_order
@@ -56,9 +57,7 @@ def overview(table: ComparisonTable, shots: str, links: Mapping[str, str] | None
     rows = [row for row in table.figures if str(row.shots) == shots and not _is_consensus(row)]
     tasks = task_order(rows)
     columns = score_columns(rows, tasks)
-    lines = [
-        _line(figures, table, shots) for figures in lines_of_figures(rows, first_policies(rows))
-    ]
+    lines = [_line(line, table, shots) for line in lines_of_figures(rows)]
     average = (Column(AVERAGE, _("average"), digits=1, is_strong=True),) if len(tasks) > 1 else ()
     return Table(
         "overview",
@@ -94,9 +93,9 @@ def _is_consensus(row: Row) -> bool:
 
 
 def _columns(columns: Iterable[ScoreColumn], links: Mapping[str, str]) -> Iterable[Column]:
-    for task, shots, policy in columns:
-        group = Group(task, aside=policy, href=links.get(task, ""))
-        yield Column(key_of((task, shots, policy)), "", digits=1, group=group)
+    for column in columns:
+        group = Group(column.task, aside=column.policy, href=links.get(column.task, ""))
+        yield Column(column.key, "", digits=1, group=group)
 
 
 def _legend(table: ComparisonTable) -> dict[str, Text]:
@@ -111,29 +110,30 @@ def _legend(table: ComparisonTable) -> dict[str, Text]:
     }
 
 
-def _line(figures: Mapping[ScoreColumn, Row], table: ComparisonTable, shots: str) -> Line:
-    first = next(iter(figures.values()))
+def _line(line: FigureLine, table: ComparisonTable, shots: str) -> Line:
+    first = next(iter(line.figures.values()))
     return Line(
         {
-            "who": _who(list(figures.values()), table),
+            "who": _who(line, table),
             AVERAGE: _average(first, table, shots),
-            **{key_of(column): _cell(row, table) for column, row in figures.items()},
+            **{key: _cell(row, table) for key, row in line.figures.items()},
         },
-        kind="people" if is_people(first) else "system",
+        kind="people" if line.is_people else "system",
     )
 
 
-def _who(rows: Sequence[Row], table: ComparisonTable) -> Cell:
+def _who(line: FigureLine, table: ComparisonTable) -> Cell:
+    rows = list(line.figures.values())
     first = rows[0]
     sources = dict.fromkeys(row.source for row in rows if row.source)
     if people_named(first):
         # On the page of a study, its name is said already.
-        name = name_of(replace(first, study=None) if table.study else first)
+        name = name_of(replace(first, study=None)) if table.study else line.name
         return Cell(name, aside=_sizes(rows))
     about = [first.method, f"({first.parameters})" if first.parameters else ""]
     # A published figure of people is named by its source.
-    note = "" if is_people(first) else "; ".join(sources)
-    return Cell(name_of(first), aside=" ".join(filter(None, about)), note=note)
+    note = "" if line.is_people else "; ".join(sources)
+    return Cell(line.name, aside=" ".join(filter(None, about)), note=note)
 
 
 def _sizes(rows: Iterable[Row]) -> str:
@@ -232,12 +232,12 @@ def _no_skill(table: ComparisonTable, columns: Sequence[ScoreColumn]) -> Iterabl
     floors = no_skill(list(table.bounds))
     under = {bound.task: bound.references for bound in table.bounds}
     cells = {
-        key_of(column): floors[column[0]]
+        column.key: floors[column.task]
         for column in columns
-        if column[0] in floors and column[2] in ("", under[column[0]])
+        if column.task in floors and column.policy in ("", under[column.task])
     }
     if cells:
-        tasks = {task for task, *_ in columns}
+        tasks = {column.task for column in columns}
         whole = tasks <= set(floors)
         mean = sum(floors[task] for task in tasks) / len(tasks) if whole else None
         yield Line({"who": Cell(str(_("no skill"))), AVERAGE: mean, **cells}, kind="bound")

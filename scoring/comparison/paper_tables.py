@@ -1,10 +1,5 @@
 """A comparison in the shape of a paper's tables: people by shots and task, then systems,
-people first, two tasks a table.
-
-Figures under different reference policies never stand in one column: a published figure under
-another policy than the scored ones gets a column of its own. One whose policy nobody knows stands
-among the scored ones, with a mark.
-"""
+people first, two tasks a table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,29 +7,24 @@ from dataclasses import replace
 from django.utils.translation import gettext_lazy as _
 
 from scoring.comparison.floors import RULES, Bound
-from scoring.comparison.policies import first_policies, policies_of, policy_of
-from scoring.comparison.rows import (
-    BY_KEY,
-    CONSENSUS,
-    EPISODE_BOOTSTRAP,
-    PEOPLE,
-    SIMULATED,
-    SIMULATED_CONSENSUS,
-    Row,
+from scoring.comparison.rows import BY_KEY, EPISODE_BOOTSTRAP, Row
+from scoring.comparison.score_columns import (
+    FigureLine,
+    ScoreColumn,
+    columns_of_people,
+    is_people,
+    lines_of_figures,
+    lines_of_people,
+    score_columns,
+    shots_text,
+    task_order,
 )
-from scoring.models import FULLY_SUPERVISED, Method, References, shots_order
+from scoring.models import FULLY_SUPERVISED, References
 from scoring.tables.table import Cell, Column, Group, Line, Table, Text, limits
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
 # Of one table: more do not go on a page.
 MOST_TASKS, MOST_COLUMNS, MOST_LINES = 2, 8, 40
-NAMES = {
-    PEOPLE: _("Human"),
-    SIMULATED: _("Simulated annotators"),
-    CONSENSUS: _("Consensus"),
-    SIMULATED_CONSENSUS: _("Consensus, simulated"),
-}
-KINDS_OF_PEOPLE = ("human", "consensus", "reported", "simulated", "simulated consensus")
 NOTES = {
     UNKNOWN: _("Published without its reference policy: not tested against any other figure."),
     PARTIAL: _("Not every item has an answer; the mean is over those that have."),
@@ -46,8 +36,6 @@ NOTES = {
 }
 
 
-# Task, shots and policy of a column.
-ScoreColumn = tuple[str, str, str]
 # Addresses by task.
 Links = Mapping[str, str]
 WHO = Column("who", _("Who"), is_number=False, is_name=True)
@@ -58,7 +46,7 @@ BENEATH = BY_KEY["median_item_s"]
 def people_table(rows: Iterable[Row], links: Links | None = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     people = [row for row in rows if is_people(row) and not row.single]
-    lines = [line for line, _ in _people_lines(people)]
+    lines = [_people_line(line) for line in lines_of_people(people)]
     return _people_table(people, lines, links)
 
 
@@ -69,7 +57,7 @@ def annotators_by_shots(rows: Sequence[Row]) -> list[Table]:
     people = [row for row in rows if is_people(row) and not row.single]
     persons = [row for row in rows if row.single]
     blocks = [
-        (line, *_annotator_lines(figures, persons)) for line, figures in _people_lines(people)
+        (_people_line(line), *_annotator_lines(line, persons)) for line in lines_of_people(people)
     ]
     lines = [line for block in blocks for line in block]
     pages = [lines] if len(lines) <= MOST_LINES else blocks
@@ -98,40 +86,18 @@ def supervision_table(rows: Sequence[Row], shots: str) -> list[Table]:
     ]
 
 
-def _people_lines(people: Sequence[Row]) -> list[tuple[Line, dict[str, Row]]]:
-    first = first_policies(people)
-    by_line: dict[tuple[tuple[int, int], str, tuple[float, str]], dict[str, Row]] = {}
-    for row in people:
-        line = (rank_of(row), name_of(row), shots_order(row.shots))
-        by_line.setdefault(line, {})[key_of((row.task, "", policy_of(row, first)))] = row
-    return [
-        (
-            Line(
-                {
-                    "who": Cell(name, aside=shots_text(shots[1])),
-                    **{key: _cell(row, in_full=True) for key, row in figures.items()},
-                },
-                kind="people",
-            ),
-            figures,
-        )
-        for (_, name, shots), figures in sorted(by_line.items(), key=lambda line: line[0])
-    ]
+def _people_line(line: FigureLine) -> Line:
+    cells = {key: _cell(row, in_full=True) for key, row in line.figures.items()}
+    return Line({"who": Cell(line.name, aside=line.shots), **cells}, kind="people")
 
 
 def _people_table(people: Sequence[Row], lines: Iterable[Line], links: Links | None) -> Table:
-    first = first_policies(people)
-    heads = [
-        (task, "", policy)
-        for task in task_order(people)
-        for policy in policies_of(people, task, first)
-    ]
-    return _table("people", _("People"), heads, lines, links)
+    return _table("people", _("People"), columns_of_people(people), lines, links)
 
 
-def _annotator_lines(figures: Mapping[str, Row], persons: Sequence[Row]) -> Iterable[Line]:
+def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]:
     """The nth of every cell in one line."""
-    scores = {key: scores_of_persons(cell, persons) for key, cell in figures.items()}
+    scores = {key: scores_of_persons(row, persons) for key, row in line.figures.items()}
     for place in range(max(map(len, scores.values()), default=0)):
         cells = {key: those[place][1] for key, those in scores.items() if place < len(those)}
         aside = str(_("annotator %(number)s") % {"number": place + 1})
@@ -173,61 +139,35 @@ def system_tables(
     ]
 
 
-def task_order(rows: Iterable[Row]) -> list[str]:
-    """As the published figures go, then the others by name."""
-    published: list[str] = []
-    others: list[str] = []
-    for row in rows:
-        (published if row.kind == "reported" else others).append(row.task)
-    return list(dict.fromkeys([*published, *sorted(others)]))
-
-
 def _system_table(
     rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bound], links: Links | None
 ) -> Table:
     columns = score_columns(rows, tasks)
     of_tasks = [bound for bound in bounds if bound.task in tasks]
-    lines = [_system_line(figures) for figures in lines_of_figures(rows, first_policies(rows))]
+    lines = [_system_line(line) for line in lines_of_figures(rows)]
     return _table(
         "systems", ", ".join(tasks), columns, [*lines, *_bound_lines(of_tasks, columns)], links
     )
 
 
-def score_columns(rows: Sequence[Row], tasks: Sequence[str]) -> list[ScoreColumn]:
-    first = first_policies(rows)
-    filled = {(row.task, policy_of(row, first), shots_order(row.shots)) for row in rows}
-    return [
-        (task, shots, policy)
-        for task in tasks
-        for policy in policies_of(rows, task, first)
-        for _, _, (_, shots) in sorted(those for those in filled if those[:2] == (task, policy))
-    ]
-
-
 def _table(
-    name: str, title: Text, heads: Iterable[ScoreColumn], lines: Iterable[Line], links: Links | None
+    name: str,
+    title: Text,
+    shown: Iterable[ScoreColumn],
+    lines: Iterable[Line],
+    links: Links | None,
 ) -> Table:
     columns = (
         Column(
-            key_of((task, shots, policy)),
-            shots_text(shots) if shots else "",
+            column.key,
+            shots_text(column.shots) if column.shots else "",
             digits=1,
             is_strong=True,
-            group=Group(task, aside=policy, href=(links or {}).get(task, "")),
+            group=Group(column.task, aside=column.policy, href=(links or {}).get(column.task, "")),
         )
-        for task, shots, policy in heads
+        for column in shown
     )
     return Table(name, title, "", (WHO, *columns), tuple(lines), marks=NOTES, is_short=True)
-
-
-def key_of(column: ScoreColumn) -> str:
-    return " ".join(column)
-
-
-def shots_text(shots: str) -> str:
-    if shots == FULLY_SUPERVISED:
-        return str(_("all"))
-    return str(_("%(shots)s shots") % {"shots": shots})
 
 
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> list[Line]:
@@ -236,39 +176,22 @@ def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> lis
     for bound in sorted(bounds, key=lambda bound: RULES.index(bound.rule)):
         by_label.setdefault(bound.label, {}).update(
             {
-                key_of((task, shots, policy)): Cell(bound.score)
-                for task, shots, policy in columns
-                if task == bound.task and policy in ("", bound.references)
+                column.key: Cell(bound.score)
+                for column in columns
+                if column.task == bound.task and column.policy in ("", bound.references)
             }
         )
     return [Line({"who": label, **cells}, kind="bound") for label, cells in by_label.items()]
 
 
-def lines_of_figures(rows: Iterable[Row], first: Mapping[str, str]) -> list[dict[ScoreColumn, Row]]:
-    """The rows of each line by their column; one system's figures from several tables of a
-    paper make one line, a second figure for the same column makes a second."""
-    lines: dict[tuple[object, ...], list[dict[ScoreColumn, Row]]] = {}
-    for row in sorted(rows, key=rank_of):
-        same = lines.setdefault(
-            (rank_of(row), name_of(row), row.method, row.parameters, row.kind), [{}]
-        )
-        column = (row.task, str(row.shots), policy_of(row, first))
-        free = next((line for line in same if column not in line), None)
-        if free is None:
-            same.append(free := {})
-        free[column] = row
-    return [line for same in lines.values() for line in same]
-
-
-def _system_line(rows: dict[ScoreColumn, Row]) -> Line:
-    first = next(iter(rows.values()))
-    people = is_people(first)
-    name = name_of(first) + (f" ({first.parameters})" if first.parameters else "")
-    sources = dict.fromkeys(row.source for row in rows.values() if row.source)
-    who = Cell(name, aside=first.method or "", note="" if people else "; ".join(sources))
+def _system_line(line: FigureLine) -> Line:
+    first = next(iter(line.figures.values()))
+    name = line.name + (f" ({first.parameters})" if first.parameters else "")
+    sources = dict.fromkeys(row.source for row in line.figures.values() if row.source)
+    who = Cell(name, aside=first.method or "", note="" if line.is_people else "; ".join(sources))
     return Line(
-        {"who": who, **{key_of(column): _cell(row) for column, row in rows.items()}},
-        kind="people" if people else "system",
+        {"who": who, **{key: _cell(row) for key, row in line.figures.items()}},
+        kind="people" if line.is_people else "system",
     )
 
 
@@ -317,24 +240,3 @@ def marks_of(row: Row) -> Iterable[str]:
             yield FEW
     elif row.kind == "run" and row.n == 1:
         yield ONE
-
-
-def is_people(row: Row) -> bool:
-    return row.kind in KINDS_OF_PEOPLE and not (row.kind == "reported" and row.method)
-
-
-def rank_of(row: Row) -> tuple[int, int]:
-    """Measured people, what most of them said, published people, simulated ones and what most of
-    those said; then systems by method, the stored runs before the published figures."""
-    if is_people(row):
-        simulated = row.kind == "consensus" and row.system == SIMULATED_CONSENSUS
-        return KINDS_OF_PEOPLE.index("simulated consensus" if simulated else row.kind), 0
-    method = Method.values.index(row.method) if row.method in Method.values else len(Method.values)
-    return len(KINDS_OF_PEOPLE) + method, int(row.kind == "reported")
-
-
-def name_of(row: Row) -> str:
-    if row.kind == "reported" and row.method is None:
-        return f"{row.system}, {row.source}"
-    name = str(NAMES.get(str(row.system), row.system) if is_people(row) else row.system)
-    return f"{name}, {row.study}" if row.study else name

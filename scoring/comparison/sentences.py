@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from scoring.comparison.comparing import ComparisonTable
 from scoring.comparison.over_tasks import Aggregate
 from scoring.comparison.overview import apart, people_named
-from scoring.comparison.paper_tables import task_order
 from scoring.comparison.rows import Row
+from scoring.comparison.score_columns import task_order
 from scoring.comparison.verdicts import Finding
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.tables.table import Text, limits, rounded

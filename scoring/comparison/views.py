@@ -12,7 +12,7 @@ from annotation.models import GoldVersion
 from scoring.comparison.comparing import ComparisonTable, enqueue_table, glance, stop_table
 from scoring.comparison.documents import FORMATS
 from scoring.comparison.overview import overview, people_named, shots_of_people
-from scoring.comparison.paper_tables import is_people, people_table, system_tables
+from scoring.comparison.paper_tables import people_table, system_tables
 from scoring.comparison.requests import (
     arrange,
     asked,
@@ -25,6 +25,7 @@ from scoring.comparison.requests import (
 )
 from scoring.comparison.row_tables import annotator_table, interval_table
 from scoring.comparison.scope import Scope
+from scoring.comparison.score_columns import is_people
 from scoring.comparison.sentences import summaries
 from scoring.models import shots_order
 

@@ -13,8 +13,7 @@ from typing import Any
 from scoring.comparison.comparing import ComparisonTable
 from scoring.comparison.floors import Bound
 from scoring.comparison.over_tasks import Aggregate, aggregates
-from scoring.comparison.released import released
-from scoring.comparison.rows import Row
+from scoring.comparison.rows import Row, released
 from scoring.comparison.verdicts import Verdicts
 
 # The figures of a row that rest on single items, and what is said about them.

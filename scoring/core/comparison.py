@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from scoring.core.gaps import gap_squares, item_means, mostly_single
 from scoring.core.intervals import EXPLORATORY_BELOW, check_level
@@ -20,7 +19,7 @@ from scoring.core.variance import (
     satterthwaite,
     within,
 )
-from scoring.core.wilson import t_quantile
+from scoring.core.wilson import t_chance, t_quantile
 
 PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA = (1.0, 0.5), (0.5, 1.0)
 """What either side scores on the two more items. Without these, two sides that are both all right
@@ -193,7 +192,7 @@ def t_test(
     low, high = max(-1.0, difference - half), min(1.0, difference + half)
     if np.isnan(half):
         low = high = np.nan
-    return t, float(2 * stats.t.sf(abs(t), df)), low, high
+    return t, t_chance(abs(t), df), low, high
 
 
 def _spread(pair: Pair) -> tuple[float, float]:

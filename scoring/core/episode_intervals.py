@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, product
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from scoring.core.bootstrap import resample_counts
 from scoring.core.variance import Floats
@@ -119,8 +119,9 @@ def _truth(accuracy: float, plan: Simulation) -> float:
         return accuracy
     sd = plan.episode_sd
     a, b = (0 - accuracy) / sd, (1 - accuracy) / sd
-    inner = accuracy * (stats.norm.cdf(b) - stats.norm.cdf(a))
-    return float(inner + sd * (stats.norm.pdf(a) - stats.norm.pdf(b)) + stats.norm.sf(b))
+    inner = accuracy * (special.ndtr(b) - special.ndtr(a))
+    density = np.exp(-np.square([a, b]) / 2) / np.sqrt(2 * np.pi)
+    return float(inner + sd * (density[0] - density[1]) + special.ndtr(-b))
 
 
 def _summary(rows: Floats) -> Floats:

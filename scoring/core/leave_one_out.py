@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from scoring.core.comparison import PairedDifference, paired_difference
 from scoring.core.gaps import item_means
 from scoring.core.variance import NOTHING, Floats, score_matrix
+from scoring.core.wilson import t_chance
 
 APART = 0.2
 """So far from the others, on the scale of the scores, somebody is flagged if noise of items does
@@ -105,4 +105,4 @@ def _paired_p(d: Floats) -> float:
     se = float(d.std(ddof=1)) / np.sqrt(len(d))
     if se <= NOTHING:
         return 0.0 if abs(d.mean()) > NOTHING else 1.0
-    return float(2 * stats.t.sf(abs(d.mean()) / se, len(d) - 1))
+    return t_chance(abs(float(d.mean())) / se, len(d) - 1)

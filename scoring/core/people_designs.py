@@ -8,7 +8,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 
 from scoring.core.intervals import new_items_limits, these_items_limits
 from scoring.core.one_more_item import expected_spread
@@ -93,7 +92,7 @@ def formula_design(n: int, m: int, costs: Costs, parts: Components, aim: Aim) ->
         unseen = parts.item / m * (1 - m / aim.max_items)
         se = math.sqrt(parts.annotator / people + parts.residual / (people * m) + unseen)
         df = expected.annotator_df
-    width = 2 * float(stats.t.ppf((1 + aim.level) / 2, df)) * se
+    width = 2 * float(t_quantile(df, aim.level)) * se
     return PeopleDesign(n, m, people, costs.of(n, m), width, se, df)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from scoring.core.comparison import EXTRA_DIFFERENCES, Side, paired_spread
 from scoring.core.intervals import check_level
@@ -19,6 +19,7 @@ from scoring.core.variance import (
     satterthwaite,
     variance_components,
 )
+from scoring.core.wilson import t_quantile
 
 _NODES, _WEIGHTS = (part / 2 for part in np.polynomial.legendre.leggauss(400))
 _NODES = _NODES + 0.5
@@ -136,8 +137,8 @@ def power_to_differ(difference: float, design: Design, *, level: float = 0.95) -
     se, df = design.spread(difference)
     own = max(design.standard_error, NOTHING)
     # Over the possible SEs of the test: scipy's noncentral t breaks down far from 0.
-    observed = se * np.sqrt(stats.chi2.ppf(_NODES, df) / df)
-    limits = stats.t.ppf((1 + level) / 2, df) * observed
+    observed = se * np.sqrt(2 * special.gammaincinv(df / 2, _NODES) / df)
+    limits = t_quantile(df, level) * observed
     shown = special.ndtr((abs(difference) - limits) / own)
     shown += special.ndtr((-abs(difference) - limits) / own)
     return float(shown @ _WEIGHTS)

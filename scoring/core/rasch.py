@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from scoring.core.variance import Floats
 
@@ -24,7 +24,7 @@ FEWEST_ITEMS = 10
 GRID = np.linspace(-4.5, 4.5, 61)
 # On the scale of logits: the search stays where chances are neither 0 nor 1 for all the world.
 WIDEST = 6.0
-Z = float(stats.norm.ppf(0.975))
+Z = float(special.ndtri(0.975))
 
 
 @dataclass(frozen=True)

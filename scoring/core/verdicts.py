@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import stats
 
 from scoring.core.adjusting import holm
 from scoring.core.intervals import check_level
 from scoring.core.variance import NOTHING
+from scoring.core.wilson import t_chance
 
 AHEAD, BEHIND, SAME = "ahead", "behind", "same"
 UNDECIDED, EXPLORATORY, UNTESTED = "undecided", "exploratory", "untested"
@@ -65,7 +65,7 @@ def likeliest(test: Tested, *, margin: float = 0.0) -> Likeliest:
     d, se, df = test.difference, test.se, test.df
 
     def beyond(distance: float) -> float:
-        return float(2 * stats.t.sf(distance / se, df))
+        return t_chance(distance / se, df)
 
     found = {
         AHEAD: beyond(d - margin),

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from scoring.core.variance import Floats
 
@@ -27,5 +27,10 @@ def around(mean: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Fl
 
 
 def t_quantile(df: ArrayLike, level: float) -> Floats:
-    """The two-sided quantile of Student's t."""
-    return np.asarray(stats.t.ppf((1 + level) / 2, np.asarray(df, float)))
+    """The two-sided quantile of Student's t; NaN where df is not above 0."""
+    return np.asarray(special.stdtrit(np.asarray(df, float), (1 + level) / 2))
+
+
+def t_chance(t: float, df: float) -> float:
+    """The two-sided chance of a t beyond this one, P(|T| > t); twice the upper tail for t < 0."""
+    return float(2 * special.stdtr(df, -t))

@@ -13,7 +13,7 @@ import numpy as np
 
 from annotation.models import Benchmark, Study
 from scoring.comparison.form import is_well_formed
-from scoring.comparison.released import released
+from scoring.comparison.rows import released
 from scoring.core.adjusting import holm
 from scoring.core.bootstrap import SEED
 from scoring.core.episodes import EpisodeScore, episode_score

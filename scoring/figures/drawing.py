@@ -23,9 +23,15 @@ from matplotlib.figure import Figure
 from annotation.benchmarks.floors import ALMOST_ALL
 from scoring.comparison.floors import CEILING, Bound, no_skill
 from scoring.comparison.items import ItemScores
-from scoring.comparison.paper_tables import UNKNOWN, is_people, task_order
-from scoring.comparison.policies import first_policies, policies_of, policy_of
+from scoring.comparison.paper_tables import UNKNOWN
 from scoring.comparison.rows import Row
+from scoring.comparison.score_columns import (
+    first_policies,
+    is_people,
+    policies_of,
+    policy_of,
+    task_order,
+)
 from scoring.models import References
 
 Plain = dict[str, Any]

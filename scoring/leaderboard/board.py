@@ -8,9 +8,8 @@ from django.utils.translation import gettext as _
 from annotation.models import Benchmark, ItemSet, Role
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.comparing import reported_rows
-from scoring.comparison.paper_tables import task_order
-from scoring.comparison.policies import first_policies
 from scoring.comparison.rows import scored_under
+from scoring.comparison.score_columns import first_policies, task_order
 from scoring.comparison.withholding import withheld_row
 from scoring.leaderboard.entries import SHOWN
 from scoring.leaderboard.keeping import kept_entries

@@ -9,9 +9,9 @@ from scoring.comparison.cell_rows import cell_row
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.comparing import reported_rows
 from scoring.comparison.floors import FLOORS, Bound, bounds, no_skill
-from scoring.comparison.policies import policy_of
 from scoring.comparison.rows import PEOPLE as HUMAN
 from scoring.comparison.rows import Row
+from scoring.comparison.score_columns import policy_of
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 from scoring.leaderboard.rules import (
     FLOOR,

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Batch, Item, Study, Task
-from annotation.studies.batching import Candidate, add_batches, missing
+from annotation.studies.batching import PossibleBatch, add_batches, missing
 from annotation.work.estimating import Estimate, estimate
 from annotation.work.paying import CENT
 from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of
@@ -58,10 +58,10 @@ class Building:
         return self.estimate.cost + self.fee
 
 
-def build(study: Study, chosen: Sequence[Candidate], wanted: Wanted) -> Building:
+def build(study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted) -> Building:
     """What the chosen batches make of the study, beside those that it has."""
     new = missing(study, chosen)
-    planned = [candidate.batch(study, wanted.people) for candidate in new]
+    planned = [possible.batch(study, wanted.people) for possible in new]
     present = list(study.batches.select_related("task", "training_set", "test_set"))
     sizes = _sizes([*present, *planned])
     asked = {
@@ -81,7 +81,7 @@ def build(study: Study, chosen: Sequence[Candidate], wanted: Wanted) -> Building
 
 
 def add_chosen(
-    study: Study, chosen: Sequence[Candidate], wanted: Wanted, *, by: User | None = None
+    study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted, *, by: User | None = None
 ) -> list[Batch]:
     """Store them, with a sample of their test sets if fewer items are wanted. Raises Refusal."""
     if wanted.items:

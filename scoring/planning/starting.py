@@ -4,7 +4,7 @@ from math import sqrt
 
 from annotation.benchmarks.subsets import PART
 from annotation.models import Item, Role, Task
-from annotation.studies.batching import Candidate, candidates
+from annotation.studies.batching import PossibleBatch, possible_batches
 from scoring.planning.pilots import Pilot
 
 
@@ -12,7 +12,7 @@ def values_of_task(task: Task) -> dict[str, str]:
     """Its items, counted in contexts, and its most shots; one batch, as a plan says how many
     splits."""
     values = {"task": str(task.pk)}
-    possible = [batch for batch in candidates(task) if PART not in batch.test_set.name]
+    possible = [batch for batch in possible_batches(task) if PART not in batch.test_set.name]
     if not possible:
         return values
     shots = max(batch.shots or 0 for batch in possible)
@@ -21,11 +21,11 @@ def values_of_task(task: Task) -> dict[str, str]:
     return values
 
 
-def _of_shots(batches: list[Candidate], shots: int) -> list[Candidate]:
+def _of_shots(batches: list[PossibleBatch], shots: int) -> list[PossibleBatch]:
     return [batch for batch in batches if (batch.shots or 0) == shots]
 
 
-def _contexts(batch: Candidate) -> int:
+def _contexts(batch: PossibleBatch) -> int:
     items = Item.objects.filter(item_set=batch.test_set, item_set__role=Role.TEST)
     return items.order_by().values("example__context_hash").distinct().count()
 

@@ -8,7 +8,7 @@ from annotation.kinds.base import asked
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Batch, Item, ItemSet, Study, Task
 from annotation.models.errors import BadInput
-from annotation.studies.batching import Candidate, candidates
+from annotation.studies.batching import PossibleBatch, possible_batches
 from scoring.core.draws import Draws
 from scoring.prompts.material import PromptExample, PromptSet
 
@@ -21,24 +21,24 @@ class Wanted:
     splits: Collection[int] = ()
     episodes: Collection[int] = ()
 
-    def takes(self, candidate: Candidate) -> bool:
-        split = candidate.training_set.split if candidate.training_set else None
+    def takes(self, possible: PossibleBatch) -> bool:
+        split = possible.training_set.split if possible.training_set else None
         return (
-            (not self.shots or candidate.shots in self.shots)
+            (not self.shots or possible.shots in self.shots)
             and (not self.splits or split in self.splits)
-            and (not self.episodes or candidate.episode in self.episodes)
+            and (not self.episodes or possible.episode in self.episodes)
         )
 
 
 def prompt_sets(task: Task, *, wanted: Wanted, seed: int) -> Iterator[PromptSet]:
     """One for each batch that the task allows, with the training set in the order given by the
     seed. Raises BadInput if there is none."""
-    chosen = [candidate for candidate in candidates(task) if wanted.takes(candidate)]
+    chosen = [possible for possible in possible_batches(task) if wanted.takes(possible)]
     if not chosen:
         raise BadInput(f"The task {task.slug} has no such sets: choose other shots or episodes.")
     version = task.latest_gold_version().number
-    for candidate in chosen:
-        yield _prompt_set(candidate, task.description, version, seed)
+    for possible in chosen:
+        yield _prompt_set(possible, task.description, version, seed)
 
 
 def prompt_sets_of_study(
@@ -52,7 +52,7 @@ def prompt_sets_of_study(
     chosen = [
         batch
         for batch in batches.order_by("task__slug", "pk")
-        if task in ("", batch.task.slug) and wanted.takes(_candidate(batch))
+        if task in ("", batch.task.slug) and wanted.takes(_possible(batch))
     ]
     if not chosen:
         raise BadInput(
@@ -66,27 +66,27 @@ def prompt_sets_of_study(
                 "leave --study out."
             )
         version = batch.gold_version.number
-        prompts = _prompt_set(_candidate(batch), batch.description, version, seed)
+        prompts = _prompt_set(_possible(batch), batch.description, version, seed)
         yield replace(prompts, fields={**prompts.fields, "study": study.slug})
 
 
-def _candidate(batch: Batch) -> Candidate:
-    return Candidate(batch.task, batch.training_set, batch.test_set)
+def _possible(batch: Batch) -> PossibleBatch:
+    return PossibleBatch(batch.task, batch.training_set, batch.test_set)
 
 
-def _prompt_set(candidate: Candidate, description: str, version: int, seed: int) -> PromptSet:
-    task, training_set = candidate.task, candidate.training_set
+def _prompt_set(possible: PossibleBatch, description: str, version: int, seed: int) -> PromptSet:
+    task, training_set = possible.task, possible.training_set
     training: list[PromptExample] = []
     if training_set is not None:
         draws = Draws(seed, "demonstrations", task.slug, training_set.name)
         training = draws.shuffled(_examples(training_set, version))
     drawn_from = {"split": training_set.split if training_set else None}
-    if candidate.episode is not None:
-        drawn_from = {"episode": candidate.episode}
+    if possible.episode is not None:
+        drawn_from = {"episode": possible.episode}
     fields = {
         "benchmark": task.benchmark.name,
         "task": task.slug,
-        "shots": candidate.shots,
+        "shots": possible.shots,
         **drawn_from,
     }
     return PromptSet(
@@ -96,7 +96,7 @@ def _prompt_set(candidate: Candidate, description: str, version: int, seed: int)
         fields=fields,
         seed=seed,
         training=tuple(training),
-        test=tuple(_examples(candidate.test_set)),
+        test=tuple(_examples(possible.test_set)),
     )
 
 

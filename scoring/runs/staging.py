@@ -53,8 +53,8 @@ def remove(runs: Iterable[Run]) -> None:
     for run in runs:
         predictions = Prediction.objects.filter(run=run, run__state=RunState.STAGED).order_by()
         while pks := list(predictions.values_list("pk", flat=True)[:ROWS_AT_ONCE]):
-            write(lambda: Prediction.objects.filter(pk__in=pks).delete())
-        write(lambda: Run.every.filter(pk=run.pk, state=RunState.STAGED).delete())  # noqa: B023  likewise
+            write(Prediction.objects.filter(pk__in=pks).delete)
+        write(Run.every.filter(pk=run.pk, state=RunState.STAGED).delete)
 
 
 def remove_abandoned(*, at: datetime) -> None:

@@ -15,10 +15,10 @@ from annotation.models.errors import Refusal
 from annotation.payments.base import set_rewards
 from annotation.studies.batching import (
     MOST_LOGGED,
-    candidates,
     delete_batches,
     log_batches,
     make_batches,
+    possible_batches,
 )
 from annotation.studies.codes import log_rules, rules_of
 from annotation.studies.copying import copy_study
@@ -174,8 +174,8 @@ def test_logs_batches_with_the_people_they_want(owner: User) -> None:
 def test_logs_very_many_batches_by_their_number(owner: User) -> None:
     task = make.task(name="SST-2")
     study = make.study(task.benchmark)
-    candidate = candidates(task)[0]
-    made = [candidate.batch(study, wanted) for wanted in range(1, MOST_LOGGED + 2)]
+    possible = possible_batches(task)[0]
+    made = [possible.batch(study, wanted) for wanted in range(1, MOST_LOGGED + 2)]
     log_batches(study, [], made, by=owner)
     count = MOST_LOGGED + 1
     people = sum(range(1, count + 1))

@@ -6,7 +6,7 @@ from typing import Any
 from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.benchmarks.sampling import SampleReport, sample
 from annotation.models import Benchmark, Study, Task
-from annotation.studies.batching import add_batches, candidates
+from annotation.studies.batching import add_batches, possible_batches
 from annotation.studies.lifecycle import start_study
 from scoring.core.episodes import EpisodeRules
 from tests import make
@@ -51,7 +51,7 @@ def sampled_task(**options: Any) -> Task:
 def study_of(task: Task, episodes: Collection[int], *, wanted: int = 1, **fields: Any) -> Study:
     """A started study with a batch of each of these episodes."""
     study = make.study(Benchmark.objects.get(pk=task.benchmark_id), **fields)
-    chosen = [candidate for candidate in candidates(task) if candidate.episode in episodes]
+    chosen = [possible for possible in possible_batches(task) if possible.episode in episodes]
     add_batches(study, chosen, wanted=wanted)
     start_study(study, at=make.NOON)
     return study

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from annotation.benchmarks.importing_episodes import import_episodes
 from annotation.models import Batch, Benchmark, Example, ItemSet, Task
 from annotation.models.errors import BadInput
-from annotation.studies.batching import candidates
+from annotation.studies.batching import possible_batches
 from tests import make
 from tests.annotation.benchmarks.flex_files import Written, challenge, small
 
@@ -57,7 +57,7 @@ def test_keeps_the_ids_of_questions_and_their_gold(tmp_path: Path) -> None:
 
 def test_makes_batches_of_episodes(tmp_path: Path) -> None:
     imported(tmp_path)
-    batches = candidates(Task.objects.get(slug="subj"))
+    batches = possible_batches(Task.objects.get(slug="subj"))
     assert [(batch.episode, batch.training_set is None, batch.shots) for batch in batches] == [
         (1, True, 0),
         (2, False, 2),
@@ -123,7 +123,7 @@ def test_leaves_a_started_study_alone(tmp_path: Path) -> None:
     task.description = "Choose."
     task.save()
     study = make.study(task.benchmark)
-    chosen = candidates(task)[0]
+    chosen = possible_batches(task)[0]
     Batch.objects.create(study=study, task=task, test_set=chosen.test_set, wanted=1)
     make.start_study(study, at=make.NOON)
     assert imported(tmp_path).count("(no change)") == 2

@@ -6,7 +6,7 @@ import pytest
 from annotation.benchmarks.sampling import PRESETS, changed, labelled_task, preset
 from annotation.models import Example, ItemSet, Task
 from annotation.models.errors import BadInput
-from annotation.studies.batching import candidates, make_batches
+from annotation.studies.batching import make_batches, possible_batches
 from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules, NestedRules
 from tests import make
 from tests.annotation.benchmarks.sampled import RULES, data_set, sampled
@@ -41,7 +41,7 @@ def test_gives_a_training_set_its_number_of_examples_as_shots() -> None:
 
 def test_shares_no_example_between_the_two_sets_of_an_episode() -> None:
     sampled()
-    for candidate in candidates(Task.objects.get(slug="topics")):
+    for candidate in possible_batches(Task.objects.get(slug="topics")):
         if candidate.training_set:
             training = set(candidate.training_set.items.values_list("example_id", flat=True))
             tests = set(candidate.test_set.items.values_list("example_id", flat=True))

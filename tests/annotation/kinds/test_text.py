@@ -6,7 +6,7 @@ import pytest
 
 from annotation.kinds.base import Answer
 from annotation.kinds.revealing import Reveal, compare
-from annotation.kinds.scoring import mark
+from annotation.kinds.scoring import answer_score
 from annotation.kinds.text import KIND as TEXT
 from annotation.kinds.text import LONGEST
 from annotation.models import Gold
@@ -67,18 +67,18 @@ def gold(*alternatives: list[str]) -> Gold:
 def test_scores_after_the_normalisation(
     answer: list[str], normalisation: str, score: float
 ) -> None:
-    assert mark(answer, gold(["The Old Bell"]), "any", normalisation) == score
+    assert answer_score(answer, gold(["The Old Bell"]), "any", normalisation) == score
 
 
 def test_scores_what_is_normalised_to_nothing_as_no_answer() -> None:
-    assert mark(["The!"], gold([]), "any", "squad") == 1
-    assert mark(["The!"], gold([]), "any", "none") == 0
+    assert answer_score(["The!"], gold([]), "any", "squad") == 1
+    assert answer_score(["The!"], gold([]), "any", "none") == 0
 
 
 def test_counts_alternatives_that_differ_only_in_wording_once() -> None:
     spellings = gold(["The bell"], ["bell"], ["a mill"])
-    assert mark(["BELL"], spellings, "set", "squad") == pytest.approx(2 / 3)
-    assert mark(["BELL"], spellings, "any", "squad") == 1
+    assert answer_score(["BELL"], spellings, "set", "squad") == pytest.approx(2 / 3)
+    assert answer_score(["BELL"], spellings, "any", "squad") == 1
 
 
 def compared(answer: list[str], *alternatives: list[str], normalisation: str) -> Reveal:
@@ -121,7 +121,7 @@ def test_simulates_wrong_answers_that_are_wrong_and_of_the_text(right: list[str]
     assert TEXT.read(TEXT.right_form(SHOWN, right, about), SHOWN, about).texts == tuple(right)
     for seed in range(40):
         answer = TEXT.read(TEXT.wrong_form(SHOWN, right, about, Random(seed)), SHOWN, about)
-        assert mark(answer.texts, gold(right), "any", "squad") == 0
+        assert answer_score(answer.texts, gold(right), "any", "squad") == 0
         assert answer.texts[0] in SHOWN.context[0]
 
 

@@ -259,8 +259,9 @@ def test_settles_once_however_many_say_it_was_not_sent() -> None:
     approve(batch.study, [ended(batch).pk], at=make.NOON)
     digest = open_bonuses(batch.study).digest
     payout = write_payout(batch.study, digest=digest, way=PayoutWay.API, at=make.NOON)
-    work = lambda n: settle_payout(  # noqa: E731
-        Payout.objects.get(pk=payout.pk), was_sent=False, at=make.NOON
-    )
+
+    def work(number: int) -> bool:
+        return settle_payout(Payout.objects.get(pk=payout.pk), was_sent=False, at=make.NOON)
+
     assert sorted(at_once(work, 4)) == [False, False, False, True]
     assert [due.sent for due in dues(batch.study)] == [0]

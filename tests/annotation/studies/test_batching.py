@@ -2,7 +2,7 @@ import pytest
 
 from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Frozen
-from annotation.studies.batching import add_batches, candidates, make_batches, select_shots
+from annotation.studies.batching import add_batches, make_batches, possible_batches, select_shots
 from annotation.studies.lifecycle import start_study
 from tests import make
 
@@ -84,9 +84,9 @@ def test_leaves_existing_batches_alone(study: Study, task: Task) -> None:
 def test_includes_sets_of_no_chain_unless_chains_are_chosen(study: Study, task: Task) -> None:
     odd = [make.example(task, "odd", role="training"), make.example(task, "ody", role="training")]
     make.item_set(task, odd, name="train-2-9", shots=2, split=9)
-    everything = select_shots(candidates(task), [2])
+    everything = select_shots(possible_batches(task), [2])
     assert [(c.training_set.split, c.chain) for c in everything] == [(1, 1), (2, 2), (9, None)]
-    chosen = select_shots(candidates(task), [2], chains=[1, 2])
+    chosen = select_shots(possible_batches(task), [2], chains=[1, 2])
     assert [c.training_set.split for c in chosen] == [1, 2]
 
 
@@ -143,6 +143,6 @@ def test_refuses_a_choice_that_no_set_fits(
 def test_offers_nothing_without_a_test_set(task: Task, study: Study) -> None:
     task.item_sets.get(name="test").items.all().delete()
     task.item_sets.get(name="test").delete()
-    assert candidates(task) == []
+    assert possible_batches(task) == []
     with pytest.raises(BadInput):
         add_batches(study, [], wanted=1)

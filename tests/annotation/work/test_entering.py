@@ -114,9 +114,9 @@ def test_takes_one_place_for_a_prefetch_and_a_second_tab() -> None:
 def test_shows_the_latest_link_to_a_form_of_an_earlier_one() -> None:
     first, second = make.running_batch(title="First"), make.running_batch(title="Second")
     client = came(first)
-    mark = client.get(CONSENT).context["door"].mark
+    digest = client.get(CONSENT).context["door"].digest
     came(second, client)
-    assert "Second" in text_of(agree(client, door=mark))
+    assert "Second" in text_of(agree(client, door=digest))
     assert not Assignment.objects.exists()
     agree(client)
     assert Assignment.objects.get().batch == second

@@ -19,13 +19,13 @@ def compared(own: list[str], *alternatives: list[str], policy: str = "any") -> R
 
 
 def marks(reveal: Reveal) -> dict[str, str]:
-    return {verdict.text: verdict.mark for verdict in reveal.verdicts}
+    return {text.text: text.mark for text in reveal.texts}
 
 
 def test_tells_right_missed_and_extra_apart() -> None:
     reveal = compared(["Rome", "Paris"], ["Rome", "Oslo"])
     assert marks(reveal) == {"Rome": "right", "Paris": "extra", "Oslo": "missed"}
-    assert sorted(verdict.mark for verdict in reveal.verdicts) == ["extra", "missed", "right"]
+    assert sorted(text.mark for text in reveal.texts) == ["extra", "missed", "right"]
     assert reveal.score == pytest.approx(0.5)
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Study, Task
-from annotation.studies.batching import candidates
+from annotation.studies.batching import possible_batches
 from annotation.studies.lifecycle import start_study
 from scoring.planning.building import Wanted, build
 from scoring.planning.designs import Assumptions, design_of
@@ -85,7 +85,7 @@ def test_gives_htmx_the_result_alone(admin_client: Client, study: Study, task: T
 
 
 def test_counts_what_is_there_already_once(study: Study, task: Task) -> None:
-    zero, *rest = candidates(task)
+    zero, *rest = possible_batches(task)
     first = build(study, [zero, *rest], Wanted(people=5, seconds=20))
     make.batch(study, task, zero_shot=True, wanted=5)
     then = build(study, [zero, *rest], Wanted(people=5, seconds=20))
@@ -94,7 +94,7 @@ def test_counts_what_is_there_already_once(study: Study, task: Task) -> None:
 
 
 def test_the_width_of_a_cell_is_the_planners(study: Study, task: Task) -> None:
-    both = [c for c in candidates(task) if c.shots == 2]
+    both = [c for c in possible_batches(task) if c.shots == 2]
     (cell,) = build(study, both, Wanted(people=5, seconds=20)).cells
     planned = design_of(Assumptions(shots=2, max_items=6, batches=2), 5, 6)
     assert cell.width == pytest.approx(100 * planned.width)
@@ -102,7 +102,7 @@ def test_the_width_of_a_cell_is_the_planners(study: Study, task: Task) -> None:
 
 
 def test_more_people_and_more_items_make_it_narrower(study: Study, task: Task) -> None:
-    zero = candidates(task)[:1]
+    zero = possible_batches(task)[:1]
 
     def width(people: int, items: int | None) -> float:
         (cell,) = build(study, zero, Wanted(people, 20, items)).cells
@@ -113,13 +113,13 @@ def test_more_people_and_more_items_make_it_narrower(study: Study, task: Task) -
 
 
 def test_one_person_has_no_interval(study: Study, task: Task) -> None:
-    (cell,) = build(study, candidates(task)[:1], Wanted(people=1, seconds=20)).cells
+    (cell,) = build(study, possible_batches(task)[:1], Wanted(people=1, seconds=20)).cells
     assert cell.width is None
 
 
 def test_the_fee_of_the_platform_is_in_the_cost(study: Study, task: Task) -> None:
     study.platform_fee = 25
-    found = build(study, candidates(task)[:1], Wanted(people=6, seconds=60))
+    found = build(study, possible_batches(task)[:1], Wanted(people=6, seconds=60))
     # Six people on six items of a minute: 36 minutes at 12 an hour, and a quarter on top.
     assert float(found.estimate.cost) == pytest.approx(7.20)
     assert float(found.cost) == pytest.approx(9.00)
