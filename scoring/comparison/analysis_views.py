@@ -11,7 +11,7 @@ from annotation.access.rights import Right
 from scoring.comparison.analysis_tables import analysis_tables, provenance_table
 from scoring.comparison.cache import enqueue, find_kept, is_stale, stop, was_given_up
 from scoring.comparison.cells import CellReader, Choices
-from scoring.comparison.page_tables import for_page, usual_columns
+from scoring.comparison.page_tables import by_task, common_terms, for_page, usual_columns
 from scoring.comparison.requests import (
     arrange,
     asked,
@@ -39,6 +39,8 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
             compared, Part.ANALYSIS, choices, fingerprint=fingerprint, author=request.user
         )
     tables = analysis_tables(kept.result) if kept.result else []
+    terms = common_terms(tables)
+    shown = [_shown(request, table.without(terms), compared) for table in tables]
     context = {
         "scope": scope,
         "name": name,
@@ -50,7 +52,9 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
         "kept": kept,
         "stale": stale,
         "waiting": stale and kept.job is not None and not kept.job.is_over,
-        "tables": [_shown(request, table, compared) for table in tables],
+        "tables": shown,
+        "open": _open(request, shown),
+        "terms": terms,
         "interim": compared.interim,
         "formats": list(FORMATS),
     }
@@ -60,7 +64,15 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
 def _shown(request: ResearcherRequest, table: Table, scope: Scope) -> Table:
     table = table.without({"study"} if scope.study else set()).without_empty_texts()
     table = for_page(table, scope.task_order)
-    return arrange(request, table, usual_columns(table))
+    return by_task(arrange(request, table, usual_columns(table)))
+
+
+def _open(request: ResearcherRequest, tables: list[Table]) -> str:
+    """The table that the reader has just sorted or chosen columns of, else the first."""
+    touched = [
+        table.name for table in tables if table.is_sorted or f"columns-{table.name}" in request.GET
+    ]
+    return (touched or [table.name for table in tables] or [""])[0]
 
 
 @require_POST

@@ -6,31 +6,42 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
+from scoring.comparison.analysis_columns import UNDER_KEYS
 from scoring.comparison.overview import FALLS, NOTE_OF_FALLS, SIGNS
 from scoring.comparison.verdict_tables import WORDS
+from scoring.comparison.verdicts import MIRRORED
 from scoring.core.verdicts import AHEAD, BEHIND
-from scoring.tables.table import Cell, Line, Table, Text, Value
+from scoring.tables.arranging import in_parts
+from scoring.tables.table import Cell, Column, Line, Table, Text, Value
 
 WHERE = ("study", "simulated", "task", "shots")
-# By table, beside where a line belongs.
+# By table, beside where a line belongs; in this order.
 USUAL: dict[str, tuple[str, ...]] = {
-    "tests": ("system", "method", "difference", "outcome", "p_holm"),
-    "systems": ("first", "first_method", "system", "method", "difference", "outcome", "p_holm"),
-    "average-tests": ("system", "method", "difference", "outcome", "p"),
+    "tests": ("system", "difference", "outcome", "p_holm"),
+    "systems": ("first", "system", "difference", "outcome", "p_holm"),
+    "average-tests": ("system", "difference", "outcome", "p"),
     "gains": ("annotators", "total", "low", "high"),
     "changes": ("other_shots", "difference", "p_holm"),
     "uncertainty": ("mean", "sd", "n", "m", "new_items_low", "new_items_high"),
     "agreement": ("consensus", "n", "masi", "pairwise_s1"),
     "curves": ("first", "last", "mean", "adjusted", "se"),
     "annotator-curves": ("annotator", "first", "last", "mean"),
-    "aggregates": ("system", "method", "mean", "sd"),
+    "aggregates": ("system", "mean", "sd"),
     "excluded": ("without_mean", "without_n", "with_mean", "with_n"),
     "pooled-annotators": ("annotator", "mean", "pooled", "low", "high", "is_weak"),
     "pooled-items": ("item", "chance", "high", "right", "answers", "most", "most_count"),
 }
-# The tables whose first side is people.
+# The tables whose first side is people; their lines are about the system, as in the overview.
 OF_PEOPLE = ("tests", "average-tests")
+OF_SYSTEM: dict[str, Text] = {**WORDS, AHEAD: _("ahead of people"), BEHIND: _("behind people")}
 OF_SYSTEMS: dict[str, Text] = {**WORDS, AHEAD: _("first ahead"), BEHIND: _("first behind")}
+# With its method and size a system's name is one cell.
+NAMES = {
+    "system": ("method", "parameters"),
+    "first": ("first_method", "first_parameters"),
+}
+# What the outcome says already; documents have it.
+SAID = ("direction", "falls")
 
 
 def usual_columns(table: Table) -> tuple[str, ...]:
@@ -42,12 +53,60 @@ def usual_columns(table: Table) -> tuple[str, ...]:
 
 
 def for_page(table: Table, tasks: Sequence[str]) -> Table:
-    """With a difference and its limits in one cell, the outcome in words and with its sign, in the
-    order of the tasks."""
-    table = _in_order(table, tasks)
+    """With a difference and its limits in one cell, a system's name in one, the outcome in words
+    and with its sign, in the order of the tasks."""
+    table = _named(_in_order(table, tasks))
     if "difference" in table.keys:
         table = _with_limits(table)
-    return _in_words(table) if "outcome" in table.keys else table
+    if "outcome" in table.keys:
+        table = _in_words(table).without(SAID)
+    return _in_sight_first(table)
+
+
+def by_task(table: Table) -> Table:
+    """A long one in parts, each with its outcomes counted."""
+    return in_parts(table, "task", told="outcome")
+
+
+def common_terms(tables: Sequence[Table]) -> dict[str, Value]:
+    """Policy, normalisation and gold version, where all figures are under the same: then the page
+    says them once. Empty where they differ."""
+    found = {
+        tuple(_value(line, key) for key in UNDER_KEYS)
+        for table in tables
+        if set(UNDER_KEYS) <= set(table.keys)
+        for line in table.lines
+    }
+    return dict(zip(UNDER_KEYS, found.pop(), strict=True)) if len(found) == 1 else {}
+
+
+def _in_sight_first(table: Table) -> Table:
+    """A choice of further columns stands behind the usual ones."""
+    keys = (*WHERE, *USUAL.get(table.name, ()))
+
+    def place(column: Column) -> tuple[bool, int]:
+        return not column.is_name, keys.index(column.key) if column.key in keys else len(keys)
+
+    return replace(table, columns=tuple(sorted(table.columns, key=place)))
+
+
+def _named(table: Table) -> Table:
+    first = next((key for key in ("first", "system") if key in table.keys), "")
+    if not first:
+        return table
+    lines = tuple(
+        replace(line, cells={**line.cells, **{key: _name(line, key) for key in NAMES}})
+        for line in table.lines
+    )
+    columns = tuple(replace(column, is_name=column.key == first) for column in table.columns)
+    about = {key for keys in NAMES.values() for key in keys}
+    return replace(table, lines=lines, columns=columns).without(about)
+
+
+def _name(line: Line, key: str) -> Cell:
+    method, size = (_value(line, about) for about in NAMES[key])
+    about = [str(method or ""), f"({size})" if size else ""]
+    return Cell(_value(line, key), aside=" ".join(filter(None, about)))
 
 
 def _in_order(table: Table, tasks: Sequence[str]) -> Table:
@@ -62,10 +121,15 @@ def _in_order(table: Table, tasks: Sequence[str]) -> Table:
 
 
 def _with_limits(table: Table) -> Table:
+    heading = _("People less system") if table.name in OF_PEOPLE else None
+    columns = tuple(
+        replace(column, heading=heading) if heading and column.key == "difference" else column
+        for column in table.columns
+    )
     lines = tuple(
         replace(line, cells={**line.cells, "difference": _difference(line)}) for line in table.lines
     )
-    return replace(table, lines=lines).without({"low", "high"})
+    return replace(table, columns=columns, lines=lines).without({"low", "high"})
 
 
 def _difference(line: Line) -> Cell:
@@ -74,15 +138,19 @@ def _difference(line: Line) -> Cell:
 
 
 def _in_words(table: Table) -> Table:
-    words = WORDS if table.name in OF_PEOPLE else OF_SYSTEMS
+    of_people = table.name in OF_PEOPLE
+    words = OF_SYSTEM if of_people else OF_SYSTEMS
     marks = {FALLS: NOTE_OF_FALLS}
-    return replace(table, marks=marks, lines=tuple(_worded(line, words) for line in table.lines))
+    lines = tuple(_worded(line, words, turned=of_people) for line in table.lines)
+    return replace(table, marks=marks, lines=lines)
 
 
-def _worded(line: Line, words: Mapping[str, Text]) -> Line:
+def _worded(line: Line, words: Mapping[str, Text], *, turned: bool) -> Line:
     outcome = str(_value(line, "outcome") or "")
     if not outcome:
         return line
+    if turned:
+        outcome = MIRRORED.get(outcome, outcome)
     falls = FALLS if _value(line, "falls") else ""
     cell = Cell(str(words[outcome]), sign=SIGNS.get(outcome, ""), marks=falls)
     return replace(line, cells={**line.cells, "outcome": cell})

@@ -4,15 +4,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from scoring.figures.drawing import COLOURS, GRID, INK
+from scoring.figures.drawing import COLOURS, GRID, INK, PAGE, Size
 from scoring.planning.designs import Plan, PlannedDesign
 
 # Beyond this ratio of the most money to the least the small amounts would lie on one another.
 WIDE = 20
+# In inches; a narrow picture is taller for its width, as its legend takes room of its own.
+WIDEST, TALL, TALL_IN_COLUMN = 7.0, 0.6, 1.0
 
 
-def plan_figure(plan: Plan) -> Figure:
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+def plan_figure(plan: Plan, *, size: Size = PAGE) -> Figure:
+    width = min(WIDEST, size.width)
+    tall = TALL if width == WIDEST else TALL_IN_COLUMN
+    figure = Figure(figsize=(width, tall * width), layout="constrained")
     panel = figure.subplots()
     _draw_curve(panel, plan)
     if plan.three is not None:
@@ -25,17 +29,17 @@ def plan_figure(plan: Plan) -> Figure:
         panel.axvline(plan.budget, color=GRID, linewidth=1, linestyle="--", label="budget")
     if plan.width is not None:
         panel.axhline(100 * plan.width, color=GRID, linewidth=1, linestyle="--", label="wanted")
-    panel.set_xlabel(f"money, {plan.assumptions.currency}", color=INK)
-    panel.set_ylabel("width of the cell's interval, points", color=INK)
+    panel.set_xlabel(f"money, {plan.assumptions.currency}", color=INK, fontsize=size.points + 2)
+    panel.set_ylabel("width of the cell's interval, points", color=INK, fontsize=size.points + 2)
     panel.set_ylim(bottom=0)
     panel.set_facecolor("none")
     panel.grid(axis="y", color=GRID, linewidth=0.5, alpha=0.4)
-    panel.tick_params(colors=INK, which="both")
+    panel.tick_params(colors=INK, which="both", labelsize=size.points + 2)
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)
     for side in ("bottom", "left"):
         panel.spines[side].set_color(GRID)
-    panel.legend(frameon=False, labelcolor=INK, fontsize=9)
+    panel.legend(frameon=False, labelcolor=INK, fontsize=size.points + 1)
     return figure
 
 

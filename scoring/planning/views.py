@@ -16,7 +16,7 @@ from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
-from scoring.figures.drawing import inline_svg
+from scoring.figures.drawing import COLUMN, PAGE, Size, inline_svg
 from scoring.planning.designs import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.figure import plan_figure
 from scoring.planning.forms import DraftForm, PlanForm, StartForm
@@ -101,8 +101,13 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
         "contrast": _contrast(planned),
         "table": plan_table(planned),
         "too_large": checked and not can_be_checked,
-        "figure": inline_svg(plan_figure(planned), _("Width of the interval by money")),
+        "figure": _picture(planned, PAGE),
+        "figure_for_phone": _picture(planned, COLUMN),
     }
+
+
+def _picture(plan: Plan, size: Size) -> str:
+    return inline_svg(plan_figure(plan, size=size), _("Width of the interval by money"))
 
 
 def _contrast(plan: Plan) -> dict[str, str]:

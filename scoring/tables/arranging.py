@@ -1,10 +1,14 @@
 """A table as its reader arranges it: sorted by one column, with the columns of their choice."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from scoring.tables.table import Column, Line, Table
+from scoring.tables.table import Column, Line, Part, ReadCell, Table
+
+# More lines than these are shown in parts.
+MOST_LINES = 12
 
 
 def arranged(
@@ -26,6 +30,32 @@ def arranged(
         further=tuple(c for c in marked if c.key not in wanted and not c.is_name),
         lines=tuple(_sorted(table, key, descending=descending)) if key in known else table.lines,
     )
+
+
+def in_parts(table: Table, by: str, *, told: str = "") -> Table:
+    """By the values of one column, which then need not stand in the lines, with how often each
+    value of the column `told` occurs. A short table, a sorted one, or one with a single value of
+    that column stays in one piece."""
+    column = next((column for column in table.columns if column.key == by), None)
+    if column is None or table.is_sorted or len(table.lines) <= MOST_LINES:
+        return table
+    lines: dict[str, list[Line]] = {}
+    for line in table.lines:
+        lines.setdefault(column.read(line.cell(column).value), []).append(line)
+    if len(lines) < 2:
+        return table
+    words = next((column for column in table.columns if column.key == told), None)
+    return replace(
+        table, parts=tuple(_part(table, name, those, by, words) for name, those in lines.items())
+    )
+
+
+def _part(table: Table, name: str, lines: Sequence[Line], by: str, words: Column | None) -> Part:
+    # Sorting is for the whole table, which then is in one piece.
+    columns = tuple(replace(c, order="") for c in table.columns if c.key != by)
+    part = replace(table, columns=columns, lines=tuple(lines), parts=())
+    counts = Counter(ReadCell(words, line.cell(words)).text for line in lines) if words else {}
+    return Part(name, ", ".join(f"{word} {count}" for word, count in counts.items() if word), part)
 
 
 def _marked(table: str, column: Column, *, key: str, descending: bool) -> Column:

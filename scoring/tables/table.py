@@ -189,6 +189,8 @@ class Table:
     keeps_kinds: bool = False
     # Behind a click on a line.
     further: tuple[Column, ...] = ()
+    # In place of one long run of lines: each behind a click.
+    parts: tuple["Part", ...] = ()
 
     @property
     def caption(self) -> str:
@@ -238,6 +240,10 @@ class Table:
         ]
 
     @property
+    def is_sorted(self) -> bool:
+        return any(column.sort for column in (*self.columns, *self.further))
+
+    @property
     def explained(self) -> list[Column]:
         return [column for column in (*self.columns, *self.further) if column.meaning]
 
@@ -284,6 +290,19 @@ class Table:
                 if not column.is_number and not any(line.cell(column).value for line in self.lines)
             }
         )
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some lines of a long table under a heading of their own, and what they come to."""
+
+    heading: str
+    told: str
+    table: Table
+
+    @property
+    def summary(self) -> str:
+        return self.told or str(len(self.table.lines))
 
 
 def lines_of(records: Iterable[Mapping[str, Value]]) -> tuple[Line, ...]:

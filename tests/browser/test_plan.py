@@ -36,7 +36,7 @@ def test_plans_anew_when_a_slider_moves(planner: Page) -> None:
     expect(planner.locator("[name=budget]")).to_have_value("30")
     expect(best).not_to_have_text(before)
     expect(best).to_contain_text("5 annotators on 142 items each")
-    expect(planner.locator(".figure svg")).to_be_visible()
+    expect(planner.locator(".for-page svg")).to_be_visible()
 
 
 def test_moves_the_slider_with_its_number(planner: Page) -> None:

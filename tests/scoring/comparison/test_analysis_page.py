@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 from dataclasses import fields
 from io import BytesIO, StringIO
 
@@ -56,6 +57,36 @@ def test_tells_what_the_figures_rest_on(admin_client: Client, computed: Batch) -
     kept = Comparison.objects.get(part=Part.ANALYSIS)
     text = admin_client.get(address(computed)).content.decode()
     assert f"the inputs {kept.fingerprint[:12]}, seed {kept.seed}, scorer version" in text
+
+
+def test_says_a_verdict_from_the_side_of_the_system_as_the_table_does(
+    admin_client: Client,
+) -> None:
+    batch = measured.cell([3, 4, 3, 4, 3], tests=40)
+    measured.run(batch.task, wrong=30, method="FT", parameters="110M")
+    admin_client.get(address(batch))
+    run_job(Job.objects.get().pk)
+    text = admin_client.get(address(batch)).content.decode()
+    assert '<span class="sign">▼</span>&nbsp;behind people' in text
+    assert '<summary>BERT-Base <span class="method">FT (110M)</span></summary>' in text
+    assert "People less system" in text
+
+
+def test_says_once_what_all_figures_are_under(admin_client: Client, computed: Batch) -> None:
+    text = admin_client.get(address(computed)).content.decode()
+    assert text.count("Gold version: 1") == 1
+    assert "<dt>Gold version</dt>" not in text
+    assert "<dt>Direction</dt>" not in text
+
+
+def test_keeps_the_table_open_that_was_sorted(admin_client: Client, computed: Batch) -> None:
+    def opened(query: str) -> list[str]:
+        text = admin_client.get(address(computed, query)).content.decode()
+        return re.findall(r'<section id="([\w-]+)">\s*<details class="part" open>', text)
+
+    assert opened("") == ["tests"]
+    assert opened("?sort=uncertainty:-mean") == ["uncertainty"]
+    assert opened("?columns-agreement=masi") == ["agreement"]
 
 
 def test_orders_the_analysis_on_the_first_look_and_shows_its_progress(
@@ -210,7 +241,7 @@ def test_leaves_out_columns_that_the_page_says_already(
 
 
 def test_shows_the_size_of_systems_where_one_has_a_size(admin_client: Client, batch: Batch) -> None:
-    head = "<dt>Parameters</dt>"
+    head = "(770M)"
     admin_client.get(address(batch))
     run_job(Job.objects.latest("pk").pk)
     assert head not in admin_client.get(address(batch)).content.decode()

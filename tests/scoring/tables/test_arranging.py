@@ -1,6 +1,7 @@
+from dataclasses import replace
 from typing import Any
 
-from scoring.tables.arranging import arranged
+from scoring.tables.arranging import MOST_LINES, arranged, in_parts
 from scoring.tables.table import SECTION, Cell, Column, Line, Table
 
 COLUMNS = (
@@ -74,3 +75,32 @@ def test_puts_the_columns_of_choice_in_sight_and_the_others_behind_a_click() -> 
 
 def test_sorts_by_a_column_out_of_sight() -> None:
     assert names(arranged(THREE, sort="harbours:-depth", usual=["berths"])) == ["c", "b", "a"]
+
+
+def many(**fields: Any) -> Table:
+    """Lines in two ports, more than stay in one piece."""
+    ports = ["north", "south"] * (1 + MOST_LINES // 2)
+    lines = [Line({"who": f"h{n}", "depth": n, "port": p}) for n, p in enumerate(ports)]
+    port = Column("port", "Port", is_number=False)
+    return replace(table(*lines), columns=(*COLUMNS, port), **fields)
+
+
+def test_shows_many_lines_in_parts_and_counts_what_they_come_to() -> None:
+    north, south = in_parts(arranged(many()), "port", told="port").parts
+    assert (north.heading, north.summary) == ("north", f"north {len(north.table.lines)}")
+    assert [line.cells["depth"] for line in south.table.lines] == list(range(1, MOST_LINES + 2, 2))
+    assert [column.key for column in north.table.columns] == ["who", "depth", "berths"]
+    assert not any(column.order for column in north.table.columns)
+
+
+def test_says_how_many_lines_a_part_has_where_nothing_else_is_told() -> None:
+    parts = in_parts(many(), "port").parts
+    assert [part.summary for part in parts] == [str(1 + MOST_LINES // 2)] * 2
+
+
+def test_leaves_a_short_a_sorted_and_an_even_table_in_one_piece() -> None:
+    short = replace(many(), lines=many().lines[:MOST_LINES])
+    even = replace(many(), lines=many().lines[::2] * 3)
+    for whole in (short, arranged(many(), sort="harbours:depth"), even):
+        assert in_parts(whole, "port").parts == ()
+    assert in_parts(many(), "quay").parts == ()

@@ -5,7 +5,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
-from scoring.tables.arranging import arranged
+from scoring.tables.arranging import MOST_LINES, arranged, in_parts
 from scoring.tables.table import SECTION, Cell, Column, Line, Table
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
@@ -104,10 +104,37 @@ def test_links_its_headings_to_their_orders() -> None:
 def test_puts_further_columns_behind_a_click_and_lets_wide_tables_choose() -> None:
     request = RequestFactory().get("/", {"references": "any", "columns-logbook": "depth"})
     text = html(arranged(LOGBOOK, columns=["depth"]), request=request)
-    assert "<summary>more</summary><dl><div><dt>Ship</dt> <dd>" in text
+    assert "<summary>1.00</summary><dl><div><dt>Ship</dt> <dd>" in text
     assert "chooser" not in text
     wide = replace(LOGBOOK, columns=tuple(Column(f"c{n}", f"C{n}") for n in range(9)))
     chooser = html(arranged(wide, columns=["c1"]), request=request)
     assert '<input type="hidden" name="references" value="any">' in chooser
     assert 'name="columns-logbook" value="c1" checked>' in chooser
     assert 'name="columns-logbook" value="c2">' in chooser
+
+
+def test_opens_a_named_line_by_its_name_and_a_linked_one_beside_it() -> None:
+    brest = Cell("Brest", aside="quay")
+    cells: dict[str, Cell | float] = {"harbour": brest, "spring": 4.0, "neap": 3.0}
+    shown = arranged(replace(TIDES, lines=(Line(cells),)), columns=["spring"])
+    name = '<summary>Brest <span class="method">quay</span></summary>'
+    request = RequestFactory().get("/")
+    assert name in html(shown, request=request)
+    linked = {**cells, "harbour": Cell("Brest", href="https://example.org/")}
+    text = html(replace(shown, lines=(Line(linked),)), request=request)
+    assert ">Brest</a>" in text
+    assert "<summary>more</summary>" in text
+
+
+def test_puts_the_sign_of_a_word_before_it_where_no_line_ends() -> None:
+    text = html(replace(LOGBOOK, lines=(Line({"ship": Cell("behind people", sign="▼")}),)))
+    assert '<span class="sign">▼</span>&nbsp;behind people' in text
+
+
+def test_writes_a_long_table_in_parts_with_one_row_of_orders() -> None:
+    ships = [Line({"ship": name, "depth": 1}) for name in "ab" * MOST_LINES]
+    table = in_parts(arranged(replace(LOGBOOK, lines=tuple(ships))), "ship")
+    text = html(table, request=RequestFactory().get("/"))
+    assert text.count('<details class="lines">') == 2
+    assert f'<summary>a <span class="soft">{MOST_LINES}</span></summary>' in text
+    assert text.count('class="sort"') == len(LOGBOOK.columns)
