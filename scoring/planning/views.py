@@ -16,7 +16,8 @@ from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
-from scoring.figures.drawing import COLUMN, PAGE, Size, inline_svg
+from scoring.figures.canvas import COLUMN, PAGE, Size
+from scoring.figures.rendering import inline_svg
 from scoring.planning.designs import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.figure import plan_figure
 from scoring.planning.forms import DraftForm, PlanForm, StartForm
