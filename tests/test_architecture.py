@@ -65,7 +65,7 @@ ROOMS = {
 EDGES = {
     "urls", "views", "home", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
     "analysis_views", "item_views", "export_views", "correction_views", "entering", "throttles",
-    "tabs", "building_views", "preview_views", "rehearsal_views", "device_views",
+    "tabs", "building_views", "study_forms", "preview_views", "rehearsal_views", "device_views",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "management"}
 WEB = (

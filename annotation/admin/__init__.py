@@ -1,5 +1,27 @@
 """The researcher's admin, one module per subject; importing them registers their pages."""
 
-from annotation.admin import batch, benchmark, channel, comments, example, job, study, work
+from annotation.admin import (
+    annotator,
+    assignment,
+    batch,
+    benchmark,
+    channel,
+    comments,
+    example,
+    job,
+    judgement,
+    study,
+)
 
-__all__ = ["batch", "benchmark", "channel", "comments", "example", "job", "study", "work"]
+__all__ = [
+    "annotator",
+    "assignment",
+    "batch",
+    "benchmark",
+    "channel",
+    "comments",
+    "example",
+    "job",
+    "judgement",
+    "study",
+]

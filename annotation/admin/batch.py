@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import BatchForm, MorePlacesForm
-from annotation.admin.pages import OwnedAdmin, Page, attempt, row_url, show_page, to_row
+from annotation.admin.pages import CONFIRM, OwnedAdmin, Page, attempt, row_url, show_page, to_row
 from annotation.models import Batch, Study, StudyState, Task
 from annotation.models.errors import Frozen
 from annotation.studies.batching import hold_draft, log_batches
@@ -38,7 +38,7 @@ def more_places(
     return show_page(
         model_admin,
         request,
-        "admin/annotation/confirm.html",
+        CONFIRM,
         original=batch,
         title=_("More places in %(batch)s") % {"batch": batch},
         sentences=[_("Places can be added at any time while the study runs, never taken away.")],

@@ -18,6 +18,7 @@ from annotation.access.rights import Right
 from annotation.admin.forms import ImportForm
 from annotation.admin.members import changes, members
 from annotation.admin.pages import (
+    CONFIRM,
     OwnedAdmin,
     Page,
     ViewOnlyAdmin,
@@ -112,7 +113,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         return show_page(
             self,
             request,
-            "admin/annotation/confirm.html",
+            CONFIRM,
             original=benchmark,
             title=_("Delete the benchmark %(name)s") % {"name": benchmark},
             sentences=[

@@ -26,6 +26,9 @@ from annotation.models import Benchmark, ItemSet, Study, Task
 from annotation.models.errors import Refusal
 from annotation.studies.tabs import study_frame
 
+# Asks before it does what its sentences say.
+CONFIRM = "admin/annotation/confirm.html"
+
 _Row = TypeVar("_Row", bound=Model)
 
 

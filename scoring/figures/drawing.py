@@ -1,22 +1,12 @@
-"""Figures, drawn to be readable in print and by the colour-blind: colour never stands alone, but
-always with a marker or a dash.
+"""The figures: scores against shots, differences, curves of learning, items."""
 
-Bytes are deterministic: the same rows give the same file.
-"""
-
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from io import BytesIO
 from itertools import pairwise
-from math import nan
 from textwrap import fill
-from typing import Any, Literal
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -32,64 +22,33 @@ from scoring.comparison.score_columns import (
     policy_of,
     task_order,
 )
+from scoring.figures.canvas import (
+    COLOURS,
+    GRID,
+    INK,
+    MOST_INCHES,
+    MOST_SIGNS,
+    PAGE,
+    SIGN,
+    Size,
+    dress,
+    label_across,
+    label_up,
+    new_panels,
+    set_title,
+    with_gaps,
+)
+from scoring.figures.legend import add_legend
 from scoring.models import References
 
 Plain = dict[str, Any]
 
-# Text stays text, ids are stable, and no clock gets into a file.
-mpl.rcParams["svg.fonttype"] = "none"
-mpl.rcParams["svg.hashsalt"] = "scoring"
-mpl.rcParams["pdf.fonttype"] = 42
-NO_DATES = {
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None, "ModDate": None},
-    "png": {"Software": None},
-}
-CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
-
-# Okabe and Ito's colours without black, which is people's; the yellow is too pale for a line.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31"]
 MARKERS = ["s", "^", "v", "D", "P", "X", "<", ">"]
 PEOPLE_MARKERS = ["o", "D", "p", "s", "h"]
 DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
-INK = "#1d2429"
-GRID = "#80868b"
-
-# A legend entry in inches, at eight points: its line, its handle and gaps, each character.
-LEGEND_LINE, LEGEND_HANDLE, LEGEND_SIGN = 0.17, 0.65, 0.065
-MOST_SIGNS = 44
-
-
-@dataclass(frozen=True)
-class Size:
-    """Of a figure: its width in inches, how many panels stand in a row, the points of its smallest
-    text, and how high a panel is beside its width."""
-
-    width: float
-    across: int
-    points: float
-    height: float = 0.8
-
-    @property
-    def scale(self) -> float:
-        return self.points / 8
-
-    @property
-    def marks(self) -> float:
-        """How large they and their lines are: small panels hold as many of them."""
-        return self.scale**2
-
-
-# Over a page; in one of its two columns, or on a phone.
-PAGE, COLUMN = Size(10.2, 3, 8), Size(3.35, 2, 6.5, height=1.1)
-WIDEST_PANEL = 3.3
-SIZES = {"page": PAGE, "column": COLUMN}
-MOST_INCHES = 200
 DODGED_MARK = "*"
 # In shots, where there is only one number of them.
 MOST_ASIDE = 10
-# Of a panel's title and a forest's names.
-SHORT = 34
 
 
 def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = (), *, size: Size = PAGE) -> Figure:
@@ -106,10 +65,10 @@ def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = (), *, size: Siz
         (task, policy) for task in task_order(shown) for policy in policies_of(shown, task, first)
     ]
     looks = _looks(shown)
-    figure, panels = _panels(len(task_policies), "S1 (percent)", size)
+    figure, panels = new_panels(len(task_policies), "S1 (percent)", size)
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
         here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
-        _title(panel, f"{task}, {policy}" if policy else task, size)
+        set_title(panel, f"{task}, {policy}" if policy else task, size)
         _shots_panel(panel, here, looks, size)
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
     told = {
@@ -118,7 +77,7 @@ def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = (), *, size: Siz
             panel.get_xlabel().endswith(DODGED_MARK) for panel in panels
         ),
     }
-    _legend(figure, panels, size, "\n".join(note for note, applies in told.items() if applies))
+    add_legend(figure, panels, size, "\n".join(note for note, applies in told.items() if applies))
     return figure
 
 
@@ -128,7 +87,7 @@ def differences_figure(tests: Sequence[Plain], *, size: Size = PAGE) -> Figure:
     shown = [test for test in tests if test["difference"] is not None]
     # Names take less than half of the width.
     width = min(7.5, size.width)
-    signs = min(MOST_SIGNS, int(0.45 * width / (LEGEND_SIGN * size.scale)))
+    signs = min(MOST_SIGNS, int(0.45 * width / (SIGN * size.scale)))
     names = [fill(name, signs) for name in _test_names(shown)]
     lines = max((1 + name.count("\n") for name in names), default=1)
     # An image has only so many pixels: beyond that the lines move closer.
@@ -147,8 +106,8 @@ def differences_figure(tests: Sequence[Plain], *, size: Size = PAGE) -> Figure:
     panel.set_xlim(*_reach(shown))
     # Beneath the marks alone, which names leave half of the width.
     told = "people less system, percent points, with 95 % interval"
-    _across(panel, fill(told, int(0.55 * width / (LEGEND_SIGN * size.scale))), size)
-    _dress(panel, "x", size)
+    label_across(panel, fill(told, int(0.55 * width / (SIGN * size.scale))), size)
+    dress(panel, "x", size)
     return figure
 
 
@@ -172,29 +131,29 @@ def _test_names(tests: Sequence[Plain]) -> list[str]:
 def curves_figure(curves: Sequence[Plain], *, size: Size = PAGE) -> Figure:
     """Learning over the training items, one panel per cell: each annotator pale, the group's
     mean hollow, the adjusted mean filled with its SE."""
-    figure, panels = _panels(len(curves), "S1 (percent)", size)
+    figure, panels = new_panels(len(curves), "S1 (percent)", size)
     for panel, curve in zip(panels, curves, strict=False):
         points = curve["points"]
         positions = [(point["first"] + point["last"]) / 2 for point in points]
         for means in curve["by_annotator"].values():
-            panel.plot(positions, _gaps(means), color=GRID, linewidth=0.8, alpha=0.6)
-        means = _gaps(point["mean"] for point in points)
+            panel.plot(positions, with_gaps(means), color=GRID, linewidth=0.8, alpha=0.6)
+        means = with_gaps(point["mean"] for point in points)
         panel.plot(positions, means, "o--", color=INK, markerfacecolor="none", label="mean")
         panel.errorbar(
             positions,
-            _gaps(point["adjusted"] for point in points),
-            yerr=_gaps(point["se"] for point in points),
+            with_gaps(point["adjusted"] for point in points),
+            yerr=with_gaps(point["se"] for point in points),
             fmt="s-",
             color=COLOURS[0],
             markersize=4,
             capsize=3,
             label="adjusted for the item, ± SE",
         )
-        _title(panel, f"{curve['task']}, {curve['shots']} shots", size)
-        _across(panel, "position in training", size)
+        set_title(panel, f"{curve['task']}, {curve['shots']} shots", size)
+        label_across(panel, "position in training", size)
         panel.set_ylim(-2, 102)
-        _dress(panel, "y", size)
-    _legend(figure, panels, size)
+        dress(panel, "y", size)
+    add_legend(figure, panels, size)
     return figure
 
 
@@ -219,13 +178,13 @@ def items_figure(task: str, items: Sequence[ItemScores], *, size: Size = PAGE) -
         linewidth=0.6,
         alpha=0.55,
     )
-    _title(panel, f"{task}: {by_scores.total()} items", size)
-    _across(panel, "people's mean S1 (percent)", size)
-    _up(panel, "systems' mean S1 (percent)", size)
+    set_title(panel, f"{task}: {by_scores.total()} items", size)
+    label_across(panel, "people's mean S1 (percent)", size)
+    label_up(panel, "systems' mean S1 (percent)", size)
     panel.set_xlim(-4, 104)
     panel.set_ylim(-4, 104)
     panel.set_aspect("equal")
-    _dress(panel, "both", size)
+    dress(panel, "both", size)
     return figure
 
 
@@ -235,77 +194,6 @@ FIGURES: dict[str, tuple[Callable[..., Figure], str]] = {
     "curves": (curves_figure, "Learning over the training items"),
     "items": (items_figure, "Each item for people and for systems"),
 }
-
-
-def rendered(figure: Figure, form: str) -> bytes:
-    """The figure as svg, pdf or png."""
-    out = BytesIO()
-    figure.savefig(out, format=form, metadata=NO_DATES[form], dpi=200)
-    return out.getvalue()
-
-
-def file_name(figure: str, name: str, form: str, size: str) -> str:
-    of_column = "-column" if size == "column" else ""
-    return f"{figure}-{name}{of_column}.{form}"
-
-
-def inline_svg(figure: Figure, title: str) -> str:
-    """An SVG that can stand in a page: no style attribute (the page's policy refuses those),
-    and the ink is the page's own, so that it turns with the page's colours."""
-    figure.set_facecolor("none")
-    text = rendered(figure, "svg").decode()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
-    text = re.sub(r'style="([^"]*)"', lambda match: _attributes(match[1]), text)
-    text = text.replace(INK, "currentColor")
-    name = f'role="img" aria-label="{_escaped(title)}"'
-    return text.replace("<svg", f'<svg {name} stroke-linejoin="round"', 1)
-
-
-def _panels(count: int, label: str, size: Size) -> tuple[Figure, Sequence[Axes]]:
-    """Panels in rows, on one scale; a few are no wider than one of many."""
-    across = min(size.across, max(1, count))
-    down = -(-count // across) or 1
-    wide = min(WIDEST_PANEL, (size.width - 0.3) / across)
-    figure = Figure(
-        figsize=(wide * across + 0.3, size.height * wide * down + 0.6), layout="constrained"
-    )
-    panels = list(figure.subplots(down, across, squeeze=False, sharey=True).ravel())
-    for panel in panels[count:]:
-        panel.set_axis_off()
-    for panel in panels[::across]:
-        _up(panel, label, size)
-    return figure, panels
-
-
-def _title(panel: Axes, text: str, size: Size) -> None:
-    panel.set_title(_in_short(text), fontsize=size.points + 2, color=INK)
-
-
-def _across(panel: Axes, text: str, size: Size) -> None:
-    panel.set_xlabel(text, fontsize=size.points + 1, color=INK)
-
-
-def _up(panel: Axes, text: str, size: Size) -> None:
-    panel.set_ylabel(text, fontsize=size.points + 1, color=INK)
-
-
-def _dress(panel: Axes, grid: Literal["both", "x", "y"], size: Size) -> None:
-    panel.tick_params(colors=INK, labelsize=size.points)
-    panel.grid(axis=grid, color=GRID, alpha=0.25, linewidth=0.6)
-    panel.set_facecolor("none")
-    for side, spine in panel.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(GRID)
-
-
-def _in_short(name: str) -> str:
-    return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
-
-
-def _gaps(values: Iterable[float | None]) -> list[float]:
-    return [nan if value is None else value for value in values]
 
 
 def _shots_panel(
@@ -323,8 +211,8 @@ def _shots_panel(
     shots = sorted({int(row.shots or 0) for row in rows})
     panel.set_xticks(shots)
     panel.set_xlim(shots[0] - step / 2, shots[-1] + step / 2)
-    _across(panel, f"shots{DODGED_MARK * any(asides)}", size)
-    _dress(panel, "y", size)
+    label_across(panel, f"shots{DODGED_MARK * any(asides)}", size)
+    dress(panel, "y", size)
 
 
 def _step(rows: Sequence[Row]) -> float:
@@ -356,14 +244,14 @@ def _system(
     told = [row for row in line if row.ci_low is not None and row.ci_high is not None]
     panel.vlines(
         [float(row.shots or 0) + aside for row in told],
-        _gaps(row.ci_low for row in told),
-        _gaps(row.ci_high for row in told),
+        with_gaps(row.ci_low for row in told),
+        with_gaps(row.ci_high for row in told),
         color=colour,
         linewidth=0.9 * size.marks,
     )
     panel.plot(
         [float(row.shots or 0) + aside for row in line],
-        _gaps(row.mean for row in line),
+        with_gaps(row.mean for row in line),
         DASHES.get(line[0].method or "", "-."),
         color=colour,
         marker=marker,
@@ -434,57 +322,3 @@ def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
         system: (COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
         for number, system in enumerate(systems)
     }
-
-
-def _legend(figure: Figure, panels: Iterable[Axes], size: Size, note: str = "") -> None:
-    """Beneath the panels, in as many columns as its names allow; the figure grows by it."""
-    handles: dict[str, Artist] = {}
-    for panel in panels:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    if not handles:
-        return
-    width, height = figure.get_size_inches()
-    a_handle, a_sign = LEGEND_HANDLE * size.scale, LEGEND_SIGN * size.scale
-    signs = min(MOST_SIGNS, int((width - a_handle) / a_sign))
-    names = [fill(label, signs) for label in handles]
-    widest = max(len(line) for name in names for line in name.split("\n"))
-    columns = max(1, min(3, int(width / (a_handle + a_sign * widest))))
-    lines = _most_lines(names, columns) + 1 + len(note.splitlines())
-    figure.set_size_inches(width, height + LEGEND_LINE * size.scale * lines)
-    legend = figure.legend(
-        list(handles.values()),
-        names,
-        loc="outside lower center",
-        ncols=columns,
-        fontsize=size.points,
-        frameon=False,
-        labelcolor=INK,
-        title=note or None,
-        title_fontsize=size.points,
-    )
-    legend.get_title().set_color(INK)
-
-
-def _most_lines(names: Sequence[str], columns: int) -> int:
-    """Of the legend's tallest column."""
-    per_column = -(-len(names) // columns)
-    starts = range(0, len(names), per_column)
-    return max(sum(1 + name.count("\n") for name in names[s : s + per_column]) for s in starts)
-
-
-def _attributes(style: str) -> str:
-    """A style's declarations as attributes; the font shorthand has no attribute of its own."""
-    pairs = [part.split(":", 1) for part in style.split(";") if ":" in part]
-    attributes: dict[str, str] = {}
-    for name, value in ((name.strip(), value.strip()) for name, value in pairs):
-        if name == "font":
-            size = re.search(r"([\d.]+)px", value)
-            attributes["font-size"] = size[1] if size else "10"
-        elif name != "font-family":
-            attributes[name] = value
-    return " ".join(f'{name}="{_escaped(value)}"' for name, value in attributes.items())
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

@@ -2,8 +2,8 @@ from annotation.jobs import files, queue
 from annotation.models import Job
 from annotation.models.errors import Refusal
 from scoring.comparison.ordered_files import ordered
-from scoring.figures.drawing import file_name
 from scoring.figures.items import draw_items
+from scoring.figures.rendering import file_name
 
 JOB = "draw_items"
 

@@ -16,7 +16,9 @@ from scoring.comparison.item_views import chosen_task, in_order
 from scoring.comparison.items import item_scores, task_cells
 from scoring.comparison.ordered_files import wanted_file
 from scoring.comparison.requests import asked, download, shown_to
-from scoring.figures import drawing
+from scoring.figures.canvas import SIZES
+from scoring.figures.drawing import FIGURES
+from scoring.figures.rendering import CONTENT_TYPES, file_name, inline_svg, rendered
 from scoring.figures.tasks import JOB
 
 # The part of a kept analysis that a figure draws.
@@ -55,9 +57,9 @@ def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
         raise Http404
     size = _size(request)
     file = wanted_file(JOB, compared, choices, task=task.slug, form=form, size=size)
-    if form in drawing.CONTENT_TYPES and file.is_large:
+    if form in CONTENT_TYPES and file.is_large:
         back = reverse("scoring:items", args=[scope, name])
-        return large_file(request, file, drawing.CONTENT_TYPES[form], back=back)
+        return large_file(request, file, CONTENT_TYPES[form], back=back)
     cells = task_cells(task, compared.studies, CellReader(choices))
     return _response(request, "items", form, name, task.slug, item_scores(task, *cells))
 
@@ -65,21 +67,21 @@ def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
 def _response(
     request: HttpRequest, figure: str, form: str, name: str, *inputs: Any
 ) -> HttpResponse:
-    if form not in (*drawing.CONTENT_TYPES, "fragment"):
+    if form not in (*CONTENT_TYPES, "fragment"):
         raise Http404
     size = _size(request)
-    draw, title = drawing.FIGURES[figure]
-    drawn = draw(*inputs, size=drawing.SIZES[size])
+    draw, title = FIGURES[figure]
+    drawn = draw(*inputs, size=SIZES[size])
     if form == "fragment":
-        return HttpResponse(drawing.inline_svg(drawn, title))
-    document = drawing.rendered(drawn, form)
-    named = drawing.file_name(figure, name, form, size)
-    return download(document, drawing.CONTENT_TYPES[form], named)
+        return HttpResponse(inline_svg(drawn, title))
+    document = rendered(drawn, form)
+    named = file_name(figure, name, form, size)
+    return download(document, CONTENT_TYPES[form], named)
 
 
 def _size(request: HttpRequest) -> str:
     """As the address says: over a page, or `size=column` for one of its two columns."""
     size = request.GET.get("size", "page")
-    if size not in drawing.SIZES:
+    if size not in SIZES:
         raise Http404
     return size

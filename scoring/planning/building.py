@@ -13,7 +13,8 @@ from annotation.models import Batch, Item, Study, Task
 from annotation.studies.batching import PossibleBatch, add_batches, missing
 from annotation.work.estimating import Estimate, estimate
 from annotation.work.paying import CENT
-from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of
+from scoring.planning.assumptions import MOST_ITEMS, Assumptions
+from scoring.planning.designs import design_of
 
 # With one person or one item there is no interval.
 FEWEST = 2

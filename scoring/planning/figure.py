@@ -4,8 +4,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from scoring.figures.drawing import COLOURS, GRID, INK, PAGE, Size
-from scoring.planning.designs import Plan, PlannedDesign
+from scoring.figures.canvas import COLOURS, GRID, INK, PAGE, Size
+from scoring.planning.plans import Plan, PlannedDesign
 
 # Beyond this ratio of the most money to the least the small amounts would lie on one another.
 WIDE = 20

@@ -16,7 +16,7 @@ from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.core.intervals import cluster_scores
 from scoring.core.pairing import common_items
 from scoring.core.variance import Components, mean_squares, variance_components
-from scoring.planning.designs import Assumptions
+from scoring.planning.assumptions import Assumptions
 
 # Two of either give a variance; with so few it is little more than a guess.
 FEWEST = 2

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.planning.designs import Plan, PlannedDesign
+from scoring.planning.plans import Plan, PlannedDesign
 from scoring.tables.table import Column, Line, Table
 
 MOST_ROWS = 24

@@ -16,10 +16,12 @@ from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
-from scoring.figures.drawing import COLUMN, PAGE, Size, inline_svg
-from scoring.planning.designs import LEAST_COVERAGE, Plan, make_plan
+from scoring.figures.canvas import COLUMN, PAGE, Size
+from scoring.figures.rendering import inline_svg
 from scoring.planning.figure import plan_figure
-from scoring.planning.forms import DraftForm, PlanForm, StartForm
+from scoring.planning.forms import PlanForm
+from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
+from scoring.planning.study_forms import DraftForm, StartForm
 from scoring.planning.tables import plan_as_plain, plan_table
 from scoring.tables.table import rounded
 

@@ -11,14 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from scoring.core.intervals import ESTIMANDS
-from scoring.planning.designs import (
-    LEAST_COVERAGE,
-    Assumptions,
-    Contrast,
-    Plan,
-    make_plan,
-)
+from scoring.planning.assumptions import Assumptions, Contrast
 from scoring.planning.pilots import Pilot, read_pilot, read_system
+from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
 from scoring.tables.text import as_text
 

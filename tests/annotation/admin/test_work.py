@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.admin.work import decision_sentence
+from annotation.admin.assignment import decision_sentence
 from annotation.models import Assignment, Batch, Judgement, Place
 from annotation.studies.excluding import exclude
 from tests import make

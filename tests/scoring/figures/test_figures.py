@@ -9,13 +9,8 @@ from matplotlib.figure import Figure
 
 from scoring.comparison.floors import Bound
 from scoring.comparison.rows import Row
-from scoring.figures.drawing import (
-    curves_figure,
-    differences_figure,
-    inline_svg,
-    rendered,
-    shots_figure,
-)
+from scoring.figures.drawing import curves_figure, differences_figure, shots_figure
+from scoring.figures.rendering import inline_svg, rendered
 
 HUMAN = Row("human", study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0, n=5,
             ci_low=75.0, ci_high=86.0, references="any", coverage=1.0)  # fmt: skip

@@ -10,8 +10,9 @@ from django.urls import reverse
 from annotation.models import Study, Task
 from annotation.studies.batching import possible_batches
 from annotation.studies.lifecycle import start_study
+from scoring.planning.assumptions import Assumptions
 from scoring.planning.building import Wanted, build
-from scoring.planning.designs import Assumptions, design_of
+from scoring.planning.designs import design_of
 from tests import make
 
 pytestmark = pytest.mark.django_db

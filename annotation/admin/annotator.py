@@ -1,0 +1,119 @@
+"""Annotators: pseudonyms, and ids for those who may see them; erased on request, never changed."""
+
+from typing import Any, TypedDict
+
+from django.contrib import admin
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django_stubs_ext import WithAnnotations
+
+from annotation.access.requests import ResearcherRequest
+from annotation.access.rights import Right, is_all_powerful, studies
+from annotation.admin.pages import CONFIRM, Page, ViewOnlyAdmin, attempt, show_page, to_row
+from annotation.models import Annotator, Assignment
+from annotation.studies.erasing import erase_annotator
+
+
+def erase_page(
+    model_admin: admin.ModelAdmin[Annotator], request: ResearcherRequest, annotator: Annotator
+) -> HttpResponse:
+    if request.method == "POST":
+        attempt(
+            model_admin,
+            request,
+            annotator,
+            lambda: erase_annotator(annotator, at=timezone.now(), by=request.user),
+            done=_("The identity of %(who)s has been erased.") % {"who": annotator},
+        )
+        return to_row(annotator)
+    return show_page(
+        model_admin,
+        request,
+        CONFIRM,
+        original=annotator,
+        title=_("Erase the identity of %(who)s") % {"who": annotator},
+        sentences=[
+            _(
+                "The external id, the submission ids, the invitations, the reported problems and "
+                "the comments are deleted for good."
+            ),
+            _("Pay first: afterwards nobody can tell who is owed what."),
+            _("Unfinished work ends as withdrawn. Answers stay under the pseudonym."),
+            _("A keyed hash stays, so that the same person never works on a task twice."),
+        ],
+        button=_("Erase"),
+    )
+
+
+class Counts(TypedDict):
+    assignment_count: int
+    is_named: bool
+
+
+@admin.register(Annotator)
+class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
+    path = "assignments__study"
+    to_view = Right.PEOPLE
+    pages = [Page("erase", erase_page, "annotation.change_annotator", Right.ERASE)]
+    change_form_template = "admin/annotation/annotator_form.html"
+    list_display = ("pseudonym", "channel", "shown_id", "assignment_count", "erased_at")
+    list_filter = ("channel", ("erased_at", admin.EmptyFieldListFilter))
+    list_select_related = ("channel",)
+    search_fields = ("pseudonym",)
+    fields = ("pseudonym", "channel", "shown_id", "created_at", "erased_at", "assignment_link")
+    readonly_fields = ("shown_id", "assignment_link")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Annotator]:
+        """With what the user may know of each: the id, and the assignments in their own studies."""
+        theirs = Assignment.objects.filter(annotator=OuterRef("pk")).order_by()
+        seen = theirs.filter(study__in=studies(request.user, Right.PEOPLE).values("pk"))
+        named = theirs.filter(study__in=studies(request.user, Right.IDS).values("pk"))
+        is_named = Exists(named) if not is_all_powerful(request.user) else Value(True)
+        count = seen.values("annotator").annotate(n=Count("pk")).values("n")
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(assignment_count=Coalesce(Subquery(count), 0), is_named=is_named)
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Annotator], search_term: str
+    ) -> tuple[QuerySet[Annotator], bool]:
+        """Also by the whole external id, for those who may see it."""
+        found, _twice = super().get_search_results(request, queryset, search_term)
+        if search_term:
+            found |= self.own(request, queryset, Right.IDS).filter(external_id=search_term.strip())
+        return found, False
+
+    def allows(self, request: HttpRequest, row: Annotator, right: Right) -> bool:
+        """Erasing takes the right in every study of the person: it touches them all."""
+        if right == Right.ERASE and not is_all_powerful(request.user):
+            own = studies(request.user, Right.ERASE).values("pk")
+            return not row.assignments.exclude(study__in=own).exists()
+        return super().allows(request, row, right)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["may_erase"] = self.allows(request, context["original"], Right.ERASE)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @admin.display(description=gettext_lazy("External id"))
+    def shown_id(self, annotator: "WithAnnotations[Annotator, Counts]") -> str:
+        return annotator.external_id if annotator.is_named else "–"
+
+    @admin.display(description=gettext_lazy("Assignments"), ordering="assignment_count")
+    def assignment_count(self, annotator: "WithAnnotations[Annotator, Counts]") -> int:
+        return annotator.assignment_count
+
+    @admin.display(description=gettext_lazy("Assignments"))
+    def assignment_link(self, annotator: "WithAnnotations[Annotator, Counts]") -> str:
+        address = reverse("admin:annotation_assignment_changelist")
+        count = annotator.assignment_count
+        return format_html('<a href="{}?annotator={}">{}</a>', address, annotator.pk, count)
