@@ -32,7 +32,7 @@ from scoring.comparison.score_columns import (
     policy_of,
     task_order,
 )
-from scoring.models import References
+from scoring.models import References, method_label
 
 Plain = dict[str, Any]
 
@@ -164,7 +164,8 @@ def _test_names(tests: Sequence[Plain]) -> list[str]:
     several = len({(test["study"], test["simulated"]) for test in tests}) > 1
     return [
         (f"{test['study']}{' (simulated)' * test['simulated']}, " if several else "")
-        + f"{test['task']}, {test['shots']} shots: {test['system']}, {test['method']}"
+        + f"{test['task']}, {test['shots']} shots: "
+        + ", ".join(filter(None, [test["system"], method_label(test["method"])]))
         for test in tests
     ]
 
@@ -418,7 +419,8 @@ def _lines(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _label(row: Row) -> str:
-    parts = [row.system, row.method, row.study, "published" if row.kind == "reported" else None]
+    published = "published" if row.kind == "reported" else None
+    parts = [row.system, method_label(row.method), row.study, published]
     return ", ".join(filter(None, parts)) + (UNKNOWN if _is_unknown(row) else "")
 
 

@@ -20,7 +20,7 @@ from scoring.figures.drawing import COLUMN, PAGE, Size, inline_svg
 from scoring.planning.designs import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.figure import plan_figure
 from scoring.planning.forms import DraftForm, PlanForm, StartForm
-from scoring.planning.tables import plan_as_plain, plan_table
+from scoring.planning.tables import best_table, frontier_table, plan_as_plain
 from scoring.tables.table import rounded
 
 # Answers of one cell: a larger one takes longer to simulate than a page may.
@@ -99,7 +99,8 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
         "fee": f"{100 * planned.assumptions.fee:.2f}",
         "best_width": rounded(100 * best.width) if best else "",
         "contrast": _contrast(planned),
-        "table": plan_table(planned),
+        "table": best_table(planned),
+        "frontier": frontier_table(planned),
         "too_large": checked and not can_be_checked,
         "figure": _picture(planned, PAGE),
         "figure_for_phone": _picture(planned, COLUMN),

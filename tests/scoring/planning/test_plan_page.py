@@ -237,3 +237,22 @@ def test_is_for_researchers_and_its_studies_for_those_who_may_add_them(
         client.force_login(user)
     address = PLAN if method == "get" else reverse("scoring:draft_plan")
     assert getattr(client, method)(address).status_code == status
+
+
+def test_leads_to_the_answer_and_keeps_the_long_list_behind_a_click(admin_client: Client) -> None:
+    html = page(admin_client)
+    assert f'action="{PLAN}#plan-result"' in html
+    assert 'id="plan-result"' in html
+    best, _, frontier = html.partition("The narrowest design for each sum")
+    assert "three annotators" in best
+    assert best.rstrip().endswith("<summary>")
+    assert frontier.count('<tr role="row">') > 3
+
+
+def test_says_in_words_what_an_empty_choice_means(admin_client: Client) -> None:
+    measured.cell([3, 4, 5])
+    html = page(admin_client)
+    assert "---" not in html
+    assert html.count("none: as the fields below say</option>") == 2
+    assert "choose a task</option>" in html
+    assert "choose a channel</option>" in html
