@@ -362,6 +362,8 @@ class DraftForm(forms.Form):
     annotators = forms.IntegerField(min_value=1, max_value=MOST_ANNOTATORS)
     items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
     rate = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
+    # With the fee.
+    cost = forms.FloatField(min_value=0, required=False)
     currency = forms.RegexField(regex=r"^[A-Z]{3}$")
     fee = forms.DecimalField(
         min_value=0, max_value=999, max_digits=5, decimal_places=2, required=False

@@ -17,6 +17,7 @@ from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
 from scoring.figures.drawing import COLUMN, PAGE, Size, inline_svg
+from scoring.planning.building import seconds_for
 from scoring.planning.designs import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.figure import plan_figure
 from scoring.planning.forms import DraftForm, PlanForm, StartForm
@@ -68,7 +69,9 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
             messages.success(
                 request, _("The study was made as planned. Look it over, then start it.")
             )
-            return redirect("admin:annotation_study_change", study.pk)
+            seconds = seconds_for(study, draft.cleaned_data["cost"])
+            pace = urlencode({"seconds": f"{seconds:.6g}"} if seconds else {})
+            return redirect(f"{reverse('scoring:builder', args=[study.slug])}?{pace}")
     form = PlanForm.from_query(request.GET)
     context = {
         "form": form,

@@ -195,12 +195,17 @@ def drafted(client: Client, **changes: Any) -> Any:
 def test_makes_the_study_that_it_recommends(admin_client: Client) -> None:
     response = drafted(admin_client)
     study = Study.objects.get()
-    assert response.url == reverse("admin:annotation_study_change", args=[study.pk])
+    assert response.url.startswith(reverse("scoring:builder", args=[study.slug]))
     assert (study.state, study.hourly_rate, study.currency) == ("draft", 13.5, "EUR")
     assert study.platform_fee == Decimal("33.30")
     assert study.outcome_rules.count() == 7
     batch = study.batches.get()
     assert (batch.wanted, batch.shots, batch.test_set.items.count()) == (4, 3, 9)
+
+
+def test_hands_its_cost_to_the_builder(admin_client: Client) -> None:
+    text = text_of(admin_client.get(drafted(admin_client, cost="54.20").url).content)
+    assert "Cost, with the fee 54.20 EUR" in text
 
 
 def test_says_why_it_cannot_make_the_study(admin_client: Client) -> None:
