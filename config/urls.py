@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from config.documentation.views import documentation, picture
 from config.health import healthz, readyz
 from config.metrics import metrics
 
@@ -14,6 +15,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(), name="docs"),
+    path("docs/", documentation, name="documentation"),
+    path("docs/screens/<path:name>", picture, name="picture"),
+    path("docs/<path:page>/", documentation, name="documentation_page"),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),
 ]

@@ -3,7 +3,8 @@
     python -m tests.mutants scoring/core/s1.py annotation/work/paying.py
 
 mutmut does it, as pyproject.toml says, on a copy of the project under var/mutants: the working tree
-stays as it is. What survives is a gap in the tests, or means the same as before (docs/mutants.md).
+stays as it is. What survives is a gap in the tests, or means the same as before
+(docs/explained/mutants.md).
 """
 
 import argparse

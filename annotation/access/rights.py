@@ -1,6 +1,7 @@
 """Who may do what with a study or a benchmark: one table of roles, and the questions asked of it.
 
-docs/roles.md says the same in words. Superusers may do everything; what nobody owns is theirs.
+docs/explained/roles.md says the same in words. Superusers may do everything; what nobody owns is
+theirs.
 A role in a study says nothing about other studies of its benchmark, nor one in a benchmark about
 its studies, with one exception: whoever may see the gold of a study may see its benchmark's, since
 both are the same examples.

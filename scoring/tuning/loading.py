@@ -91,7 +91,7 @@ def load_checkpoint(model: Any, path: Path) -> None:
     except Exception as error:  # torch raises many kinds for a bad file
         raise BadInput(
             f"{path} cannot be read as weights alone ({_first_line(error)}): save its state_dict "
-            "by itself, as docs/models.md shows."
+            "by itself, as docs/how-to/models.md shows."
         ) from error
     state = held.get("state_dict", held) if isinstance(held, dict) else {}
     state = {str(name).removeprefix("model."): value for name, value in state.items()}

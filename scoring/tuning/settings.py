@@ -12,6 +12,8 @@ from annotation.models.errors import BadInput
 
 OPTIMIZERS = ("adam", "adamax", "adamw")
 SCHEDULES = ("constant", "linear")
+# The heads of encoders: those that CLUES describes, and others, which go under names of their own.
+OF_CLUES, BIO = HEADS = ("clues", "bio")
 
 
 @dataclass(frozen=True)

@@ -17,37 +17,13 @@ from transformers import AutoModelForQuestionAnswering
 from annotation.kinds import answer_kind
 from scoring.prompts.material import PromptExample, PromptSet
 from scoring.tuning.answered import Answered
-from scoring.tuning.encoders import context_of, encode
+from scoring.tuning.encoders import context_of
 from scoring.tuning.fitting import Told, fit, in_batches
 from scoring.tuning.loading import Source
 from scoring.tuning.settings import Settings
+from scoring.tuning.windows import Window, mentions, padded, windows_of
 
 NOT_FOUND = "{} answers of the shots do not stand in their text, and could not be learned"
-
-
-@dataclass(frozen=True)
-class Window:
-    """A part of an example's text that fits into the model, beside its question."""
-
-    example: int
-    inputs: dict[str, list[int]]
-    # For each token of the text where it begins and ends there; None for the others.
-    places: tuple[tuple[int, int] | None, ...]
-    # The token that stands for no answer.
-    nothing: int
-
-    def tokens_of(self, begin: int, end: int) -> tuple[int, int] | None:
-        """The first and last token of a piece of the text; None if it is not all here."""
-        inside = [
-            number
-            for number, place in enumerate(self.places)
-            if place is not None and place[0] < end and place[1] > begin
-        ]
-        if not inside:
-            return None
-        first, last = self.places[inside[0]], self.places[inside[-1]]
-        is_whole = first is not None and last is not None and first[0] <= begin and last[1] >= end
-        return (inside[0], inside[-1]) if is_whole else None
 
 
 @dataclass(frozen=True)
@@ -114,51 +90,22 @@ class SpanFinding:
             spans = [(begin, begin + length) for begin, length in places if begin >= 0]
             if shot.answer and not spans:
                 continue
-            for window in self._windows([shot]):
+            for window in windows_of(self._source, self._settings, [shot]):
                 lessons += _lessons_of(window, spans)
         return lessons, not_found
-
-    def _windows(self, examples: Sequence[PromptExample]) -> list[Window]:
-        encoded = encode(
-            self._source,
-            self._settings,
-            examples,
-            stride=self._settings.stride,
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
-        )
-        names = [name for name in self._source.tokenizer.model_input_names if name in encoded]
-        return [
-            Window(
-                example=example,
-                inputs={name: encoded[name][number] for name in names},
-                places=tuple(
-                    place if part == 1 else None
-                    for place, part in zip(
-                        encoded["offset_mapping"][number], encoded.sequence_ids(number), strict=True
-                    )
-                ),
-                nothing=encoded["input_ids"][number].index(self._source.tokenizer.cls_token_id),
-            )
-            for number, example in enumerate(encoded["overflow_to_sample_mapping"])
-        ]
 
     def _loss(self, model: Any, batch: Sequence[Lesson]) -> Any:
         device = self._source.device
         return model(
-            **self._padded([lesson.window for lesson in batch]),
+            **padded(self._source, [lesson.window for lesson in batch]),
             start_positions=torch.tensor([lesson.begin for lesson in batch], device=device),
             end_positions=torch.tensor([lesson.end for lesson in batch], device=device),
         ).loss
 
-    def _padded(self, windows: Sequence[Window]) -> Any:
-        inputs = [window.inputs for window in windows]
-        return self._source.tokenizer.pad(inputs, return_tensors="pt").to(self._source.device)
-
     def _answers(self, model: Any, prompts: PromptSet) -> Iterator[tuple[str, tuple[str, ...]]]:
         model.eval()
         for examples in in_batches(prompts.test, self._settings.batch_size):
-            windows = self._windows(examples)
+            windows = windows_of(self._source, self._settings, examples)
             scored = [
                 each
                 for batch in in_batches(windows, self._settings.batch_size)
@@ -171,7 +118,7 @@ class SpanFinding:
 
     def _scored(self, model: Any, windows: Sequence[Window]) -> Iterator[Scored]:
         with torch.no_grad():
-            output = model(**self._padded(windows))
+            output = model(**padded(self._source, windows))
         rows = zip(windows, output.start_logits.tolist(), output.end_logits.tolist(), strict=True)
         for window, begins, ends in rows:
             yield Scored(window, begins, ends)
@@ -218,7 +165,7 @@ def _all_spans(scored: Scored, longest: int) -> list[tuple[int, int]]:
         ]
         end = max(ends, key=lambda token: scored.ends[token])
         if scored.begins[begin] + scored.ends[end] > scored.nothing:
-            spans.append(_characters(scored.window, begin, end))
+            spans.append(scored.window.characters(begin, end))
     return spans
 
 
@@ -233,7 +180,7 @@ def _best_span(windows: Sequence[Scored], longest: int) -> list[tuple[int, int]]
             for end in range(begin, min(begin + longest, len(places))):
                 score = scored.begins[begin] + scored.ends[end]
                 if places[end] is not None and score > best:
-                    best, found = score, [_characters(scored.window, begin, end)]
+                    best, found = score, [scored.window.characters(begin, end)]
     return found
 
 
@@ -244,7 +191,7 @@ def _best_option(windows: Sequence[Scored], options: Sequence[str], context: str
             (
                 scored.begins[tokens[0]] + scored.ends[tokens[1]]
                 for scored in windows
-                for begin in _mentions(option, context)
+                for begin in mentions(option, context)
                 if (tokens := scored.window.tokens_of(begin, begin + len(option)))
             ),
             default=float("-inf"),
@@ -252,17 +199,3 @@ def _best_option(windows: Sequence[Scored], options: Sequence[str], context: str
         for option in options
     }
     return max(options, key=lambda option: scores[option])
-
-
-def _mentions(text: str, context: str) -> Iterator[int]:
-    begin = context.find(text)
-    while begin >= 0:
-        yield begin
-        begin = context.find(text, begin + 1)
-
-
-def _characters(window: Window, begin: int, end: int) -> tuple[int, int]:
-    first, last = window.places[begin], window.places[end]
-    assert first is not None
-    assert last is not None
-    return first[0], last[1]

@@ -156,10 +156,12 @@ def tune(plan: Plan, step: Step, *, told: Callable[[int, int, float], None]) -> 
     validation = []
     if plan.validation_split is not None:
         validation = [plan.material.validation_set(step.fields, plan.validation_split)]
-    answered = plan.ways.way_for(prompts).answer(prompts, validation=validation, told=told)
+    way = plan.ways.way_for(prompts)
+    answered = way.answer(prompts, validation=validation, told=told)
     notes = (*answered.notes, *_validation_in_words(plan, answered))
     try:
-        run = _store(plan, prompts, answered, notes, seconds=monotonic() - began)
+        happened = {"way": way.name, "seconds": round(monotonic() - began, 1), **_fitted(answered)}
+        run = _store(plan, prompts, answered, notes, happened)
     except StoredAlready as error:
         return Done(error.run, (str(error),))
     keep_scores([run])
@@ -185,7 +187,11 @@ def predictions_of(run: Run) -> Iterator[dict[str, Any]]:
 
 @transaction.atomic
 def _store(
-    plan: Plan, prompts: PromptSet, answered: Any, notes: Sequence[str], *, seconds: float
+    plan: Plan,
+    prompts: PromptSet,
+    answered: Any,
+    notes: Sequence[str],
+    happened: Mapping[str, Any],
 ) -> Run:
     test_set = _test_set(plan, prompts)
     items = ItemFinder(test_set)
@@ -210,7 +216,7 @@ def _store(
             "notes": list(notes),
             "prompts": _how(plan, prompts),
             TUNING: plan.tuning,
-            TUNED: {"seconds": round(seconds, 1), **_fitted(answered), **plan.ways.machine},
+            TUNED: {**happened, **plan.ways.machine},
         },
     )
     return run

@@ -20,8 +20,9 @@ from scoring.tuning.classification import Classification
 from scoring.tuning.loading import Source, pick_device, versions
 from scoring.tuning.missing_words import MissingWords
 from scoring.tuning.patterns import read_patterns
-from scoring.tuning.settings import CLUES, CLUES_WRITTEN, LM_BFF, UNIFEW, Settings, changed
+from scoring.tuning.settings import BIO, CLUES, CLUES_WRITTEN, LM_BFF, UNIFEW, Settings, changed
 from scoring.tuning.span_finding import SpanFinding
+from scoring.tuning.tagging import Tagging
 from scoring.tuning.text_to_text import TextToText
 from scoring.tuning.texts import PAIRS, texts_in
 from scoring.tuning.texts import UNIFEW as UNIFEW_FORMAT
@@ -42,6 +43,8 @@ class Ways:
     ways: Sequence[Way]
     # A checksum of the file of templates; empty without one.
     patterns: str = ""
+    # Empty where it is none of another name.
+    head: str = ""
 
     def as_plain(self) -> dict[str, Any]:
         """All that decides what is answered, as it is stored with the runs."""
@@ -50,7 +53,12 @@ class Ways:
             "format": self.format,
             "patterns": self.patterns,
             "weights": self.source.fingerprint,
+            **({"head": self.head} if self.head else {}),
         }
+
+    def named(self, system: str) -> str:
+        """Another head than CLUES describes makes another system."""
+        return f"{system}, {self.head}" if self.head else system
 
     @property
     def machine(self) -> dict[str, str]:
@@ -75,16 +83,19 @@ def ways_of(
     method: str,
     form: str,
     templates: Path | None,
+    head: str,
     given: Mapping[str, Any],
 ) -> Ways:
     """For a model, by its architecture. Raises BadInput where it has none of ours."""
     source = Source(folder, checkpoint, pick_device(device))
+    if head and (method != Method.FT or not _is_encoder(source)):
+        raise BadInput("--head is for encoders that are fine-tuned: others have no choice of it.")
     if _is_text_to_text(source):
         return _of_text_to_text(source, method, form, templates, given)
     if form:
         raise BadInput("--format is for text-to-text models: an encoder has its own.")
     if _is_encoder(source):
-        return _of_encoder(source, method, templates, given)
+        return _of_encoder(source, method, templates, head, given)
     raise BadInput(
         f"{source.place} holds a model of the type {source.config.model_type}: text-to-text models "
         "(T5) and encoders (BERT, RoBERTa, DeBERTa) are tuned here."
@@ -106,12 +117,14 @@ def _of_text_to_text(
 
 
 def _of_encoder(
-    source: Source, method: str, templates: Path | None, given: Mapping[str, Any]
+    source: Source, method: str, templates: Path | None, head: str, given: Mapping[str, Any]
 ) -> Ways:
     if method == Method.FT:
         if templates is not None:
             raise BadInput("Templates are for the format unifew, or for --method PT.")
         settings = changed(CLUES, given)
+        if head == BIO:
+            return Ways(source, settings, "", [Tagging(source, settings)], head=Tagging.name)
         ways: list[Way] = [Classification(source, settings), SpanFinding(source, settings)]
         return Ways(source, settings, "", ways)
     if templates is None:

@@ -92,6 +92,32 @@ class TestHeads:
         call_command("import_runs", tmp_path / "one.jsonl", "--system", "Back", stdout=StringIO())
         assert answers(Run.objects.get(system="Back")) == answers(one)
 
+    def test_names_another_head_than_clues_describes(self, encoder: Path) -> None:
+        where = ["--head", "bio", "--shots", 10, "--splits", 1, "--limit", 4]
+        told = finetune(encoder, *where, "--task", "newsroom", "reading", "reviews")
+        assert "reviews: its answers are no pieces of the text, whose tokens are tagged" in told
+        finetune(encoder, "--task", "newsroom", "--shots", 10, "--splits", 1, "--limit", 4)
+        runs = Run.objects.complete().order_by("system", "task__slug")
+        assert [(run.system, run.task.slug) for run in runs] == [
+            ("small-bert", "newsroom"),
+            ("small-bert, BIO tags", "newsroom"),
+            ("small-bert, BIO tags", "reading"),
+        ]
+        assert [run.report["tuned"]["way"] for run in runs] == ["begin and end"] + ["BIO tags"] * 2
+        assert [run.report["tuning"].get("head") for run in runs] == [None] + ["BIO tags"] * 2
+        assert all(len(given) <= 1 for given in answers(runs[2]).values())
+        with pytest.raises(CommandError, match="--head is for encoders that are fine-tuned"):
+            finetune(encoder, *patterns(encoder.parent), "--head", "bio")
+
+    def test_learns_tags(self, encoder: Path) -> None:
+        """By heart: what it is tuned on long enough it gives back, piece by piece."""
+        shots = ["--task", "newsroom", "--shots", 10, "--splits", 1]
+        finetune(encoder, *shots, "--head", "bio", "--steps", 200, "--learning-rate", 5e-3)
+        run = Run.objects.complete().get()
+        assert run.report["tuned"]["loss"] < 0.5, "ln 3, 1.1, is what knows nothing"
+        assert run.report["outside"] == 0
+        assert any(answers(run).values())
+
     def test_tunes_on_missing_words(self, encoder: Path, tmp_path: Path) -> None:
         told = finetune(encoder, *patterns(tmp_path), "--shots", 0, 10, "--limit", 3)
         assert "statements: --templates has no pattern for it" in told
@@ -147,7 +173,9 @@ class TestTexts:
     @pytest.fixture(scope="class")
     def untrained(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = tmp_path_factory.mktemp("model") / "untrained"
-        import_module("tests.small_models").make_text_to_text(folder, copying=0, finding=0)
+        import_module("tests.small_models").make_text_to_text(
+            folder, copying=0, finding=0, telling_apart=0
+        )
         return folder
 
     def test_asks_unifew_in_its_own_wording_and_with_its_settings(

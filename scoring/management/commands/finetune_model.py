@@ -18,7 +18,7 @@ from scoring.prompts.prompting import Wanted
 from scoring.runs.formats.fields import run_fields
 from scoring.runs.importing import choose_benchmark
 from scoring.tuning.libraries import tuned_ways
-from scoring.tuning.settings import OPTIMIZERS, SCHEDULES
+from scoring.tuning.settings import HEADS, OPTIMIZERS, SCHEDULES
 from scoring.tuning.texts import FORMATS
 from scoring.tuning.tuning import LIMIT, Material, Plan, Step, predictions_of, steps, tune
 
@@ -52,6 +52,13 @@ class Command(BaseCommand):
             type=Path,
             metavar="FILE",
             help="wording of each task for --format unifew, or patterns and words for --method PT",
+        )
+        parser.add_argument(
+            "--head",
+            choices=HEADS,
+            default="",
+            help="of an encoder: those that CLUES describes (clues, the default), or BIO tags for "
+            "pieces of the text (bio), which the system's name then says",
         )
         parser.add_argument("--device", default="auto", help="such as cpu or cuda (default: auto)")
         parser.add_argument(
@@ -194,6 +201,7 @@ def _plan(options: dict[str, Any]) -> Plan:
         method=options["method"],
         form=options["format"],
         templates=options["templates"],
+        head=options["head"],
         given=options,
     )
     return Plan(
@@ -201,7 +209,7 @@ def _plan(options: dict[str, Any]) -> Plan:
         ways=ways,
         fields=run_fields(
             {
-                "system": options["system"] or Path(options["folder"]).resolve().name,
+                "system": ways.named(options["system"] or Path(options["folder"]).resolve().name),
                 "method": options["method"],
                 "parameters": options["parameters"] or ways.source.parameters,
                 **{name: options[name] for name in ("citation", "url", "protocol")},

@@ -32,7 +32,7 @@ def test_gives_each_role_all_that_the_one_below_it_may() -> None:
 
 
 def test_is_what_the_documentation_says() -> None:
-    lines = Path("docs/roles.md").read_text(encoding="utf-8").splitlines()
+    lines = Path("docs/explained/roles.md").read_text(encoding="utf-8").splitlines()
     rows = [line.split("|")[1:-1] for line in lines if line.startswith("| `")]
     told = {
         role: {row[0].strip(" `") for row in rows if row[place].strip() == "yes"}

@@ -1,4 +1,4 @@
-"""Every command of docs/models.md runs, as it stands there."""
+"""Every command of docs/how-to/models.md that asks a model runs, as it stands there."""
 
 import os
 import re
@@ -14,20 +14,20 @@ from django.core.management import call_command, load_command_class
 
 from scoring.models import Run
 from tests import make
+from tests.documentation import blocks
 from tests.scoring.asking.endpoint import Endpoint, Said, endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ROOT = settings.BASE_DIR
-DOCUMENT = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+PAGE = "docs/how-to/models.md"
+DOCUMENT = (ROOT / PAGE).read_text(encoding="utf-8")
 IN_CONTEXT = DOCUMENT.partition("## In-context learning")[2].partition("\n## Fine-tuning")[0]
-# The environment of the tests has been made already.
-NOT_OURS = ("pip", "#")
 
 
 def commands() -> list[str]:
-    lines = re.findall(r"^    (\S.*)$", IN_CONTEXT, re.MULTILINE)
-    return [line for line in lines if not line.startswith(NOT_OURS)]
+    """The environment of the tests has been made already."""
+    return [command.line for command in blocks.commands(PAGE) if command.way == "stand-in"]
 
 
 def as_here(line: str, served: Endpoint) -> list[str]:

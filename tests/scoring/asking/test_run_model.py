@@ -40,6 +40,7 @@ def by_number(*said: Said | str) -> Callable[[str, int], Said]:
     return script
 
 
+@pytest.mark.both_databases
 def test_stores_what_a_model_answers() -> None:
     """Right, wrong, wordy and empty answers; nothing is asked twice."""
     task = make.task(training=3, tests=4)
@@ -112,6 +113,7 @@ def test_asks_again_what_failed_for_a_moment() -> None:
     assert Run.objects.get().coverage == 1
 
 
+@pytest.mark.both_databases
 def test_asks_only_what_is_missing_when_it_is_started_again() -> None:
     make.task(training=0, tests=4)
     with endpoint(by_number("good", Said(status=500), "bad", "good")) as served:
@@ -173,6 +175,7 @@ def test_stops_asking_a_model_that_fails_every_time(monkeypatch: pytest.MonkeyPa
     assert "the key … is wrong" in str(refused.value)
 
 
+@pytest.mark.both_databases
 def test_takes_a_part_first_and_the_rest_later() -> None:
     make.task(training=0, tests=4)
     with endpoint(by_number("good", "bad", "good", "bad")) as served:

@@ -1,14 +1,18 @@
-"""The demonstration: filled by simulated annotators and a small real system."""
+"""The demonstration: filled by simulated annotators, a rule, and a small model's real answers."""
+
+import json
+from collections import Counter
 
 import pytest
 from django.core.management import call_command
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
-from annotation.simulation.demonstration import BENCHMARK
+from annotation.simulation.demonstration import BENCHMARK, RUNS
 from scoring.models import Prediction, Run
 from scoring.runs.demonstration import load_demonstration_runs
 from scoring.runs.word_overlap import NAME
+from tests.scoring.runs.runs_from import answers
 
 pytestmark = pytest.mark.django_db
 
@@ -28,11 +32,40 @@ def test_loads_a_running_study_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert Assignment.objects.count() == 72
 
 
-def test_runs_a_real_system_on_every_shot_set() -> None:
+@pytest.fixture
+def benchmark() -> Benchmark:
     import_benchmark(BENCHMARK, name="demo")
-    benchmark = Benchmark.objects.get(name="demo")
-    assert load_demonstration_runs(benchmark) == 6 * 3 * 5
+    return Benchmark.objects.get(name="demo")
+
+
+def test_runs_a_rule_on_every_shot_set(benchmark: Benchmark) -> None:
+    load_demonstration_runs(benchmark)
     assert Run.objects.complete().filter(system=NAME).count() == 6 * 3 * 5
     test_set = benchmark.tasks.get(slug="reviews").item_sets.get(name="test")
-    assert Prediction.objects.filter(run__test_set=test_set).count() == 15 * 24
+    predictions = Prediction.objects.filter(run__system=NAME, run__test_set=test_set)
+    assert predictions.count() == 15 * 24
     assert load_demonstration_runs(benchmark) == 0
+
+
+def test_stores_what_a_model_answered(benchmark: Benchmark) -> None:
+    """All splits of each number of shots, whole, and with how it was made."""
+    common, *lines = map(json.loads, RUNS.read_text(encoding="utf-8").splitlines())
+    load_demonstration_runs(benchmark)
+    runs = Run.objects.complete().filter(system=common["system"])
+    places = Counter((run.task.slug, run.shots, run.split) for run in runs)
+    assert places == Counter((line["task"], line["shots"], line["split"]) for line in lines)
+    cells = Counter((task, shots) for task, shots, _ in places)
+    assert set(cells.values()) == {5}
+    assert {task for task, _ in cells} == set(benchmark.tasks.values_list("slug", flat=True))
+    assert {(run.method, run.parameters, run.coverage) for run in runs} == {
+        ("FT", common["parameters"], 1)
+    }
+    line = lines[0]
+    run = runs.get(task__slug=line["task"], shots=line["shots"], split=line["split"])
+    given = {key: set(pieces) for key, pieces in answers(run).items()}
+    assert given == {key: set(pieces) for key, pieces in line["answers"].items()}
+    report = run.report
+    assert report["notes"][0].startswith(f"tuned and asked by finetune_model on {common['made']}")
+    assert report["tuning"]["settings"]["learning_rate"] > 0
+    assert report["tuned"]["steps"] > 0
+    assert len(report["prompts"]["shown"]) >= line["shots"]

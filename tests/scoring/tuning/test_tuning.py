@@ -26,6 +26,7 @@ pytestmark = pytest.mark.django_db
 class OneLabel:
     """Answers the first label of the shots; without shots, or a label, it cannot."""
 
+    name: str = "one label"
     machine: dict[str, str] = field(default_factory=dict)
     asked: list[PromptSet] = field(default_factory=list)
     validation: list[PromptSet] = field(default_factory=list)

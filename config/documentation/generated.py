@@ -1,0 +1,181 @@
+"""The parts of the documentation that follow from the code: commands, columns, variables, the API.
+
+A page of docs/ that is named here ends in what its function returns, as Markdown."""
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from django.core.management import get_commands, load_command_class
+from django.core.management.base import DjangoHelpFormatter
+from django.utils import translation
+from drf_spectacular.generators import SchemaGenerator
+
+from annotation.studies.exports import EXPORTS
+from config.documentation.variables import VARIABLES
+from scoring.comparison.analysis_tables import TABLES, provenance_table
+from scoring.comparison.row_tables import interval_table, row_table
+from scoring.comparison.stored import Analysis
+from scoring.comparison.verdict_tables import finding_table
+from scoring.comparison.verdicts import Verdicts
+from scoring.episodes.board import EpisodeBoard
+from scoring.episodes.tables import episode_tables
+from scoring.leaderboard.board import Board
+from scoring.leaderboard.tables import exported_tables
+from scoring.tables.table import Table
+
+OURS = ("annotation", "scoring", "config")
+# What every command of Django takes.
+COMMON = (
+    *("help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color"),
+    *("force_color", "skip_checks"),
+)
+WIDTH = 88
+
+
+def commands() -> str:
+    return "\n".join(_command(name) for name in command_names())
+
+
+def command_names() -> list[str]:
+    """Django's own are left out, and what this project only changes in them."""
+    own = [name for name, app in get_commands().items() if app in OURS]
+    return sorted(name for name in own if name != "migrate")
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    app = get_commands()[name]
+    assert isinstance(app, str)
+    return load_command_class(app, name).create_parser("manage.py", name)
+
+
+def _command(name: str) -> str:
+    parser = command_parser(name)
+    about = parser.description or ""
+    parser.description = None
+    parser.formatter_class = partial(DjangoHelpFormatter, width=WIDTH)
+    for action in parser._actions:
+        if action.dest in COMMON:
+            action.help = argparse.SUPPRESS
+    return f"## {name}\n\n{_escaped(about)}\n\n```text\n{parser.format_help().strip()}\n```\n"
+
+
+def variables() -> str:
+    rows = ([f"`{one.name}`", one.meaning, _code(one.default)] for one in VARIABLES)
+    return _table(["variable", "meaning", "where it is not set"], rows)
+
+
+def _code(default: str) -> str:
+    return f"`{default}`" if default and " " not in default else default
+
+
+def dictionary() -> str:
+    with translation.override("en"):
+        return "\n".join([*_study_tables(), *map(_scoring_table, _scoring_tables())])
+
+
+def _study_tables() -> Iterator[str]:
+    for name, export in EXPORTS.items():
+        rows = ([f"`{column}`", meaning] for column, meaning in export.columns.items())
+        yield f"## {name}.csv\n\n{export.about}\n\n{_table(['column', 'meaning'], rows)}"
+
+
+def _scoring_tables() -> Iterator[Table]:
+    nothing: dict[str, list[object]] = {part: [] for part in Analysis.__dataclass_fields__}
+    yield row_table("comparison", [])
+    yield finding_table(Verdicts())
+    yield interval_table([])
+    yield from (make_table(nothing) for make_table in TABLES.values())
+    yield provenance_table({})
+    yield from episode_tables(EpisodeBoard("", {("", False): 1, ("", True): 1}, ()), [])
+    yield from exported_tables(Board("", (), (), (), (), ()))
+
+
+def _scoring_table(table: Table) -> str:
+    rows = ([f"`{column.key}`", str(column.meaning), str(column.unit)] for column in table.columns)
+    title = f"## {table.name}\n\n"
+    return title + _table(["column", "meaning", "unit"], rows)
+
+
+def api() -> str:
+    with translation.override("en"):
+        generator: Any = SchemaGenerator  # without annotations of its own
+        schema = generator().get_schema(request=None, public=True)
+    return "\n".join(_operations(schema))
+
+
+def _operations(schema: Mapping[str, Any]) -> Iterator[str]:
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            yield f"## {method.upper()} {path}\n"
+            yield _escaped(operation.get("description", "")) + "\n"
+            yield _fields("parameter", operation.get("parameters", []), schema)
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if body:
+                yield _body(body["schema"], schema)
+            yield f"Answers: {', '.join(sorted(operation['responses']))}.\n"
+
+
+def _fields(kind: str, given: Iterable[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
+    rows = [
+        [f"`{one['name']}`", _type(one["schema"], schema), _escaped(one.get("description", ""))]
+        for one in given
+    ]
+    return _table([kind, "type", "meaning"], rows) if rows else ""
+
+
+def _body(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    definition = _definition(reference, schema)
+    required = definition.get("required", [])
+    rows = [
+        [
+            f"`{name}`",
+            _type(field, schema) + ("" if name in required else ", optional"),
+            _escaped(field.get("description", "")),
+        ]
+        for name, field in definition.get("properties", {}).items()
+        if not field.get("readOnly")
+    ]
+    return _table(["field", "type", "meaning"], rows) if rows else ""
+
+
+def _definition(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    named = reference.get("$ref", "").rpartition("/")[2]
+    return schema["components"]["schemas"][named] if named else reference
+
+
+def _type(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    if "$ref" in field:
+        return _type(_definition(field, schema), schema)
+    if choices := field.get("enum"):
+        return "one of " + ", ".join(f"`{choice}`" for choice in choices)
+    if several := field.get("oneOf") or field.get("allOf"):
+        return " or ".join(_type(one, schema) for one in several)
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}), schema)}"
+    return str(field.get("type", "anything"))
+
+
+def _table(heading: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _escaped(text: str) -> str:
+    """Words with underscores are names, not emphasis; nothing here is HTML or a reference."""
+    for sign in "\\<>*_[]":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "reference/commands": commands,
+    "reference/settings": variables,
+    "reference/dictionary": dictionary,
+    "reference/api": api,
+}

@@ -1,0 +1,36 @@
+"""The documentation on the installation itself, for everybody: it tells nothing of its data."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from config.documentation import pages
+
+PICTURES = pages.FOLDER / "screens"
+
+
+@login_not_required
+@require_safe
+def documentation(request: HttpRequest, page: str = "") -> HttpResponse:
+    wanted = page.rstrip("/")
+    names = (wanted, f"{wanted}/{pages.FIRST}".lstrip("/"))
+    name = next((name for name in names if pages.page_file(name)), None)
+    if name is None:
+        raise Http404
+    context = {
+        "title": pages.title(name),
+        "text": pages.page_html(name, reverse("documentation")),
+        "is_first": name == pages.FIRST,
+    }
+    return render(request, "documentation.html", context)
+
+
+@login_not_required
+@require_safe
+def picture(request: HttpRequest, name: str) -> FileResponse:
+    known = {file.relative_to(PICTURES).as_posix(): file for file in PICTURES.rglob("*.png")}
+    if name not in known:
+        raise Http404
+    return FileResponse(known[name].open("rb"))

@@ -1,0 +1,117 @@
+"""The documentation as a site, and as the installation shows it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.template import Context, Template
+from django.test import Client
+from sphinx.cmd.build import build_main
+
+from config.documentation import pages
+from tests.documentation import blocks
+
+ROOT: Path = settings.BASE_DIR
+OUTSIDE = re.compile(r"^(https?|mailto):")
+
+
+def test_builds_without_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status = build_main(
+        ["-W", "--keep-going", "-q", "-d", str(tmp_path / "kept"), "docs", str(tmp_path / "site")]
+    )
+    assert status == 0, capsys.readouterr().err
+    commands = (tmp_path / "site" / "reference" / "commands.html").read_text()
+    assert "import_benchmark" in commands
+
+
+def targets(page: str) -> list[tuple[str, str]]:
+    """Where a page's links lead within docs/, and to which heading."""
+    inside = [link for link in pages.links(page) if not OUTSIDE.match(link)]
+    split = [link.partition("#") for link in inside]
+    return [(pages.resolved(page, path) if path else f"{page}.md", at) for path, _, at in split]
+
+
+@pytest.mark.parametrize("document", pages.page_names())
+def test_leads_to_what_there_is(document: str) -> None:
+    for path, anchor in targets(document):
+        assert (pages.FOLDER / path).is_file(), path
+        if anchor:
+            assert anchor in pages.anchors(path.removesuffix(".md")), f"{path}#{anchor}"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in ROOT.glob("*.md")))
+def test_documents_beside_it_lead_to_what_there_is(name: str) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", blocks.text(name)):
+        path, _, anchor = link.partition("#")
+        if OUTSIDE.match(link):
+            continue
+        assert (ROOT / path).exists(), link
+        if anchor:
+            page = path.removeprefix("docs/").removesuffix(".md")
+            assert anchor in pages.anchors(page), link
+
+
+def test_every_page_is_shown_to_everybody(client: Client) -> None:
+    for page in pages.page_names():
+        address = pages.address(f"{page}.md")
+        response = client.get(f"/docs/{address}")
+        assert response.status_code == 200, address
+        assert f"<title>{pages.title(page)}</title>".replace("’", "&#x27;") in (
+            response.content.decode().replace("&#x27;", "’").replace("’", "&#x27;")
+        )
+
+
+def test_a_page_shows_its_pictures_and_leads_on(client: Client) -> None:
+    body = client.get("/docs/tutorial/").content.decode()
+    pictures = re.findall(r'<img src="(/docs/screens/[^"]+)"', body)
+    assert pictures
+    for address in pictures:
+        response = client.get(address)
+        assert response.status_code == 200
+        assert response["Content-Type"] == "image/png"
+    assert client.get("/docs/explained/").status_code == 200
+    assert 'href="/docs/how-to/prolific/"' in body
+
+
+@pytest.mark.parametrize(
+    "address", ["nothing/", "../README/", "screens/../conf.py", "screens/nothing.png", "conf/"]
+)
+def test_shows_nothing_else(client: Client, address: str) -> None:
+    assert client.get(f"/docs/{address}").status_code == 404
+
+
+def linked() -> list[tuple[str, str]]:
+    templates = sorted((ROOT / "templates").rglob("*.html"))
+    return [
+        (file.relative_to(ROOT).as_posix(), page)
+        for file in templates
+        for page in re.findall(r"{% docs ['\"]([^'\"]+)['\"]", file.read_text(encoding="utf-8"))
+    ]
+
+
+def test_pages_lead_to_what_explains_their_words() -> None:
+    of_page = dict(linked())
+    for template in (
+        "scoring/comparison/comparison.html",
+        "scoring/comparison/correct_gold.html",
+        "scoring/planning/plan.html",
+        "scoring/planning/builder.html",
+        "annotation/payments/payments.html",
+        "annotation/prolific/prolific.html",
+    ):
+        assert f"templates/{template}" in of_page
+    for template, page in linked():
+        name, _, anchor = page.partition("#")
+        assert pages.page_file(name), f"{template}: {page}"
+        assert not anchor or anchor in pages.anchors(name), f"{template}: {page}"
+
+
+def shown(page: str) -> str:
+    return Template('{% load documentation %}{% docs "' + page + '" %}').render(Context())
+
+
+def test_links_lead_to_the_site_where_one_is_named(settings: pytest.FixtureRequest) -> None:
+    assert shown("explained/figures#s1") == "/docs/explained/figures/#s1"
+    settings.DOCS_URL = "https://docs.example"  # type: ignore[attr-defined]
+    assert shown("explained/figures#s1") == "https://docs.example/explained/figures.html#s1"

@@ -1,0 +1,13 @@
+"""What takes minutes to make is made once."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def small_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model") / "small-t5"
+    import_module("tests.small_models").make_text_to_text(folder)
+    return folder
