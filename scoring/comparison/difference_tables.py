@@ -18,9 +18,6 @@ from scoring.comparison.analysis_columns import (
 from scoring.comparison.rows import BY_KEY
 from scoring.tables.table import Column, Table, lines_of, p_column
 
-# Every two systems: beyond so many lines the page shows them on a click.
-MOST_OPEN = 40
-
 
 def tests_table(result: Plain) -> Table:
     return Table(
@@ -76,7 +73,6 @@ def systems_table(result: Plain) -> Table:
             *UNDER,
         ),
         lines_of(map(with_notes, result["systems"])),
-        is_folded=len(result["systems"]) > MOST_OPEN,
     )
 
 

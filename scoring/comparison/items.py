@@ -12,6 +12,7 @@ from scoring.comparison.matrices import Answers, judged_answers, predicted_answe
 from scoring.comparison.rows import percent
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import score_one
+from scoring.models import method_label
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _answers(example: Example, cell: Cell, given: Mapping[int, Answers]) -> list
     return [
         GivenAnswer(
             who=member.annotator.pseudonym if isinstance(member, Assignment) else cell.system,
-            method=cell.method,
+            method=method_label(cell.method),
             study=cell.study.slug if cell.study else "",
             shots=cell.shots,
             split=member.batch.split if isinstance(member, Assignment) else member.split,

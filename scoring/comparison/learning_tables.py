@@ -104,5 +104,4 @@ def annotator_curves_table(result: Plain) -> Table:
             for name, means in curve["by_annotator"].items()
             for point, mean in zip(curve["points"], means, strict=True)
         ),
-        is_folded=True,
     )

@@ -30,7 +30,7 @@ from scoring.comparison.score_columns import (
 )
 from scoring.comparison.verdicts import AverageVerdict, CellVerdict, Finding, first_of
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
-from scoring.models import FULLY_SUPERVISED, shots_order
+from scoring.models import FULLY_SUPERVISED, method_label, shots_order
 from scoring.tables.table import Cell, Column, Group, Line, Table, Text, limits, rounded, signed
 
 AVERAGE = "average"
@@ -130,7 +130,7 @@ def _who(line: FigureLine, table: ComparisonTable) -> Cell:
         # On the page of a study, its name is said already.
         name = name_of(replace(first, study=None)) if table.study else line.name
         return Cell(name, aside=_sizes(rows))
-    about = [first.method, f"({first.parameters})" if first.parameters else ""]
+    about = [method_label(first.method), f"({first.parameters})" if first.parameters else ""]
     # A published figure of people is named by its source.
     note = "" if line.is_people else "; ".join(sources)
     return Cell(line.name, aside=" ".join(filter(None, about)), note=note)

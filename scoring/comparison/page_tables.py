@@ -11,6 +11,7 @@ from scoring.comparison.overview import FALLS, NOTE_OF_FALLS, SIGNS
 from scoring.comparison.verdict_tables import WORDS
 from scoring.comparison.verdicts import MIRRORED
 from scoring.core.verdicts import AHEAD, BEHIND
+from scoring.models import method_label
 from scoring.tables.arranging import in_parts
 from scoring.tables.table import Cell, Column, Line, Table, Text, Value
 
@@ -105,7 +106,7 @@ def _named(table: Table) -> Table:
 
 def _name(line: Line, key: str) -> Cell:
     method, size = (_value(line, about) for about in NAMES[key])
-    about = [str(method or ""), f"({size})" if size else ""]
+    about = [method_label(str(method or "")), f"({size})" if size else ""]
     return Cell(_value(line, key), aside=" ".join(filter(None, about)))
 
 

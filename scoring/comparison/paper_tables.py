@@ -19,7 +19,7 @@ from scoring.comparison.score_columns import (
     shots_text,
     task_order,
 )
-from scoring.models import FULLY_SUPERVISED, References
+from scoring.models import FULLY_SUPERVISED, References, method_label
 from scoring.tables.table import Cell, Column, Group, Line, Table, Text, limits
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
@@ -188,7 +188,9 @@ def _system_line(line: FigureLine) -> Line:
     first = next(iter(line.figures.values()))
     name = line.name + (f" ({first.parameters})" if first.parameters else "")
     sources = dict.fromkeys(row.source for row in line.figures.values() if row.source)
-    who = Cell(name, aside=first.method or "", note="" if line.is_people else "; ".join(sources))
+    who = Cell(
+        name, aside=method_label(first.method), note="" if line.is_people else "; ".join(sources)
+    )
     return Line(
         {"who": who, **{key: _cell(row) for key, row in line.figures.items()}},
         kind="people" if line.is_people else "system",

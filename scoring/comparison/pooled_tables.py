@@ -39,7 +39,6 @@ def pooled_annotators_table(result: Plain) -> Table:
             for task in result["pooled"]
             for annotator in task["annotators"]
         ),
-        is_folded=True,
     )
 
 

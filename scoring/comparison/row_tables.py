@@ -8,9 +8,13 @@ from django.utils.translation import gettext_lazy as _
 
 from scoring.comparison.rows import BY_KEY, COLUMNS, KEYS, Row, as_plain
 from scoring.core.normalisation import NONE
+from scoring.models import method_label
 from scoring.tables.table import Cell, Column, Line, Table, limits, lines_of
 
 ESTIMANDS = {"new_items": _("new items"), "these_items": _("these items")}
+# In sight on a page; the rest is behind a click on a line.
+USUAL_OF_INTERVALS = ("task", "shots", "mean", "interval", "guard", "n", "m", "without")
+USUAL_OF_ANNOTATORS = ("study", "system", "task", "shots", "split", "mean", "sd", "median_item_s")
 # Of one person they say what the others of the cell say too.
 OF_CELLS = {"kind", "gold_version", "coverage"}
 
@@ -40,7 +44,9 @@ def interval_table(rows: Iterable[Row]) -> Table:
         _("How each interval was computed"),
         "",
         (
-            Column("who", _("Who"), _("People of a study, or a system."), is_number=False),
+            Column(
+                "who", _("Who"), _("People of a study, or a system."), is_number=False, is_name=True
+            ),
             BY_KEY["task"],
             BY_KEY["shots"],
             replace(BY_KEY["mean"], heading=_("Mean")),
@@ -76,7 +82,7 @@ def interval_table(rows: Iterable[Row]) -> Table:
 
 
 def _interval_line(row: Row) -> Line:
-    who = ", ".join(filter(None, (row.system, row.method, row.study)))
+    who = ", ".join(filter(None, (row.system, method_label(row.method), row.study)))
     return Line(
         {
             **as_plain(row),

@@ -14,6 +14,7 @@ from scoring.comparison.rows import Row
 from scoring.comparison.score_columns import task_order
 from scoring.comparison.verdicts import Finding
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
+from scoring.models import method_label
 from scoring.tables.table import Text, limits, rounded
 
 # Of one kind of verdict: the nearest to people; the table has the others.
@@ -244,4 +245,4 @@ def _signed(finding: Finding) -> Named:
 
 
 def _system(system: str | None, method: str | None) -> str:
-    return " ".join(filter(None, [system, method]))
+    return " ".join(filter(None, [system, method_label(method)]))

@@ -23,7 +23,12 @@ from scoring.comparison.requests import (
     rights_of,
     shown_to,
 )
-from scoring.comparison.row_tables import annotator_table, interval_table
+from scoring.comparison.row_tables import (
+    USUAL_OF_ANNOTATORS,
+    USUAL_OF_INTERVALS,
+    annotator_table,
+    interval_table,
+)
 from scoring.comparison.scope import Scope
 from scoring.comparison.score_columns import is_people
 from scoring.comparison.sentences import summaries
@@ -102,8 +107,8 @@ def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> d
         "has_people": any(map(is_people, table.rows)),
         "people": people_table(table.figures, links),
         "systems": system_tables(table.figures, table.bounds, links),
-        "intervals": arrange(request, interval_table(table.rows)),
-        "annotators": arrange(request, annotators),
+        "intervals": arrange(request, interval_table(table.rows), USUAL_OF_INTERVALS),
+        "annotators": arrange(request, annotators, USUAL_OF_ANNOTATORS),
         "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
     }

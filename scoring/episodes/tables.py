@@ -11,7 +11,7 @@ from scoring.comparison.rows import BY_KEY
 from scoring.core.episodes import EpisodeScore
 from scoring.episodes.board import EpisodeBoard, EpisodeEntry, EpisodeTest, setting_name
 from scoring.episodes.scores import HUMAN, SIMULATED, Who
-from scoring.models import ProtocolTag
+from scoring.models import ProtocolTag, method_label
 from scoring.tables.table import (
     Cell,
     Column,
@@ -81,7 +81,7 @@ def _line(board: EpisodeBoard, entry: EpisodeEntry) -> Line:
     protocol = ", ".join(str(ProtocolTag(tag).label) for tag in entry.protocol)
     who = Cell(
         name_of(entry.who),
-        aside=" ".join(filter(None, [entry.who.method, str(running)])),
+        aside=" ".join(filter(None, [method_label(entry.who.method), str(running)])),
         note=protocol,
     )
     figures = {
@@ -234,7 +234,6 @@ def _episodes(board: EpisodeBoard) -> Table:
             Column("items", _("Questions"), _("Test questions of the episode.")),
         ),
         lines=lines_of(rows),
-        is_folded=True,
     )
 
 
@@ -291,7 +290,6 @@ def _tests(tests: Sequence[EpisodeTest]) -> Table:
             p_column("p_holm", _("p, Holm"), _("Adjusted by Holm's method over this table.")),
         ),
         lines=lines_of(rows),
-        is_folded=True,
     )
 
 

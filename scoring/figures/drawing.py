@@ -39,7 +39,7 @@ from scoring.figures.canvas import (
     with_gaps,
 )
 from scoring.figures.legend import add_legend
-from scoring.models import References
+from scoring.models import References, method_label
 
 Plain = dict[str, Any]
 
@@ -123,7 +123,8 @@ def _test_names(tests: Sequence[Plain]) -> list[str]:
     several = len({(test["study"], test["simulated"]) for test in tests}) > 1
     return [
         (f"{test['study']}{' (simulated)' * test['simulated']}, " if several else "")
-        + f"{test['task']}, {test['shots']} shots: {test['system']}, {test['method']}"
+        + f"{test['task']}, {test['shots']} shots: "
+        + ", ".join(filter(None, [test["system"], method_label(test["method"])]))
         for test in tests
     ]
 
@@ -306,7 +307,8 @@ def _lines(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _label(row: Row) -> str:
-    parts = [row.system, row.method, row.study, "published" if row.kind == "reported" else None]
+    published = "published" if row.kind == "reported" else None
+    parts = [row.system, method_label(row.method), row.study, published]
     return ", ".join(filter(None, parts)) + (UNKNOWN if _is_unknown(row) else "")
 
 

@@ -20,7 +20,7 @@ from scoring.leaderboard.rules import (
     OverTasks,
     Ranking,
 )
-from scoring.models import FULLY_SUPERVISED, ProtocolTag
+from scoring.models import FULLY_SUPERVISED, ProtocolTag, method_label
 from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value
 
 # The last one only if anybody states it.
@@ -177,7 +177,7 @@ def _who(ranking: Ranking, *, published: str = "", rule: str = "") -> Cell:
     )
     return Cell(
         entry.name,
-        aside=" ".join(filter(None, [entry.method, size])),
+        aside=" ".join(filter(None, [method_label(entry.method), size])),
         beneath=tuple(filter(None, beneath)),
         rank=ranking.rank,
         href=entry.url,

@@ -15,6 +15,7 @@ from scoring.models.run import (
     Run,
     RunState,
     Standing,
+    method_label,
     shots_label,
     shots_order,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "RunState",
     "ScoreVector",
     "Standing",
+    "method_label",
     "shots_label",
     "shots_order",
 ]

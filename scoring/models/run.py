@@ -24,6 +24,11 @@ class Method(models.TextChoices):
     OTHER = "other", _("other")
 
 
+def method_label(method: str | None) -> str:
+    """Behind a system's name. "Other" would tell a reader nothing."""
+    return "" if not method or method == Method.OTHER else method
+
+
 class RunState(models.TextChoices):
     # Of an import that is not through: nobody sees it.
     STAGED = "staged", _("being imported")

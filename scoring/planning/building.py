@@ -162,3 +162,13 @@ def _width(shots: int, batches: int, people: int, items: int) -> float | None:
         return None
     assumed = Assumptions(shots=shots, max_items=min(items, MOST_ITEMS), batches=batches)
     return 100 * design_of(assumed, people, min(items, MOST_ITEMS)).width
+
+
+def seconds_for(study: Study, cost: float | None) -> float | None:
+    """The time for one example at which the study's batches cost this much, with the fee: a plan
+    has one time for training and another for the test, the builder one for both."""
+    examples = estimate(study, list(study.batches.all()), seconds=1).judgements
+    if not cost or not examples:
+        return None
+    hours = cost / (1 + float(study.platform_fee) / 100) / float(study.hourly_rate)
+    return 3600 * hours / examples

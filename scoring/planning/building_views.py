@@ -73,6 +73,8 @@ def _form(request: ResearcherRequest, study: Study) -> BuilderForm:
         return BuilderForm(request.POST, benchmark=study.benchmark)
     form = BuilderForm(benchmark=study.benchmark)
     first = {name: field.initial for name, field in form.fields.items()}
+    # As a plan says it.
+    first["seconds"] = request.GET.get("seconds", first["seconds"])
     if study.batches.exists():
         first["cells"] = []
     first.pop("episodes", None)

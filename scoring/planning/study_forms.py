@@ -26,7 +26,12 @@ class StartForm(forms.Form):
     """What a plan starts from: a task, and the cells that can serve as a pilot, which are those
     that two people finished."""
 
-    task = TaskField(label=_("Task"), queryset=Task.objects.none(), required=False)
+    task = TaskField(
+        label=_("Task"),
+        queryset=Task.objects.none(),
+        required=False,
+        empty_label=_("none: as the fields below say"),
+    )
     pilot = forms.ChoiceField(label=_("Pilot study"), required=False)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
@@ -44,7 +49,7 @@ class StartForm(forms.Form):
         pilots = self._cells(cells)
         field = self.fields["pilot"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", _("none")), *pilots]
+        field.choices = [("", _("none: as the fields below say")), *pilots]
         self.has_any = has_tasks or bool(pilots)
 
     def _cells(self, cells: Iterable[tuple[str, str, str, int | None, int]]) -> list[Any]:
@@ -90,19 +95,24 @@ class DraftForm(forms.Form):
     task = TaskField(
         label=_("Task"),
         queryset=Task.objects.none(),
+        empty_label=_("choose a task"),
     )
     title = forms.CharField(label=_("Title"), max_length=200)
     slug = forms.SlugField(
         label=_("Short name"), max_length=80, help_text=_("Used in commands and addresses.")
     )
     channel = forms.ModelChoiceField(
-        label=_("Channel"), queryset=Channel.objects.filter(is_simulated=False)
+        label=_("Channel"),
+        queryset=Channel.objects.filter(is_simulated=False),
+        empty_label=_("choose a channel"),
     )
     shots = forms.IntegerField(min_value=0, max_value=MOST["shots"])
     batches = forms.IntegerField(min_value=1, max_value=MOST["batches"])
     annotators = forms.IntegerField(min_value=1, max_value=MOST_ANNOTATORS)
     items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
     rate = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
+    # With the fee.
+    cost = forms.FloatField(min_value=0, required=False)
     currency = forms.RegexField(regex=r"^[A-Z]{3}$")
     fee = forms.DecimalField(
         min_value=0, max_value=999, max_digits=5, decimal_places=2, required=False

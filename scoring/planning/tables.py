@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from scoring.planning.plans import Plan, PlannedDesign
-from scoring.tables.table import Column, Line, Table
+from scoring.tables.table import Column, Line, Table, Text
 
 MOST_ROWS = 24
 COLUMNS = (
@@ -57,13 +57,31 @@ OF_CONTRAST = {"power", "detectable"}
 
 
 def plan_table(plan: Plan) -> Table:
-    singled_out = {_("recommended"): plan.recommended, _("three annotators"): plan.three}
-    lines = (
-        *(_line(str(name), planned) for name, planned in singled_out.items() if planned),
-        *(_line("", planned) for planned in thinned(plan)),
+    lines = (*_singled_out(plan), *(_line("", planned) for planned in thinned(plan)))
+    return _table(plan, "designs", _("Designs"), lines)
+
+
+def best_table(plan: Plan) -> Table:
+    """What most readers look for."""
+    return _table(plan, "designs", _("Designs"), _singled_out(plan))
+
+
+def frontier_table(plan: Plan) -> Table:
+    """The rest, without an empty column for names."""
+    lines = tuple(_line("", planned) for planned in thinned(plan))
+    return _table(plan, "frontier", _("The narrowest design for each sum"), lines).without(
+        {"design"}
     )
-    table = Table("designs", _("Designs"), "", COLUMNS, lines)
+
+
+def _table(plan: Plan, name: str, title: Text, lines: tuple[Line, ...]) -> Table:
+    table = Table(name, title, "", COLUMNS, lines)
     return table.without(set(_left_out(plan, lines)))
+
+
+def _singled_out(plan: Plan) -> tuple[Line, ...]:
+    named = {_("recommended"): plan.recommended, _("three annotators"): plan.three}
+    return tuple(_line(str(name), planned) for name, planned in named.items() if planned)
 
 
 def _left_out(plan: Plan, lines: Sequence[Line]) -> Iterator[str]:

@@ -18,11 +18,12 @@ from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
 from scoring.figures.canvas import COLUMN, PAGE, Size
 from scoring.figures.rendering import inline_svg
+from scoring.planning.building import seconds_for
 from scoring.planning.figure import plan_figure
 from scoring.planning.forms import PlanForm
 from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.study_forms import DraftForm, StartForm
-from scoring.planning.tables import plan_as_plain, plan_table
+from scoring.planning.tables import best_table, frontier_table, plan_as_plain
 from scoring.tables.table import rounded
 
 # Answers of one cell: a larger one takes longer to simulate than a page may.
@@ -70,7 +71,9 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
             messages.success(
                 request, _("The study was made as planned. Look it over, then start it.")
             )
-            return redirect("admin:annotation_study_change", study.pk)
+            seconds = seconds_for(study, draft.cleaned_data["cost"])
+            pace = urlencode({"seconds": f"{seconds:.6g}"} if seconds else {})
+            return redirect(f"{reverse('scoring:builder', args=[study.slug])}?{pace}")
     form = PlanForm.from_query(request.GET)
     context = {
         "form": form,
@@ -101,7 +104,8 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
         "fee": f"{100 * planned.assumptions.fee:.2f}",
         "best_width": rounded(100 * best.width) if best else "",
         "contrast": _contrast(planned),
-        "table": plan_table(planned),
+        "table": best_table(planned),
+        "frontier": frontier_table(planned),
         "too_large": checked and not can_be_checked,
         "figure": _picture(planned, PAGE),
         "figure_for_phone": _picture(planned, COLUMN),

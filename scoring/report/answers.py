@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 
 from annotation.kinds import answer_kind
+from scoring.comparison.rows import Row
+from scoring.models import method_label
 from scoring.report.agreement import in_words
 from scoring.report.conduct import ended
 from scoring.report.facts import Facts
@@ -41,10 +43,14 @@ def answers_of_systems(facts: Facts) -> str:
     if not rows:
         return "No system is stored on the cells of this study."
     return "One answer to an item in each run. " + _sentence(
-        f"{row.system} ({row.method}) on {row.task} with {row.shots} shots: "
-        f"{counted(row.n or 0, 'run')}"
+        f"{_named(row)} on {row.task} with {row.shots} shots: {counted(row.n or 0, 'run')}"
         for row in rows
     )
+
+
+def _named(row: Row) -> str:
+    method = method_label(row.method)
+    return f"{row.system} ({method})" if method else str(row.system)
 
 
 def people(facts: Facts) -> str:

@@ -181,8 +181,6 @@ class Table:
     lines: tuple[Line, ...]
     # What the marks mean; only those in use are explained.
     marks: Mapping[str, Text] = field(default_factory=dict)
-    # Long and seldom read: collapsed on a page.
-    is_folded: bool = False
     # Short enough to be set in one piece in a paper.
     is_short: bool = False
     # Lines of one kind stay together, however they are sorted.

@@ -222,3 +222,28 @@ def test_is_headed_by_the_title_of_what_is_compared(admin_client: Client, batch:
     assert f"Comparison of the study {batch.study.title}</h1>" in page(admin_client, batch)
     for rest in ("analysis/", "items/"):
         assert f"the study {batch.study.title}</h1>" in page(admin_client, batch, rest)
+
+
+def test_names_no_method_where_it_is_another_one(admin_client: Client, batch: Batch) -> None:
+    measured.run(batch.task, system="Overlap", method="other", wrong=2)
+    for view in ("", "wide"):
+        text = " ".join(re.sub(r"<[^>]+>", " ", page(admin_client, batch, view=view)).split())
+        assert "Overlap" in text
+        assert not re.search(r"Overlap,? other", text)
+
+
+def test_keeps_most_columns_of_the_intervals_behind_a_line(
+    admin_client: Client, batch: Batch
+) -> None:
+    def heads(**chosen: str) -> str:
+        html = page(admin_client, batch, view="wide", **chosen)
+        table = html.split('class="figures cards intervals')[1]
+        return table.split("</thead>")[0]
+
+    usual = heads()
+    assert usual.count("<th ") == 9
+    assert "Guard band" in usual
+    assert "Gold version" not in usual
+    chosen = heads(**{"columns-intervals": "gold_version"})
+    assert chosen.count("<th ") == 2
+    assert "Gold version" in chosen

@@ -142,3 +142,8 @@ def test_whoever_may_not_see_the_gold_is_told_no_difference(client: Client, peop
         assert f"{told}<" not in text
         assert f"> {told}" not in text
         assert f"<dt>{told}" not in text
+
+
+def test_leaves_out_a_method_that_says_nothing() -> None:
+    [sentence] = summaries(table(replace(VERDICT, method="other")), "30")[0].tasks
+    assert [system.name for system in sentence.behind.named] == ["BERT"]

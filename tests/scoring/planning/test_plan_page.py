@@ -196,12 +196,17 @@ def drafted(client: Client, **changes: Any) -> Any:
 def test_makes_the_study_that_it_recommends(admin_client: Client) -> None:
     response = drafted(admin_client)
     study = Study.objects.get()
-    assert response.url == reverse("admin:annotation_study_change", args=[study.pk])
+    assert response.url.startswith(reverse("scoring:builder", args=[study.slug]))
     assert (study.state, study.hourly_rate, study.currency) == ("draft", 13.5, "EUR")
     assert study.platform_fee == Decimal("33.30")
     assert study.outcome_rules.count() == 7
     batch = study.batches.get()
     assert (batch.wanted, batch.shots, batch.test_set.items.count()) == (4, 3, 9)
+
+
+def test_hands_its_cost_to_the_builder(admin_client: Client) -> None:
+    text = text_of(admin_client.get(drafted(admin_client, cost="54.20").url).content)
+    assert "Cost, with the fee 54.20 EUR" in text
 
 
 def test_says_why_it_cannot_make_the_study(admin_client: Client) -> None:
@@ -238,3 +243,22 @@ def test_is_for_researchers_and_its_studies_for_those_who_may_add_them(
         client.force_login(user)
     address = PLAN if method == "get" else reverse("scoring:draft_plan")
     assert getattr(client, method)(address).status_code == status
+
+
+def test_leads_to_the_answer_and_keeps_the_long_list_behind_a_click(admin_client: Client) -> None:
+    html = page(admin_client)
+    assert f'action="{PLAN}#plan-result"' in html
+    assert 'id="plan-result"' in html
+    best, _, frontier = html.partition("The narrowest design for each sum")
+    assert "three annotators" in best
+    assert best.rstrip().endswith("<summary>")
+    assert frontier.count('<tr role="row">') > 3
+
+
+def test_says_in_words_what_an_empty_choice_means(admin_client: Client) -> None:
+    measured.cell([3, 4, 5])
+    html = page(admin_client)
+    assert "---" not in html
+    assert html.count("none: as the fields below say</option>") == 2
+    assert "choose a task</option>" in html
+    assert "choose a channel</option>" in html
