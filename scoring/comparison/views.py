@@ -92,6 +92,7 @@ def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> d
     annotators = annotator_table(table.rows)
     if scope.study:
         annotators = annotators.without({"study"})
+    intervals = interval_table(table.rows)
     return {
         "comparison": table,
         "at": at,
@@ -100,10 +101,10 @@ def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> d
         "overview": arrange(request, overview(table, at, links)),
         "has_measured": any(map(people_named, table.rows)),
         "has_people": any(map(is_people, table.rows)),
-        "people": people_table(table.figures, links),
-        "systems": system_tables(table.figures, table.bounds, links),
-        "intervals": arrange(request, interval_table(table.rows)),
-        "annotators": arrange(request, annotators),
+        "people": people_table(table.figures, links, table.task_names),
+        "systems": system_tables(table.figures, table.bounds, links, table.task_names),
+        "intervals": arrange(request, intervals.with_names("task", table.task_names)),
+        "annotators": arrange(request, annotators.with_names("task", table.task_names)),
         "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
     }

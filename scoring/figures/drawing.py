@@ -6,7 +6,7 @@ Bytes are deterministic: the same rows give the same file.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import pairwise
@@ -92,7 +92,13 @@ MOST_ASIDE = 10
 SHORT = 34
 
 
-def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = (), *, size: Size = PAGE) -> Figure:
+def shots_figure(
+    rows: Iterable[Row],
+    bounds: Iterable[Bound] = (),
+    task_names: Mapping[str, str] | None = None,
+    *,
+    size: Size = PAGE,
+) -> Figure:
     """S1 against shots, one panel for each policy of a task, with intervals: people as points,
     systems as lines."""
     shown = [
@@ -109,7 +115,8 @@ def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = (), *, size: Siz
     figure, panels = _panels(len(task_policies), "S1 (percent)", size)
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
         here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
-        _title(panel, f"{task}, {policy}" if policy else task, size)
+        name = (task_names or {}).get(task, task)
+        _title(panel, f"{name}, {policy}" if policy else name, size)
         _shots_panel(panel, here, looks, size)
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
     told = {

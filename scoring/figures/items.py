@@ -11,4 +11,5 @@ def draw_items(scope: Scope, choices: Choices, task: Task, form: str, size: str)
     draw, _title = drawing.FIGURES["items"]
     cells = task_cells(task, scope.studies, CellReader(choices))
     scores = item_scores(task, *cells)
-    return drawing.rendered(draw(task.slug, scores, size=drawing.SIZES[size]), form)
+    figure = draw(scope.task_names[task.slug], scores, size=drawing.SIZES[size])
+    return drawing.rendered(figure, form)
