@@ -1,9 +1,10 @@
 """Single batches: added and changed in a draft, given more places later."""
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import ForeignKey
 from django.forms import ModelChoiceField
@@ -17,7 +18,7 @@ from annotation.admin.forms import BatchForm, MorePlacesForm
 from annotation.admin.pages import OwnedAdmin, Page, attempt, row_url, show_page, to_row
 from annotation.models import Batch, Study, StudyState, Task
 from annotation.models.errors import Frozen
-from annotation.studies.batching import hold_draft
+from annotation.studies.batching import hold_draft, log_batches
 from annotation.studies.lifecycle import want_more
 
 
@@ -101,12 +102,16 @@ class BatchAdmin(OwnedAdmin[Batch]):
 
     def save_model(self, request: HttpRequest, obj: Batch, form: BatchForm, change: bool) -> None:
         hold_draft(obj.study)
+        before = _stored(obj) if change else []
         obj.save(update_fields=form.changed_data if change else None)
+        log_batches(obj.study, before, _stored(obj), by=cast(User, request.user))
 
     @transaction.atomic
     def delete_model(self, request: HttpRequest, obj: Batch) -> None:
         hold_draft(obj.study)
+        before = _stored(obj)
         obj.delete()
+        log_batches(obj.study, before, [], by=cast(User, request.user))
 
     def response_add(
         self, request: HttpRequest, obj: Batch, post_url_continue: str | None = None
@@ -117,6 +122,12 @@ class BatchAdmin(OwnedAdmin[Batch]):
     def response_change(self, request: HttpRequest, obj: Batch) -> HttpResponse:
         messages.success(request, _("%(batch)s was changed.") % {"batch": obj})
         return to_row(obj.study)
+
+
+def _stored(batch: Batch) -> list[Batch]:
+    """The batch as it is in the database."""
+    stored = Batch.objects.filter(pk=batch.pk)
+    return list(stored.select_related("task", "training_set", "test_set"))
 
 
 def _study_of(request: HttpRequest) -> Study | None:

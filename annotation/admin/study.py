@@ -25,7 +25,7 @@ from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Study
 from annotation.models.errors import Frozen
 from annotation.studies.advice import farthest_below, study_advice
 from annotation.studies.batching import hold_draft
-from annotation.studies.codes import add_missing_codes
+from annotation.studies.codes import add_missing_codes, log_rules, rules_of
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.monitoring import study_figures
 from annotation.studies.tabs import study_frame
@@ -193,8 +193,10 @@ class StudyAdmin(OwnedAdmin[Study]):
             record(cast(User, request.user), obj, ChangeAction.SETTINGS, before, after)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        super().save_related(request, form, formsets, change)
         study = form.instance
+        before = rules_of(study)
+        super().save_related(request, form, formsets, change)
+        log_rules(study, before, by=cast(User, request.user))
         if not study.is_frozen:
             add_missing_codes(study)
             for sentence in study_advice(study):

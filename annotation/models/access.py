@@ -77,6 +77,8 @@ class ChangeAction(models.TextChoices):
     PAY_EXPORTED = "pay_exported", _("payments exported")
     PLATFORM = "platform", _("connection to the platform changed")
     SETTINGS = "settings", _("settings changed")
+    BATCHES = "batches", _("batches changed")
+    OUTCOMES = "outcomes", _("rules of outcomes changed")
     PLACES = "places", _("more places")
     COPIED = "copied", _("copied")
     ARCHIVED = "archived", _("archived")

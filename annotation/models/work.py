@@ -316,7 +316,8 @@ class Judgement(models.Model):
 
 class WorkSummary(models.Model):
     """What the judgements of one assignment come to, so that a page about many people need not
-    read them all. Made from them alone, and made again when there are more."""
+    read them all. Made from them alone, and made again when there are more; but whether the person
+    deserves a look is as it was found when the study's people were last looked at."""
 
     assignment = models.OneToOneField(
         Assignment, on_delete=models.CASCADE, primary_key=True, related_name="summary"
@@ -333,6 +334,7 @@ class WorkSummary(models.Model):
     answers_hash = models.CharField(max_length=64, blank=True, db_index=True)
     longest_ms = models.PositiveBigIntegerField(default=0)
     pastes = models.PositiveIntegerField(default=0)
+    is_flagged = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"summary of assignment {self.assignment_id}"

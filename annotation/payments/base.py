@@ -6,8 +6,8 @@ from decimal import Decimal
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.access.changes import record
-from annotation.models import ChangeAction, Outcome, Study
+from annotation.models import Outcome, Study
+from annotation.studies.codes import log_rules, rules_of
 
 # The outcomes that a platform rewards; all others are returned there.
 REWARDED = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
@@ -23,6 +23,7 @@ def set_rewards(study: Study, amounts: Mapping[str, Decimal], *, by: User | None
     """Also while the study runs: the platform's reward can be raised there at any time."""
     if {name: amounts[name] for name in REWARDED} == rewards(study):
         return
+    before = rules_of(study)
     for outcome in REWARDED:
         study.outcome_rules.filter(outcome=outcome).update(platform_pays=amounts[outcome])
-    record(by, study, ChangeAction.PLATFORM, {}, {"rewards": "changed"})
+    log_rules(study, before, by=by)

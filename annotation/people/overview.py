@@ -120,7 +120,9 @@ def overview(study: Study, *, at: datetime) -> Overview:
     total = _sum(cells.values())
     pace = _pace(study, at)
     left = total.wanted - total.finished
-    flagged = sorted(filter(_needs_a_look, rows(study)), key=lambda row: -len(row.flags))
+    flagged = sorted(
+        (row for row in rows(study) if row.needs_a_look), key=lambda row: -len(row.flags)
+    )
     return Overview(
         shots=shots,
         lines=[
@@ -136,11 +138,6 @@ def overview(study: Study, *, at: datetime) -> Overview:
         flagged=len(flagged),
         problems=_problems(study),
     )
-
-
-def _needs_a_look(row: Row) -> bool:
-    """Problems are listed by item."""
-    return any(flag.name != "problems" for flag in row.flags)
 
 
 def _counts(study: Study) -> Mapping[int, Counter[str]]:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from statistics import median
 from typing import Any
 
 from django.db.models import Count
 
+from annotation.jobs.pacing import write
 from annotation.kinds import answer_kind
 from annotation.models import (
     Assignment,
@@ -23,6 +25,7 @@ from annotation.models import (
     Study,
     Task,
     WorkState,
+    WorkSummary,
 )
 from annotation.people.flags import Flag, Work, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
@@ -49,6 +52,11 @@ class Row:
         return self.assignment.training_score
 
     @property
+    def needs_a_look(self) -> bool:
+        """Problems are listed by item."""
+        return any(flag.name != "problems" for flag in self.flags)
+
+    @property
     def is_at_work(self) -> bool:
         return not self.assignment.outcome
 
@@ -65,10 +73,23 @@ def rows(study: Study) -> list[Row]:
     sizes = _sizes(study)
     paces = _paces(everybody, sizes)
     flags = _flags(study, everybody)
-    return [
+    found = [
         replace(_row(study, assignment, sizes, paces), flags=flags[assignment.pk])
         for assignment in everybody
     ]
+    _keep_flagged(found)
+    return found
+
+
+def _keep_flagged(found: Iterable[Row]) -> None:
+    """Write down who needs a look, for the page about all studies, which compares nobody."""
+    changed: dict[bool, list[int]] = defaultdict(list)
+    for row in found:
+        summary = getattr(row.assignment, "summary", None)
+        if summary is not None and summary.is_flagged != row.needs_a_look:
+            changed[row.needs_a_look].append(row.assignment.pk)
+    for is_flagged, pks in changed.items():
+        write(partial(WorkSummary.objects.filter(pk__in=pks).update, is_flagged=is_flagged))
 
 
 def row_of(study: Study, assignment_id: int) -> Row | None:

@@ -25,6 +25,7 @@ from annotation.models.errors import Refusal
 from annotation.prolific import connecting, signatures, statuses
 from annotation.prolific.bonuses import pay_bonuses
 from annotation.prolific.forms import ConnectionForm
+from annotation.studies.starting import codes_to_set_up
 from annotation.studies.tabs import study_frame
 
 CHANGE = "annotation.change_study"
@@ -52,7 +53,7 @@ def prolific(request: ResearcherRequest, slug: str) -> HttpResponse:
         "form": form,
         "link": study_link(request, study),
         "report_address": _report_address(connection) if connection.pk else "",
-        "rules": study.outcome_rules.all(),
+        "codes": codes_to_set_up(study),
         "to_approve": len(statuses.approvable(study)),
     }
     return render(request, PAGE, context, status=status)

@@ -1,15 +1,21 @@
 """Batching: many batches at once, from tasks × shots × chains or from episodes."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from annotation.access.changes import record
 from annotation.benchmarks.chains import chains as chains_of_task
 from annotation.benchmarks.chains import shots_and_split, unchained
-from annotation.models import Batch, ItemSet, Role, Study, StudyState, Task
+from annotation.models import Batch, ChangeAction, ItemSet, Role, Study, StudyState, Task
 from annotation.models.errors import BadInput, Frozen
+
+# The log names no more batches of one change than this.
+MOST_LOGGED = 20
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ def make_batches(
     shots: Collection[int],
     chains: Collection[int] | None = None,
     wanted: int,
+    by: User | None = None,
 ) -> list[Batch]:
     """Add the batches of tasks × shots × chains; 0 shots is zero-shot, no chains means all.
 
@@ -99,26 +106,52 @@ def make_batches(
         for task in tasks
         for possible in select_shots(possible_batches(task), shots, chains)
     ]
-    return add_batches(study, chosen, wanted=wanted)
+    return add_batches(study, chosen, wanted=wanted, by=by)
 
 
-def add_batches(study: Study, chosen: Sequence[PossibleBatch], *, wanted: int) -> list[Batch]:
+def add_batches(
+    study: Study, chosen: Sequence[PossibleBatch], *, wanted: int, by: User | None = None
+) -> list[Batch]:
     """Add these batches unless they exist already. Raises Frozen once the study has started."""
     _check(study, chosen, wanted)
     with transaction.atomic():
         hold_draft(study)
         new = missing(study, chosen)
-        return Batch.objects.bulk_create(possible.batch(study, wanted) for possible in new)
+        added = Batch.objects.bulk_create(possible.batch(study, wanted) for possible in new)
+        log_batches(study, [], added, by=by)
+    return added
 
 
-def delete_batches(study: Study, batches: Collection[int]) -> int:
+def delete_batches(study: Study, batches: Collection[int], *, by: User | None = None) -> int:
     """Take these batches out of a draft. Raises Frozen once the study has started."""
     with transaction.atomic():
         hold_draft(study)
         chosen = study.batches.filter(pk__in=batches)
-        count = chosen.count()
+        taken_out = list(chosen.select_related("task", "training_set", "test_set"))
         chosen.delete()
-    return count
+        log_batches(study, taken_out, [], by=by)
+    return len(taken_out)
+
+
+def log_batches(
+    study: Study, before: Sequence[Batch], after: Sequence[Batch], *, by: User | None
+) -> None:
+    """What batches were, and what they are: those that are the same in both are left out."""
+    was, now = (Counter(map(_as_logged, batches)) for batches in (before, after))
+    if was != now:
+        told = (_told(list((was - now).elements())), _told(list((now - was).elements())))
+        record(by, study, ChangeAction.BATCHES, *told)
+
+
+def _as_logged(batch: Batch) -> tuple[str, int]:
+    return f"{batch}, {batch.test_set.name}", batch.wanted
+
+
+def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:
+    """By name the people wanted; of very many, how many they are in all."""
+    if len(batches) <= MOST_LOGGED:
+        return dict(batches)
+    return {"batches": len(batches), "people": sum(wanted for _name, wanted in batches)}
 
 
 def missing(study: Study, chosen: Iterable[PossibleBatch]) -> list[PossibleBatch]:

@@ -14,7 +14,16 @@ from django.db.models import Count, QuerySet, Sum
 from django.utils.translation import ngettext
 
 from annotation.access.rights import RIGHTS, Right, is_all_powerful, studies
-from annotation.models import Assignment, Batch, Comment, Membership, Place, Study, StudyState
+from annotation.models import (
+    Assignment,
+    Batch,
+    Comment,
+    Membership,
+    Place,
+    Study,
+    StudyState,
+    WorkSummary,
+)
 from annotation.work.paying import CENT
 
 
@@ -57,6 +66,8 @@ def study_cards(user: User) -> list[Card]:
     working = _totals(people.open(), "study", Count("pk"))
     spent = _totals(people, "study", Sum("amount"))
     comments = _totals(Comment.objects.filter(assignment__study__in=own), _STUDY, Count("pk"))
+    noticed = WorkSummary.objects.filter(assignment__in=people, is_flagged=True)
+    flagged = _totals(noticed, _STUDY, Count("pk"))
     rehearsed = set(Study.objects.filter(rehearses__in=own).values_list("rehearses_id", flat=True))
     cards = []
     for study in own:
@@ -69,7 +80,12 @@ def study_cards(user: User) -> list[Card]:
                 kept=kept.get(study.pk, 0),
                 working=working.get(study.pk, 0),
                 cost=_cost(study, spent.get(study.pk)) if Right.PAY in rights else None,
-                looks=tuple(_looks(comments.get(study.pk, 0) if Right.GOLD in rights else 0)),
+                looks=tuple(
+                    _looks(
+                        flagged.get(study.pk, 0) if Right.PEOPLE in rights else 0,
+                        comments.get(study.pk, 0) if Right.GOLD in rights else 0,
+                    )
+                ),
                 step=_step(study, rights, study.pk in wanted, study.pk in rehearsed),
             )
         )
@@ -87,7 +103,11 @@ def _cost(study: Study, spent: Decimal | None) -> Decimal:
     return ((spent or Decimal(0)) * (1 + study.platform_fee / 100)).quantize(CENT)
 
 
-def _looks(comments: int) -> Iterable[str]:
+def _looks(flagged: int, comments: int) -> Iterable[str]:
+    if flagged:
+        yield ngettext(
+            "%(count)d person needs a look.", "%(count)d people need a look.", flagged
+        ) % {"count": flagged}
     if comments:
         yield ngettext(
             "%(count)d problem was reported.", "%(count)d problems were reported.", comments

@@ -61,7 +61,7 @@ def draft_study(
             replace(possible, test_set=cut_test_set(possible.test_set, draft.items))
             for possible in chosen
         ]
-        add_batches(study, cut, wanted=draft.annotators)
+        add_batches(study, cut, wanted=draft.annotators, by=owner)
     return study
 
 

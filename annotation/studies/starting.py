@@ -3,6 +3,7 @@ channel, and everything that annotators will read."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
@@ -21,6 +22,8 @@ class CodeToSetUp:
     link: str
     action: str
     pays: str
+    # Of it, what the channel pays by itself.
+    platform_pays: Decimal
 
 
 def codes_to_set_up(study: Study) -> list[CodeToSetUp]:
@@ -53,15 +56,18 @@ def _to_set_up(study: Study, rule: OutcomeRule) -> CodeToSetUp:
         meaning=_MEANINGS[rule.outcome](),
         code=rule.code,
         link=template.replace("{code}", rule.code) if template else "",
-        action=_action(study, rule.outcome),
+        action=_action(study, rule),
         pays=_pays(study, rule),
+        platform_pays=rule.platform_pays,
     )
 
 
-def _action(study: Study, outcome: str) -> str:
-    if study.channel.slug == "prolific":
-        return _ON_PROLIFIC[outcome]()
-    return _ELSEWHERE[outcome]()
+def _action(study: Study, rule: OutcomeRule) -> str:
+    if study.channel.slug != "prolific":
+        return _ELSEWHERE[rule.outcome]()
+    if rule.outcome == Outcome.SCREENED_OUT and not rule.platform_pays:
+        return _by_hand()
+    return _ON_PROLIFIC[rule.outcome]()
 
 
 def _pays(study: Study, rule: OutcomeRule) -> str:
@@ -83,8 +89,20 @@ _MEANINGS: dict[str, _Sentence] = {
     JoinAnswer.DECLINED: lambda: _("did not consent"),
     JoinAnswer.FULL: lambda: _("came when all places were taken"),
 }
+
+
+def _by_hand() -> str:
+    return _(
+        "Review by hand; pay what is due, and never reject: failing the practice is no ground for "
+        "it."
+    )
+
+
+# What the draft on Prolific gets too: prolific/connecting.py.
 _ON_PROLIFIC: dict[str, _Sentence] = {
-    Outcome.COMPLETED: lambda: _("Automatically approve."),
+    Outcome.COMPLETED: lambda: _(
+        "Review by hand, or approve automatically: whoever went to the end is paid."
+    ),
     Outcome.SCREENED_OUT: lambda: _(
         "Screen out, with a fixed payment; pay what is due beyond it as a bonus. Never reject: "
         "failing the practice is no ground for it."
@@ -92,7 +110,9 @@ _ON_PROLIFIC: dict[str, _Sentence] = {
     Outcome.WITHDRAWN: lambda: _(
         "Request a return; pay what is due as a bonus. The place then opens again there too."
     ),
-    Outcome.EXPIRED: lambda: _("Manually review; pay what is due, and never reject."),
+    Outcome.EXPIRED: lambda: _(
+        "Request a return; pay what is due as a bonus. The place then opens again there too."
+    ),
     Outcome.DISPLACED: lambda: _("Request a return; pay what is due as a bonus."),
     JoinAnswer.DECLINED: lambda: _("Request a return: nobody has worked."),
     JoinAnswer.FULL: lambda: _("Request a return: nobody has worked."),

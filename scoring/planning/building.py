@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.contrib.auth.models import User
+
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Batch, Item, Study, Task
 from annotation.studies.batching import PossibleBatch, add_batches, missing
@@ -78,14 +80,16 @@ def build(study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted) -> Buil
     )
 
 
-def add_chosen(study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted) -> list[Batch]:
+def add_chosen(
+    study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted, *, by: User | None = None
+) -> list[Batch]:
     """Store them, with a sample of their test sets if fewer items are wanted. Raises Refusal."""
     if wanted.items:
         chosen = [
             replace(c, test_set=cut_test_set(c.test_set, wanted.items, seed=wanted.seed))
             for c in chosen
         ]
-    return add_batches(study, chosen, wanted=wanted.people)
+    return add_batches(study, chosen, wanted=wanted.people, by=by)
 
 
 def _together(first: Estimate, then: Estimate, study: Study, batches: Sequence[Batch]) -> Estimate:

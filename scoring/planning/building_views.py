@@ -49,7 +49,7 @@ def remove_batches(request: ResearcherRequest, slug: str) -> HttpResponse:
     study = _study(request, slug)
     chosen = [int(value) for value in request.POST.getlist("batch") if value.isdecimal()]
     try:
-        count = delete_batches(study, chosen)
+        count = delete_batches(study, chosen, by=request.user)
     except Refusal as refusal:
         messages.error(request, str(refusal))
         return redirect("annotation:watch", slug)
@@ -92,7 +92,7 @@ def _result(request: ResearcherRequest, study: Study, form: BuilderForm) -> dict
 
 def _added(request: ResearcherRequest, study: Study, form: BuilderForm) -> bool:
     try:
-        new = add_chosen(study, form.chosen(), _wanted(form))
+        new = add_chosen(study, form.chosen(), _wanted(form), by=request.user)
     except Refusal as refusal:
         form.add_error(None, str(refusal))
         return False

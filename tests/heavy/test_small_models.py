@@ -10,7 +10,7 @@ from tests.heavy.small_t5 import rows
 
 pytestmark = pytest.mark.models
 
-# As many questions as the demonstration’s model is made from: 4,000 for its vocabulary, 16 and 24 a
+# As many questions as the demonstration's model is made from: 4,000 for its vocabulary, 16 and 24 a
 # step.
 QUESTIONS = 4_000 + 3_000 * 16 + 2_500 * 24
 

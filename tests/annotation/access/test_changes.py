@@ -1,6 +1,7 @@
 """The log of changes: what the acts write into it, and what they never do."""
 
 import json
+from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,6 +12,15 @@ from annotation.access.members import give_role, take_role
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Change, Study
 from annotation.models.errors import Refusal
+from annotation.payments.base import set_rewards
+from annotation.studies.batching import (
+    MOST_LOGGED,
+    delete_batches,
+    log_batches,
+    make_batches,
+    possible_batches,
+)
+from annotation.studies.codes import log_rules, rules_of
 from annotation.studies.copying import copy_study
 from annotation.studies.erasing import erase_annotator
 from annotation.studies.excluding import exclude, lift_exclusion
@@ -141,3 +151,69 @@ def test_keeps_gold_ids_secrets_and_comments_out(owner: User) -> None:
     text = json.dumps(list(Change.objects.values_list("before", "after")))
     for secret in ("anna", "Anna", "submission-7", "copied", "comment", *make.LABELS):
         assert secret not in text
+
+
+def last_change(study: Study) -> tuple[str, dict[str, object], dict[str, object]]:
+    change = study.changes.first()
+    assert change is not None
+    return change.action, change.before, change.after
+
+
+def test_logs_batches_with_the_people_they_want(owner: User) -> None:
+    task = make.task(name="SST-2")
+    study = make.study(task.benchmark)
+    added = make_batches(study, tasks=[task], shots=[0, 3], wanted=5, by=owner)
+    zero, few = "SST-2 · 0 shots, test", "SST-2 · 3 shots, split 1, test"
+    assert last_change(study) == ("batches", {}, {zero: 5, few: 5})
+    make_batches(study, tasks=[task], shots=[0, 3], wanted=5, by=owner)
+    assert delete_batches(study, [added[0].pk], by=owner) == 1
+    assert last_change(study) == ("batches", {zero: 5}, {})
+    assert logged(study) == [("batches", "owner")] * 2
+
+
+def test_logs_very_many_batches_by_their_number(owner: User) -> None:
+    task = make.task(name="SST-2")
+    study = make.study(task.benchmark)
+    possible = possible_batches(task)[0]
+    made = [possible.batch(study, wanted) for wanted in range(1, MOST_LOGGED + 2)]
+    log_batches(study, [], made, by=owner)
+    count = MOST_LOGGED + 1
+    people = sum(range(1, count + 1))
+    assert last_change(study) == ("batches", {}, {"batches": count, "people": people})
+
+
+def test_logs_what_an_outcome_pays_but_no_code(owner: User) -> None:
+    study = make.study(make.benchmark())
+    before = rules_of(study)
+    log_rules(study, before, by=owner)
+    assert not study.changes.exists()
+    study.outcome_rules.filter(outcome="withdrawn").update(minimum="0.50", code="NEWCODE1")
+    log_rules(study, before, by=owner)
+    action, was, now = last_change(study)
+    assert (action, was["withdrawn: minimum"]) == ("outcomes", "0.00")
+    assert now["withdrawn: minimum"] == "0.50"
+    assert (was["withdrawn: code"], now["withdrawn: code"]) == ("…", "…")
+    assert set(now) == {"withdrawn: minimum", "withdrawn: code"}
+
+
+def test_logs_what_the_platform_pays(owner: User) -> None:
+    study = make.study(make.benchmark())
+    amounts = {"completed": Decimal("2.00"), "screened_out": Decimal("0.10")}
+    for _ in range(2):
+        set_rewards(study, amounts, by=owner)
+    assert logged(study) == [("outcomes", "owner")]
+    _action, _was, now = last_change(study)
+    assert now == {"completed: platform_pays": "2.00", "screened_out: platform_pays": "0.10"}
+
+
+def test_logs_what_is_changed_in_the_admin(admin_client: Client) -> None:
+    task = make.task(name="SST-2")
+    batch = make.batch(make.study(task.benchmark), task, wanted=3)
+    address = reverse("admin:annotation_batch_change", args=[batch.pk])
+    sets = {"training_set": batch.training_set_id, "test_set": batch.test_set_id}
+    admin_client.post(address, {"task": task.pk, **sets, "wanted": 7})
+    name = f"{batch}, test"
+    assert last_change(batch.study) == ("batches", {name: 3}, {name: 7})
+    delete = reverse("admin:annotation_batch_delete", args=[batch.pk])
+    admin_client.post(delete, {"post": "yes"})
+    assert last_change(batch.study) == ("batches", {name: 7}, {})

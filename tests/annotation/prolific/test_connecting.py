@@ -1,11 +1,14 @@
 """Connecting a study: off until a token is set, its draft there, its group, its reports."""
 
+from decimal import Decimal
+
 import pytest
 
 from annotation.models import Batch, ProlificStudy
 from annotation.models.errors import BadInput
 from annotation.prolific import connecting
 from annotation.prolific.client import Declined, Lost
+from annotation.studies.starting import codes_to_set_up
 from tests import make
 from tests.annotation.prolific.standin import TOKEN, StandIn
 
@@ -44,6 +47,25 @@ def test_makes_the_draft_with_every_code_and_its_action(
     assert {actions[f"CODE-{name}"][0] for name in others} == {"REQUEST_RETURN"}
     assert len(actions) == 7
     assert ProlificStudy.objects.get().remote_id == "study-1"
+
+
+@pytest.mark.parametrize("reward", [0, Decimal("0.50")])
+def test_says_of_every_code_what_the_draft_says(
+    prolific: StandIn, fresh: ProlificStudy, reward: Decimal
+) -> None:
+    study = fresh.study
+    study.outcome_rules.filter(outcome="screened_out").update(platform_pays=reward)
+    connecting.draft_study(fresh, link=LINK)
+    [body] = prolific.studies
+    words = {
+        "MANUALLY_REVIEW": "Review by hand",
+        "REQUEST_RETURN": "Request a return",
+        "FIXED_SCREEN_OUT_PAYMENT": "Screen out",
+    }
+    told = {code.code: code.action for code in codes_to_set_up(study)}
+    assert len(body["completion_codes"]) == len(told) == 7
+    for code in body["completion_codes"]:
+        assert told[code["code"]].startswith(words[code["actions"][0]["action"]])
 
 
 def test_makes_no_second_draft(prolific: StandIn, fresh: ProlificStudy) -> None:

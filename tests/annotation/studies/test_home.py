@@ -8,7 +8,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Submission, SubmissionStatus
+from annotation.people.rows import rows
+from annotation.people.tasks import summarise_work
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.cards import Step, study_cards
 from annotation.work.commenting import add_comment
@@ -30,8 +32,8 @@ def test_leads_researchers_to_their_studies_and_benchmarks(
     for _ in range(3):
         make.running_batch()
     study = make.running_batch().study
-    # Session, user, studies, roles, five figures, rehearsals, the archive, benchmarks.
-    with django_assert_num_queries(12):
+    # Session, user, studies, roles, six figures, rehearsals, the archive, benchmarks.
+    with django_assert_num_queries(13):
         page = admin_client.get("/").content.decode()
     assert f"/studies/{study.slug}/comparison/" in page
     assert f"/benchmarks/{study.benchmark.name}/leaderboard/" in page
@@ -56,6 +58,22 @@ def test_a_card_says_how_far_a_study_is_and_what_it_cost() -> None:
     assert "1 of 2" in page
     assert "6.00" in page
     assert "1 problem was reported." in page
+
+
+def test_a_card_counts_who_needs_a_look() -> None:
+    batch = make.running_batch(wanted=2, training=1, tests=3)
+    done = make.worked_through(batch)
+    Submission.objects.create(
+        assignment=done, status=SubmissionStatus.RETURNED, status_at=make.NOON
+    )
+    owner, viewer = make.member(batch.study), make.member(batch.study, "viewer")
+    assert study_cards(owner)[0].looks == ()
+    summarise_work()
+    assert study_cards(owner)[0].looks == ("1 person needs a look.",)
+    assert study_cards(viewer)[0].looks == ()
+    Submission.objects.update(status=SubmissionStatus.APPROVED)
+    rows(batch.study)
+    assert study_cards(owner)[0].looks == ()
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor"])

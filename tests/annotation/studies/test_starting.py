@@ -1,5 +1,6 @@
 """The start page: what is missing, what it costs, what is read, and each code with what to do."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -98,9 +99,11 @@ def test_says_of_every_code_what_to_do_with_it(task: Task, via: str) -> None:
     assert len(as_lines(codes).splitlines()) == len(codes)
 
 
-def test_never_advises_to_reject_for_failing(study: Study) -> None:
+@pytest.mark.parametrize(("reward", "begins"), [("0.50", "Screen out"), ("0", "Review by hand")])
+def test_never_advises_to_reject_for_failing(study: Study, reward: str, begins: str) -> None:
+    study.outcome_rules.filter(outcome="screened_out").update(platform_pays=Decimal(reward))
     by_outcome = {code.code: code for code in codes_to_set_up(study)}
     screened = by_outcome["CODE-SCREENED_OUT"]
-    assert screened.action.startswith("Screen out")
-    assert "Never reject" in screened.action
+    assert screened.action.startswith(begins)
+    assert "never reject" in screened.action.lower()
     assert screened.link.endswith("cc=CODE-SCREENED_OUT")

@@ -2,7 +2,11 @@
 
 import io
 import json
+import os
+import subprocess
+import venv
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -10,6 +14,9 @@ from zipfile import ZipFile
 from annotation.models import Study
 from scoring.bundle.contents import Wanted
 from scoring.bundle.packing import SUMS, export_bundle
+
+# All that the script of a bundle needs.
+BARE = ("numpy", "scipy")
 
 
 def packed(study: Study, **wanted: bool) -> dict[str, bytes]:
@@ -50,3 +57,31 @@ def unpacked(files: dict[str, bytes], folder: Path) -> Path:
     for name, data in files.items():
         (folder / name).write_bytes(data)
     return folder
+
+
+def make_bare_python(folder: Path) -> Path:
+    """A virtual environment that has numpy and scipy, and nothing else."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    for name in BARE:
+        spec = find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        source = Path(spec.origin).parent
+        for path in (source, source.with_name(f"{name}.libs")):
+            if path.exists():
+                (packages / path.name).symlink_to(path)
+    return folder / "bin" / "python"
+
+
+def run_figures(python: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The script of an unpacked bundle."""
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    return subprocess.run(
+        [python, "figures.py"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )

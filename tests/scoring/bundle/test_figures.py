@@ -1,9 +1,6 @@
 """The script that leaves with a bundle: without Django, it comes to the product's figures."""
 
-import os
 import subprocess
-import venv
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,42 +18,17 @@ from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import score_one
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled
-from tests.scoring.bundle.packed import packed, rows, unpacked
+from tests.scoring.bundle.packed import make_bare_python, packed, rows, run_figures, unpacked
 from tests.scoring.comparison import measured
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 CLOSE = 1e-9
-BARE = ("numpy", "scipy")
 
 
 @pytest.fixture(scope="session")
 def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment that has numpy and scipy, and nothing else."""
-    folder = tmp_path_factory.mktemp("bare")
-    venv.create(folder, with_pip=False, symlinks=True)
-    (packages,) = folder.glob("lib/python*/site-packages")
-    for name in BARE:
-        spec = find_spec(name)
-        assert spec is not None
-        assert spec.origin is not None
-        source = Path(spec.origin).parent
-        for path in (source, source.with_name(f"{name}.libs")):
-            if path.exists():
-                (packages / path.name).symlink_to(path)
-    return folder / "bin" / "python"
-
-
-def run(python: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
-    return subprocess.run(
-        [python, "figures.py"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return make_bare_python(tmp_path_factory.mktemp("bare"))
 
 
 def study_with_everything() -> Study:
@@ -136,7 +108,7 @@ def test_runs_where_there_is_no_django(bare_python: Path, tmp_path: Path) -> Non
         [bare_python, "-c", "import django"], check=False, capture_output=True
     )
     assert has_django.returncode != 0
-    done = run(bare_python, unpacked(files, tmp_path / "bundle"))
+    done = run_figures(bare_python, unpacked(files, tmp_path / "bundle"))
     assert done.returncode == 0, done.stderr
     shown = [line.split("\t") for line in done.stdout.splitlines()]
     product = product_rows(study, with_excluded=False)
@@ -152,7 +124,9 @@ def test_runs_where_there_is_no_django(bare_python: Path, tmp_path: Path) -> Non
 def test_says_so_where_a_figure_is_another(bare_python: Path, tmp_path: Path) -> None:
     files = packed(measured.cell([0, 1, 2]).study)
     changed = files["figures.jsonl"].replace(b'"sd": ', b'"sd": 1', 1)
-    done = run(bare_python, unpacked({**files, "figures.jsonl": changed}, tmp_path / "bundle"))
+    done = run_figures(
+        bare_python, unpacked({**files, "figures.jsonl": changed}, tmp_path / "bundle")
+    )
     assert done.returncode == 1
 
 
