@@ -38,6 +38,7 @@ class TaskReport:
     """What an import read of one task, and how much of it was new."""
 
     slug: str
+    name: str
     kind: str
     shot_sets: int
     training_examples: int
@@ -115,6 +116,7 @@ def _report(plan: TaskPlan, findings: list[Finding], *, created: bool) -> TaskRe
     task = plan.task
     return TaskReport(
         slug=task.slug,
+        name=str(task),
         kind=task.kind,
         shot_sets=sum(read_set.role == Role.TRAINING for read_set in plan.read.sets),
         training_examples=sum(row.role == Role.TRAINING for row in plan.rows.values()),

@@ -179,7 +179,7 @@ def _check(study: Study, chosen: Sequence[PossibleBatch], wanted: int) -> None:
         if task.benchmark_id != study.benchmark_id:
             raise BadInput(
                 _("The task %(task)s belongs to another benchmark than the study: leave it out.")
-                % {"task": task.slug}
+                % {"task": task}
             )
 
 

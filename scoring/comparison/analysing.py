@@ -34,7 +34,7 @@ def analyse(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any
     steps = len(people) + 4
     cells = []
     for number, cell in enumerate(people):
-        progress(number, steps, f"{cell.task.slug}, {cell.shots} shots")
+        progress(number, steps, f"{cell.task}, {cell.shots} shots")
         cells.append(_about(cell, choices))
     progress(len(people), steps, "differences")
     table = compare(scope, choices)

@@ -1,6 +1,6 @@
 """All tables of an analysis: how each is read on a page, and exported."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django.utils.translation import gettext_lazy as _
 
@@ -43,11 +43,23 @@ TABLES: dict[str, Callable[[Plain], Table]] = {
     "pooled-items": pooled_items_table,
 }
 
+# The column that lists several.
+TASKS = "tasks"
+
 
 def analysis_tables(result: Plain) -> list[Table]:
     """Every table of a kept analysis; those without rows are left out."""
     tables = [make_table(result) for make_table in TABLES.values()]
     return [table for table in tables if table.lines]
+
+
+def with_task_names(table: Table, names: Mapping[str, str]) -> Table:
+    """As it is read; the bare values stay slugs."""
+    lists = {str(record[TASKS]) for record in table.records if record.get(TASKS)}
+    of_lists = {
+        tasks: ", ".join(names.get(task, task) for task in tasks.split(", ")) for tasks in lists
+    }
+    return table.with_names("task", names).with_names(TASKS, of_lists)
 
 
 def provenance_table(facts: Plain) -> Table:

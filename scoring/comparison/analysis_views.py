@@ -8,7 +8,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
-from scoring.comparison.analysis_tables import analysis_tables, provenance_table
+from scoring.comparison.analysis_tables import (
+    analysis_tables,
+    provenance_table,
+    with_task_names,
+)
 from scoring.comparison.cache import enqueue, find_kept, is_stale, stop, was_given_up
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.page_tables import by_task, common_terms, for_page, usual_columns
@@ -63,7 +67,7 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
 
 def _shown(request: ResearcherRequest, table: Table, scope: Scope) -> Table:
     table = table.without({"study"} if scope.study else set()).without_empty_texts()
-    table = for_page(table, scope.task_order)
+    table = with_task_names(for_page(table, scope.task_order), scope.task_names)
     return by_task(arrange(request, table, usual_columns(table)))
 
 
@@ -99,7 +103,10 @@ def analysis_export(
     kept = kept_analysis(compared, choices)
     stale = is_stale(kept, inputs_fingerprint(compared, CellReader(choices)))
     with translation.override("en"):  # as all documents
-        tables = chosen(analysis_tables(kept.result) if kept.result else [], table, form)
+        tables = [
+            with_task_names(part, compared.task_names)
+            for part in chosen(analysis_tables(kept.result) if kept.result else [], table, form)
+        ]
         rests_on = provenance_table(_rests_on(kept, compared, stale=stale))
     if not tables:
         raise Http404

@@ -4,7 +4,7 @@ Everything is scored by the same code, at the latest gold version of each task u
 asked for. A table is kept with its inputs' fingerprint, and recomputed when that changes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -62,6 +62,8 @@ class ComparisonTable:
     interim: tuple[str, ...] = ()
     # All numbers of shots that have rows, whichever the reader chose.
     shots_offered: tuple[str, ...] = ()
+    # What readers call the tasks, by slug; not kept, since a figure never depends on it.
+    task_names: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str = ""
 
     def without_persons(self) -> "ComparisonTable":
@@ -86,7 +88,10 @@ class ComparisonTable:
         names = list(dict.fromkeys(name for name, _ in named))
         if len(names) < 2:
             return names[0] if names else NONE
-        parts = ((name, [task for other, task in named if other == name]) for name in names)
+        parts = (
+            (name, [self.task_names.get(task, task) for other, task in named if other == name])
+            for name in names
+        )
         return "; ".join(f"{name} ({', '.join(tasks)})" for name, tasks in parts)
 
     @property
@@ -180,7 +185,7 @@ def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[st
     tasks = scope.tasks
     systems: list[Cell] = []
     for number, task in enumerate(tasks):
-        progress(number, len(tasks), task.slug)
+        progress(number, len(tasks), str(task))
         systems += reader.systems(task)
     rows += [cell_row(cell, choices) for cell in systems]
     # For a benchmark, also those for tasks whose data are not here.
@@ -264,6 +269,7 @@ def _as_table(scope: Scope, choices: Choices, kept: Comparison) -> ComparisonTab
         ),
         interim=scope.interim,
         shots_offered=tuple(dict.fromkeys(str(row.shots) for row in rows)),
+        task_names=scope.task_names,
         fingerprint=kept.fingerprint,
     )
 

@@ -27,9 +27,9 @@ def paper_tables(table: ComparisonTable) -> list[Table]:
     shots = shots_of_people(table.rows)
     papers = [
         replace(overview(table, shots), is_short=True),
-        *annotators_by_shots([*table.rows, *table.consensus]),
-        *system_tables(table.figures, table.bounds),
-        *supervision_table(table.figures, shots),
+        *annotators_by_shots([*table.rows, *table.consensus], table.task_names),
+        *system_tables(table.figures, table.bounds, names=table.task_names),
+        *supervision_table(table.figures, shots, table.task_names),
     ]
     basis = (
         f"reference policy {table.references or 'of each task'}; "
@@ -45,7 +45,7 @@ def paper_tables(table: ComparisonTable) -> list[Table]:
 def further_tables(table: ComparisonTable) -> list[Table]:
     """What a reader computes with rather than prints."""
     further = [interval_table(table.rows), annotator_table(table.rows)]
-    return [part for part in further if part.lines]
+    return [part.with_names("task", table.task_names) for part in further if part.lines]
 
 
 def _shown(paper: Table, estimand: str) -> str:
@@ -92,7 +92,8 @@ def _xlsx(table: ComparisonTable) -> bytes:
     filled = [part for part in raw if part.lines or part.name == "comparison"]
     to_read = [*paper_tables(table), verdict_table(table), annotator_table(table.rows)]
     return as_xlsx(
-        [*filled, columns_table(table.provenance)], to_read=[part for part in to_read if part.lines]
+        [*filled, columns_table(table.provenance)],
+        to_read=[part.with_names("task", table.task_names) for part in to_read if part.lines],
     )
 
 

@@ -16,6 +16,7 @@ from scoring.comparison.paper_tables import (
     marks_of,
     scores_of_persons,
     size_of,
+    task_group,
 )
 from scoring.comparison.rows import BY_KEY, Row
 from scoring.comparison.score_columns import (
@@ -31,7 +32,7 @@ from scoring.comparison.score_columns import (
 from scoring.comparison.verdicts import AverageVerdict, CellVerdict, Finding, first_of
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import FULLY_SUPERVISED, method_label, shots_order
-from scoring.tables.table import Cell, Column, Group, Line, Table, Text, limits, rounded, signed
+from scoring.tables.table import Cell, Column, Line, Table, Text, limits, rounded, signed
 
 AVERAGE = "average"
 # From the system's side.
@@ -63,7 +64,7 @@ def overview(table: ComparisonTable, shots: str, links: Mapping[str, str] | None
         "overview",
         _title(shots),
         "",
-        (WHO, *average, *_columns(columns, links or {})),
+        (WHO, *average, *_columns(columns, links or {}, table.task_names)),
         (*lines, *_no_skill(table, columns)),
         marks={**NOTES, FALLS: NOTE_OF_FALLS, **_legend(table)},
         keeps_kinds=True,
@@ -92,10 +93,11 @@ def _is_consensus(row: Row) -> bool:
     return row.kind == "consensus"
 
 
-def _columns(columns: Iterable[ScoreColumn], links: Mapping[str, str]) -> Iterable[Column]:
+def _columns(
+    columns: Iterable[ScoreColumn], links: Mapping[str, str], names: Mapping[str, str]
+) -> Iterable[Column]:
     for column in columns:
-        group = Group(column.task, aside=column.policy, href=links.get(column.task, ""))
-        yield Column(column.key, "", digits=1, group=group)
+        yield Column(column.key, "", digits=1, group=task_group(column, links, names))
 
 
 def _legend(table: ComparisonTable) -> dict[str, Text]:

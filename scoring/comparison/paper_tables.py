@@ -36,21 +36,24 @@ NOTES = {
 }
 
 
-# Addresses by task.
+# Addresses, and what readers call them, by task.
 Links = Mapping[str, str]
+Names = Mapping[str, str]
 WHO = Column("who", _("Who"), is_number=False, is_name=True)
 # Of people, beneath their score.
 BENEATH = BY_KEY["median_item_s"]
 
 
-def people_table(rows: Iterable[Row], links: Links | None = None) -> Table:
+def people_table(
+    rows: Iterable[Row], links: Links | None = None, names: Names | None = None
+) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     people = [row for row in rows if is_people(row) and not row.single]
     lines = [_people_line(line) for line in lines_of_people(people)]
-    return _people_table(people, lines, links)
+    return _people_table(people, lines, links, names)
 
 
-def annotators_by_shots(rows: Sequence[Row]) -> list[Table]:
+def annotators_by_shots(rows: Sequence[Row], names: Names | None = None) -> list[Table]:
     """The table of people with every annotator beneath their cell, the best first. Each cell has
     people of its own: those of one line have nothing in common. A table for each number of shots
     where together they are too long for a page."""
@@ -61,10 +64,10 @@ def annotators_by_shots(rows: Sequence[Row]) -> list[Table]:
     ]
     lines = [line for block in blocks for line in block]
     pages = [lines] if len(lines) <= MOST_LINES else blocks
-    return [_people_table(people, page, None) for page in pages]
+    return [_people_table(people, page, None, names) for page in pages]
 
 
-def supervision_table(rows: Sequence[Row], shots: str) -> list[Table]:
+def supervision_table(rows: Sequence[Row], shots: str, names: Names | None = None) -> list[Table]:
     """Full supervision beside few shots: people, and the systems that have both."""
     supervised = {
         (row.system, row.method, row.parameters)
@@ -82,7 +85,7 @@ def supervision_table(rows: Sequence[Row], shots: str) -> list[Table]:
     title = _("Few shots and full supervision: %(tasks)s")
     return [
         replace(table, name="supervision", title=title % {"tasks": table.title})
-        for table in system_tables(beside, most_tasks=MOST_COLUMNS // 2)
+        for table in system_tables(beside, names=names, most_tasks=MOST_COLUMNS // 2)
     ]
 
 
@@ -91,8 +94,10 @@ def _people_line(line: FigureLine) -> Line:
     return Line({"who": Cell(line.name, aside=line.shots), **cells}, kind="people")
 
 
-def _people_table(people: Sequence[Row], lines: Iterable[Line], links: Links | None) -> Table:
-    return _table("people", _("People"), columns_of_people(people), lines, links)
+def _people_table(
+    people: Sequence[Row], lines: Iterable[Line], links: Links | None, names: Names | None
+) -> Table:
+    return _table("people", _("People"), columns_of_people(people), lines, links, names)
 
 
 def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]:
@@ -119,6 +124,7 @@ def system_tables(
     rows: Sequence[Row],
     bounds: Sequence[Bound] = (),
     links: Links | None = None,
+    names: Names | None = None,
     *,
     most_tasks: int = MOST_TASKS,
 ) -> list[Table]:
@@ -134,19 +140,24 @@ def system_tables(
         else:
             groups.append([task])
     return [
-        _system_table([row for row in figures if row.task in group], group, bounds, links)
+        _system_table([row for row in figures if row.task in group], group, bounds, links, names)
         for group in groups
     ]
 
 
 def _system_table(
-    rows: Sequence[Row], tasks: Sequence[str], bounds: Iterable[Bound], links: Links | None
+    rows: Sequence[Row],
+    tasks: Sequence[str],
+    bounds: Iterable[Bound],
+    links: Links | None,
+    names: Names | None,
 ) -> Table:
     columns = score_columns(rows, tasks)
     of_tasks = [bound for bound in bounds if bound.task in tasks]
     lines = [_system_line(line) for line in lines_of_figures(rows)]
+    title = ", ".join((names or {}).get(task, task) for task in tasks)
     return _table(
-        "systems", ", ".join(tasks), columns, [*lines, *_bound_lines(of_tasks, columns)], links
+        "systems", title, columns, [*lines, *_bound_lines(of_tasks, columns)], links, names
     )
 
 
@@ -156,6 +167,7 @@ def _table(
     shown: Iterable[ScoreColumn],
     lines: Iterable[Line],
     links: Links | None,
+    names: Names | None,
 ) -> Table:
     columns = (
         Column(
@@ -163,11 +175,16 @@ def _table(
             shots_text(column.shots) if column.shots else "",
             digits=1,
             is_strong=True,
-            group=Group(column.task, aside=column.policy, href=(links or {}).get(column.task, "")),
+            group=task_group(column, links or {}, names or {}),
         )
         for column in shown
     )
     return Table(name, title, "", (WHO, *columns), tuple(lines), marks=NOTES, is_short=True)
+
+
+def task_group(column: ScoreColumn, links: Links, names: Names) -> Group:
+    name = names.get(column.task, column.task)
+    return Group(name, aside=column.policy, href=links.get(column.task, ""))
 
 
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> list[Line]:

@@ -118,7 +118,12 @@ COLUMNS = (
         _("FT, PT, ICL or another way of adapting a system; empty for people."),
         is_number=False,
     ),
-    Column("task", _("Task"), _("The task's slug."), is_number=False),
+    Column(
+        "task",
+        _("Task"),
+        _("The task's name; its slug in CSV, JSON and the sheets of every row."),
+        is_number=False,
+    ),
     Column(
         "shots",
         _("Shots"),

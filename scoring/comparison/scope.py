@@ -1,7 +1,7 @@
 """What is compared: a study or all of a benchmark, the fingerprint of everything in it, and how
 much of it is still to be scored."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -48,6 +48,15 @@ class Scope:
         """A study is compared on its own tasks alone."""
         tasks = self.benchmark.tasks.all()
         return list(tasks.filter(batches__study=self.study).distinct() if self.study else tasks)
+
+    @cached_property
+    def task_names(self) -> dict[str, str]:
+        """By slug, what researchers read: two tasks of one name keep theirs apart."""
+        named = {task.slug: str(task) for task in self.tasks}
+        counts = Counter(named.values())
+        return {
+            slug: f"{name} ({slug})" if counts[name] > 1 else name for slug, name in named.items()
+        }
 
     @cached_property
     def task_order(self) -> list[str]:

@@ -151,7 +151,7 @@ def _of_task(table: ComparisonTable, row: Row) -> Sentence:
     return Sentence(
         study=row.study or "",
         shots=str(row.shots),
-        task=row.task,
+        task=table.task_names.get(row.task, row.task),
         mean=rounded(row.mean),
         interval=limits(row.ci_low, row.ci_high),
         n=row.n,

@@ -97,6 +97,7 @@ def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> d
     annotators = annotator_table(table.rows)
     if scope.study:
         annotators = annotators.without({"study"})
+    intervals = interval_table(table.rows)
     return {
         "comparison": table,
         "at": at,
@@ -105,10 +106,14 @@ def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> d
         "overview": arrange(request, overview(table, at, links)),
         "has_measured": any(map(people_named, table.rows)),
         "has_people": any(map(is_people, table.rows)),
-        "people": people_table(table.figures, links),
-        "systems": system_tables(table.figures, table.bounds, links),
-        "intervals": arrange(request, interval_table(table.rows), USUAL_OF_INTERVALS),
-        "annotators": arrange(request, annotators, USUAL_OF_ANNOTATORS),
+        "people": people_table(table.figures, links, table.task_names),
+        "systems": system_tables(table.figures, table.bounds, links, table.task_names),
+        "intervals": arrange(
+            request, intervals.with_names("task", table.task_names), USUAL_OF_INTERVALS
+        ),
+        "annotators": arrange(
+            request, annotators.with_names("task", table.task_names), USUAL_OF_ANNOTATORS
+        ),
         "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
     }

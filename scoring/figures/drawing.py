@@ -1,7 +1,7 @@
 """The figures: scores against shots, differences, curves of learning, items."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from textwrap import fill
 from typing import Any
@@ -51,7 +51,13 @@ DODGED_MARK = "*"
 MOST_ASIDE = 10
 
 
-def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = (), *, size: Size = PAGE) -> Figure:
+def shots_figure(
+    rows: Iterable[Row],
+    bounds: Iterable[Bound] = (),
+    task_names: Mapping[str, str] | None = None,
+    *,
+    size: Size = PAGE,
+) -> Figure:
     """S1 against shots, one panel for each policy of a task, with intervals: people as points,
     systems as lines."""
     shown = [
@@ -68,7 +74,8 @@ def shots_figure(rows: Iterable[Row], bounds: Iterable[Bound] = (), *, size: Siz
     figure, panels = new_panels(len(task_policies), "S1 (percent)", size)
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
         here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
-        set_title(panel, f"{task}, {policy}" if policy else task, size)
+        name = (task_names or {}).get(task, task)
+        set_title(panel, f"{name}, {policy}" if policy else name, size)
         _shots_panel(panel, here, looks, size)
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
     told = {

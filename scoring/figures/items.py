@@ -13,4 +13,5 @@ def draw_items(scope: Scope, choices: Choices, task: Task, form: str, size: str)
     draw, _title = FIGURES["items"]
     cells = task_cells(task, scope.studies, CellReader(choices))
     scores = item_scores(task, *cells)
-    return rendered(draw(task.slug, scores, size=SIZES[size]), form)
+    figure = draw(scope.task_names[task.slug], scores, size=SIZES[size])
+    return rendered(figure, form)

@@ -33,7 +33,7 @@ def shots_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
     if table is None:
         raise Http404
     table = shown_to(request, found, table)
-    return _response(request, "shots", form, name, table.rows, table.bounds)
+    return _response(request, "shots", form, name, table.rows, table.bounds, table.task_names)
 
 
 @require_safe
@@ -46,7 +46,9 @@ def analysis_figure(
         raise Http404
     order = {task: place for place, task in enumerate(compared.task_order)}
     drawn = sorted(kept.result[PARTS[figure]], key=lambda row: order.get(row["task"], len(order)))
-    return _response(request, figure, form, name, drawn)
+    names = compared.task_names
+    named = [{**row, "task": names.get(row["task"], row["task"])} for row in drawn]
+    return _response(request, figure, form, name, named)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -61,7 +63,8 @@ def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
         back = reverse("scoring:items", args=[scope, name])
         return large_file(request, file, CONTENT_TYPES[form], back=back)
     cells = task_cells(task, compared.studies, CellReader(choices))
-    return _response(request, "items", form, name, task.slug, item_scores(task, *cells))
+    task_name = compared.task_names[task.slug]
+    return _response(request, "items", form, name, task_name, item_scores(task, *cells))
 
 
 def _response(

@@ -43,7 +43,7 @@ class Pilot:
         cell = self.cell
         people = "simulated annotators" if cell.simulated else "annotators"
         return (
-            f"{self.annotators} {people} of the study {self.study} on {cell.task.slug}, "
+            f"{self.annotators} {people} of the study {self.study} on {cell.task}, "
             f"{cell.shots} shots"
         )
 
@@ -165,7 +165,7 @@ def _the_system(cell: Cell, name: str, method: str) -> Cell:
         return matching[0]
     there = ", ".join(f"{system.system} ({system.method})" for system in systems) or "none"
     raise BadInput(
-        f"On {cell.task.slug} with {cell.shots} shots there is not one system {name!r}; "
+        f"On {cell.task} with {cell.shots} shots there is not one system {name!r}; "
         f"there are: {there}."
     )
 

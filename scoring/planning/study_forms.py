@@ -43,7 +43,7 @@ class StartForm(forms.Form):
         cells = rows.values_list(
             "study__slug",
             "study__title",
-            "batch__task__slug",
+            "batch__task",
             "batch__training_set__shots",
         ).annotate(n=Count("pk"))
         pilots = self._cells(cells)
@@ -52,15 +52,16 @@ class StartForm(forms.Form):
         field.choices = [("", _("none: as the fields below say")), *pilots]
         self.has_any = has_tasks or bool(pilots)
 
-    def _cells(self, cells: Iterable[tuple[str, str, str, int | None, int]]) -> list[Any]:
+    def _cells(self, cells: Iterable[tuple[str, str, int, int | None, int]]) -> list[Any]:
+        enough = [cell for cell in cells if cell[-1] >= FEWEST]
+        tasks = Task.objects.in_bulk({cell[2] for cell in enough})
         return [
             (
-                f"{slug}/{task}/{shots or 0}",
+                f"{slug}/{tasks[task].slug}/{shots or 0}",
                 _("%(title)s: %(task)s, %(shots)s shots (%(count)s people)")
-                % {"title": title, "task": task, "shots": shots or 0, "count": count},
+                % {"title": title, "task": tasks[task], "shots": shots or 0, "count": count},
             )
-            for slug, title, task, shots, count in cells
-            if count >= FEWEST
+            for slug, title, task, shots, count in enough
         ]
 
     def values(self) -> tuple[dict[str, str], Pilot | None]:

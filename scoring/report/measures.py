@@ -70,7 +70,7 @@ def scoring(facts: Facts) -> Section:
 def _normalisations(facts: Facts) -> Iterator[str]:
     """Of the tasks that have one."""
     for name, words in NORMALISED.items():
-        tasks = [task.task.slug for task in facts.design.tasks if task.task.normalisation == name]
+        tasks = [str(task.task) for task in facts.design.tasks if task.task.normalisation == name]
         if tasks:
             yield f"On {listed(tasks)}, answers and references were compared {words}."
 
@@ -79,7 +79,7 @@ def _gold(facts: Facts) -> Iterator[str]:
     for task in facts.design.tasks:
         for correction in task.corrections:
             yield (
-                f"The reference answers of {task.task.slug} were corrected on {day(correction.at)} "
+                f"The reference answers of {task.task} were corrected on {day(correction.at)} "
                 f"(version {correction.number}): {correction.reason.rstrip('.')}. Annotators saw, "
                 f"and were screened by, version {task.shown_gold}; scores are at version "
                 f"{task.scored_gold}."
@@ -239,7 +239,7 @@ def data(facts: Facts) -> Section:
         "Data and their terms",
         (
             *filter(str.strip, terms.splitlines()),
-            *(f"Known problems of {task.task.slug}: {' '.join(task.warnings)}" for task in warned),
+            *(f"Known problems of {task.task}: {' '.join(task.warnings)}" for task in warned),
         ),
     )
 

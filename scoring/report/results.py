@@ -1,7 +1,7 @@
 """What a study measured: its cells, and its tests against systems and between shots. Every
 figure comes from the code of the comparison."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from operator import itemgetter
@@ -114,7 +114,7 @@ def results(study: Study, *, simulated: bool = False, with_agreement: bool = Fal
     if with_agreement and not accords:
         accords = _computed_accords(cells, choices)
     there = {(cell.task.pk, cell.shots) for cell in cells}
-    return Results(
+    computed = Results(
         cells=_cell_facts(cells, everybody, choices, _floors(scope, reader), accords),
         systems=tuple(cell_row(cell, choices) for cell in systems),
         tests=tuple(
@@ -126,10 +126,37 @@ def results(study: Study, *, simulated: bool = False, with_agreement: bool = Fal
         seed=choices.seed,
         seconds_an_item=_seconds_an_item(cells),
         emptied=tuple(
-            f"{cell.task.slug}, {cell.shots} shots"
+            f"{scope.task_names[cell.task.slug]}, {cell.shots} shots"
             for cell in everybody
             if (cell.task.pk, cell.shots) not in there and cell.answered.any()
         ),
+    )
+    return _with_task_names(computed, scope.task_names)
+
+
+def _with_task_names(results: Results, names: Mapping[str, str]) -> Results:
+    """A report is read: its figures are under names where the comparison has slugs."""
+
+    def read(row: Row) -> Row:
+        return replace(row, task=names[row.task])
+
+    def read_test(test: Difference) -> Difference:
+        return replace(test, task=names[test.task])
+
+    cells = (
+        replace(
+            cell,
+            row=read(cell.row),
+            with_excluded=read(cell.with_excluded) if cell.with_excluded else None,
+        )
+        for cell in results.cells
+    )
+    return replace(
+        results,
+        cells=tuple(cells),
+        systems=tuple(map(read, results.systems)),
+        tests=tuple(map(read_test, results.tests)),
+        changes=tuple(map(read_test, results.changes)),
     )
 
 

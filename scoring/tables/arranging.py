@@ -94,7 +94,7 @@ def _by_value(lines: Sequence[Line], column: Column, *, descending: bool) -> lis
     empty = [line for line in lines if line.cell(column).value is None]
 
     def place(line: Line) -> tuple[bool, float, str]:
-        value = line.cell(column).value
+        value = column.named(line.cell(column).value)
         if isinstance(value, int | float):
             return False, float(value), ""
         return True, 0.0, str(value).casefold()

@@ -33,8 +33,8 @@ class Part:
     def value(self, cell: Cell) -> Value:
         if self.name != "figure":
             return getattr(cell, self.name) or None
-        text = f"{cell.value} [{cell.note}]" if cell.note else cell.value
-        return text
+        value = self.column.named(cell.value)
+        return f"{value} [{cell.note}]" if cell.note else value
 
     @property
     def format(self) -> str:

@@ -52,6 +52,8 @@ class Column:
     # What the address says once a click on the heading has sorted by it.
     order: str = ""
     group: Group | None = None
+    # Of values that readers know by another name; exports have the values.
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def full_heading(self) -> str:
@@ -63,7 +65,11 @@ class Column:
         task = self.group.heading if self.group else ""
         return " ".join(part for part in (task, self.full_heading) if part)
 
+    def named(self, value: Value) -> Value:
+        return self.names.get(value, value) if isinstance(value, str) else value
+
     def read(self, value: Value) -> str:
+        value = self.named(value)
         if value is None:
             return MISSING if self.is_number else ""
         if isinstance(value, bool):
@@ -279,6 +285,14 @@ class Table:
         return replace(
             self, columns=tuple(column for column in self.columns if column.key not in keys)
         )
+
+    def with_names(self, key: str, names: Mapping[str, str]) -> "Table":
+        """With what readers call the values of one column."""
+        columns, further = (
+            tuple(replace(each, names=names) if each.key == key else each for each in those)
+            for those in (self.columns, self.further)
+        )
+        return replace(self, columns=columns, further=further)
 
     def without_empty_texts(self) -> "Table":
         return self.without(

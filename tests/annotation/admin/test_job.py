@@ -69,7 +69,10 @@ def test_lets_nobody_write_a_job(admin_client: Client, job: Job) -> None:
 def test_links_an_import_with_its_benchmark(admin_client: Client, job: Job) -> None:
     benchmark = make.benchmark("clues")
     task = {"slug": "sst2", "kind": "choice", "shot_sets": 15, "findings": [{}, {}]}
-    Job.objects.update(state="done", result={"benchmark": "clues", "tasks": [task]})
+    named = {**task, "slug": "mnli", "name": "MNLI"}
+    Job.objects.update(state="done", result={"benchmark": "clues", "tasks": [task, named]})
     page = admin_client.get(address(job)).content.decode()
     assert reverse("admin:annotation_benchmark_change", args=[benchmark.pk]) in page
     assert "sst2" in page
+    assert "MNLI" in page
+    assert "mnli" not in page

@@ -123,8 +123,8 @@ def test_goes_by_the_stored_state_not_by_the_one_in_memory(study: Study, task: T
 
 
 def test_refuses_a_task_of_another_benchmark(study: Study) -> None:
-    with pytest.raises(BadInput, match="another benchmark"):
-        make_batches(study, tasks=[make.task()], shots=[0], chains=None, wanted=1)
+    with pytest.raises(BadInput, match="SST-2 belongs to another benchmark"):
+        make_batches(study, tasks=[make.task(name="SST-2")], shots=[0], chains=None, wanted=1)
 
 
 def test_refuses_a_batch_for_nobody(study: Study, task: Task) -> None:

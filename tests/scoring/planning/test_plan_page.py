@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Channel, ItemSet, Study
+from annotation.models import Channel, ItemSet, Study, Task
 from scoring.planning.assumptions import Assumptions, Contrast
 from scoring.planning.pilots import read_pilot
 from scoring.planning.plans import make_plan
@@ -97,10 +97,12 @@ def test_gives_the_plan_as_a_document(admin_client: Client) -> None:
 def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
     batch = measured.cell([3, 4, 5])
     Study.objects.update(currency="EUR", platform_fee=Decimal("33.3"))
+    Task.objects.update(name="SST-2")
     chosen = f"{batch.study.slug}/{batch.task.slug}/3"
-    assert chosen in page(admin_client)
+    assert f'{chosen}">{batch.study}: SST-2, 3 shots (3 people)' in page(admin_client)
     response = admin_client.get(PLAN, {"pilot": chosen, "budget": "99"}, follow=True)
     html = response.content.decode()
+    assert "on SST-2, 3 shots" in html
     assert f"These values are from 3 annotators of the study {batch.study}" in html
     form = response.context["form"]
     assert form.is_valid()

@@ -4,6 +4,7 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Batch, Benchmark, Channel, Exclusion, JoinAnswer, Kind, Study, Task
 from annotation.studies.lifecycle import close_study
 from annotation.work.joining import count_answer, renew_resume_link
+from scoring.report.documents import PARTS, as_text, report_on
 from scoring.report.facts import gather
 from scoring.report.methods import methods
 from scoring.report.section import Section
@@ -26,6 +27,22 @@ def text_of(study: Study, title: str = "") -> str:
 
 def simulate(batch: Batch) -> None:
     Channel.objects.filter(annotators__assignments__batch=batch).update(is_simulated=True)
+
+
+def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
+    batch = measured.cell([3, 4, 5, 6, 7], tests=6)
+    Task.objects.update(slug="sst2", name="SST-2")
+    batch.task.refresh_from_db()
+    measured.run(batch.task, wrong=2)
+    Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
+    facts = gather(Study.objects.get(pk=batch.study.pk))
+    report = report_on(facts.study)
+    text = as_text(report, PARTS)
+    assert "Items of the test: SST-2 6." in text
+    assert "SST-2" in {cell.row.task for cell in facts.results.cells}
+    assert {test.task for test in facts.results.tests} == {"SST-2"}
+    # What annotators saw above their work; this task has no title.
+    assert "sst2" not in text.replace("“sst2”", "")
 
 
 def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> None:

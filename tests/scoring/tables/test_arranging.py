@@ -104,3 +104,10 @@ def test_leaves_a_short_a_sorted_and_an_even_table_in_one_piece() -> None:
     for whole in (short, arranged(many(), sort="harbours:depth"), even):
         assert in_parts(whole, "port").parts == ()
     assert in_parts(many(), "quay").parts == ()
+
+
+def test_sorts_and_parts_by_the_names_of_values() -> None:
+    named = THREE.with_names("who", {"a": "Zadar", "b": "Brest"})
+    assert names(arranged(named, sort="harbours:who")) == ["b", "c", "a"]
+    many = table(*(line(who, 1.0) for who in "ab" * MOST_LINES)).with_names("who", {"a": "Zadar"})
+    assert [part.heading for part in in_parts(many, "who").parts] == ["Zadar", "b"]
