@@ -45,6 +45,16 @@ def test_shows_a_wrong_host_nothing_of_the_settings(settings: Settings) -> None:
     assert (status, PROGRAMMERS in page, "ALLOWED_HOSTS" in page) == (400, False, False)
 
 
+@pytest.mark.parametrize("debug", [True, False])
+def test_says_of_a_form_that_is_too_long_what_to_do(settings: Settings, debug: bool) -> None:
+    settings.DEBUG = debug
+    form = {"text": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)}
+    response = Client(raise_request_exception=False).post("/admin/login/", form)
+    page = response.content.decode()
+    assert (response.status_code, PROGRAMMERS in page) == (400, False)
+    assert "go back, shorten it" in page
+
+
 def test_shows_programmers_theirs_when_asked_for(settings: Settings) -> None:
     settings.DEBUG = settings.DEBUG_PAGES = True
     assert PROGRAMMERS in told("/nowhere/")[1]
