@@ -15,6 +15,8 @@ from annotation.work.estimating import usual_seconds
 FEW, ZERO = "few", "zero"
 # Below five people a comparison is exploratory.
 USUAL_PEOPLE = 5
+# For one example.
+LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
 
 def cell_key(task: Task, shots: int) -> str:
@@ -60,8 +62,8 @@ class BuilderForm(forms.Form):
     )
     seconds = forms.FloatField(
         label=_("Seconds for one example"),
-        min_value=1,
-        max_value=3600,
+        min_value=LEAST_SECONDS,
+        max_value=MOST_SECONDS,
         help_text=_("Used only to estimate time and cost."),
     )
 

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Batch, Item, Study, Task
 from annotation.studies.batching import PossibleBatch, add_batches, missing
+from annotation.studies.forms import LEAST_SECONDS, MOST_SECONDS
 from annotation.work.estimating import Estimate, estimate
 from annotation.work.paying import CENT
 from scoring.planning.assumptions import MOST_ITEMS, Assumptions
@@ -166,9 +167,11 @@ def _width(shots: int, batches: int, people: int, items: int) -> float | None:
 
 def seconds_for(study: Study, cost: float | None) -> float | None:
     """The time for one example at which the study's batches cost this much, with the fee: a plan
-    has one time for training and another for the test, the builder one for both."""
+    has one time for training and another for the test, the builder one for both. None where the
+    builder takes no such time."""
     examples = estimate(study, list(study.batches.all()), seconds=1).judgements
     if not cost or not examples:
         return None
     hours = cost / (1 + float(study.platform_fee) / 100) / float(study.hourly_rate)
-    return 3600 * hours / examples
+    seconds = 3600 * hours / examples
+    return seconds if LEAST_SECONDS <= seconds <= MOST_SECONDS else None

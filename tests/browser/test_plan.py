@@ -73,7 +73,7 @@ def test_makes_the_study_that_stands_there_now(
     planner.get_by_label("Short name").fill("topics-planned")
     planner.get_by_label("Channel").select_option(str(make.channel().pk))
     planner.get_by_role("button", name="Make the study").click()
-    planner.wait_for_url("**/admin/annotation/study/**")
+    planner.wait_for_url("**/studies/topics-planned/**")
     batch = Study.objects.get().batches.get()
     assert (batch.wanted, batch.test_set.items.count()) == (5, 142)
 

@@ -11,7 +11,7 @@ from annotation.models import Study, Task
 from annotation.studies.batching import possible_batches
 from annotation.studies.lifecycle import start_study
 from scoring.planning.assumptions import Assumptions
-from scoring.planning.building import Wanted, build
+from scoring.planning.building import Wanted, build, seconds_for
 from scoring.planning.designs import design_of
 from tests import make
 
@@ -54,6 +54,17 @@ def add_episode(task: Task, number: int, *, few_shot: bool) -> None:
     if few_shot:
         make.item_set(task, [training], name=f"episode-{number}-train", episode=number)
     make.item_set(task, [test], name=f"episode-{number}-test", role="test", episode=number)
+
+
+@pytest.mark.parametrize(("cost", "seconds"), [(0.6, 60), (0.001, None), (100, None), (None, None)])
+def test_finds_the_pace_at_which_the_batches_cost_what_the_plan_did(
+    study: Study, task: Task, cost: float | None, seconds: float | None
+) -> None:
+    """At 6 an hour 0.60 pays six minutes: one for each of six examples."""
+    Study.objects.update(hourly_rate=6, platform_fee=0)
+    study.refresh_from_db()
+    make.batch(study, task, zero_shot=True, wanted=1)
+    assert seconds_for(study, cost) == (seconds and pytest.approx(seconds))
 
 
 def test_adds_the_batches_that_were_ticked(admin_client: Client, study: Study, task: Task) -> None:
