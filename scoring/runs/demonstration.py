@@ -37,7 +37,8 @@ NOTE = "tuned and asked by finetune_model on {}, and stored with the demonstrati
 
 
 def load_demonstration_runs(benchmark: Benchmark, stored: Path = RUNS) -> int:
-    """A run of each system for each shot set that has none yet; returns how many were added."""
+    """A run of each system for each shot set that has none yet; returns how many were added.
+    Tasks that the benchmark lacks are passed over."""
     ruled = sum(_run_on(shot_set) for task in benchmark.tasks.all() for shot_set in _missing(task))
     return ruled + sum(_stored_runs(benchmark, stored))
 
@@ -79,8 +80,8 @@ def _stored_runs(benchmark: Benchmark, stored: Path) -> Iterator[bool]:
         tasks = {task.slug: task for task in benchmark.tasks.all()}
         done = {task.pk: _done(task, common["system"]) for task in tasks.values()}
         for line in map(json.loads, file):
-            task = tasks[line["task"]]
-            if (line["shots"], line["split"]) not in done[task.pk]:
+            task = tasks.get(line["task"])
+            if task and (line["shots"], line["split"]) not in done[task.pk]:
                 yield _store(task, common, line)
 
 
