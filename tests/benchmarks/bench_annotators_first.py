@@ -25,6 +25,7 @@ from tests.benchmarks.bench_answer import Browser, free_port, serve
 from tests.benchmarks.databases import measure_on_each
 
 WANTED_MS = {"sqlite": 1000, "postgresql": 300}
+MOST_TRIES = 10
 TEST_ITEMS = 1_000  # more than anybody answers here
 
 
@@ -34,6 +35,8 @@ class Waits:
 
     answers_ms: list[float] = field(default_factory=list)
     joins_ms: list[float] = field(default_factory=list)
+    # Answers that the server asked to be sent once more, which the page does by itself.
+    again: int = 0
     errors: int = 0
 
     def percentile(self, share: float) -> float:
@@ -59,11 +62,22 @@ class Crowd:
             await asyncio.sleep(chance.uniform(0, 2 * self._pause_s))
             began = time.perf_counter()
             try:
-                arrived = await browser.submit()
+                arrived = await self._submit(browser, waits)
             except aiohttp.ClientError:
                 arrived = False
             waits.answers_ms.append(1000 * (time.perf_counter() - began))
             waits.errors += not arrived
+
+    @staticmethod
+    async def _submit(browser: Browser, waits: Waits) -> bool:
+        for _ in range(MOST_TRIES):
+            if await browser.submit():
+                return True
+            if not browser.is_asked_again:
+                break
+            waits.again += 1
+            await asyncio.sleep(1)
+        return False
 
     @property
     def acknowledged(self) -> int:
@@ -154,15 +168,17 @@ def report(vendor: str, waits: dict[str, Waits], work: LongRun, acknowledged: in
         print(
             f"  {name:12} {len(found.answers_ms):6} answers   p50 {found.percentile(0.5):6.0f} ms"
             f"   p95 {found.percentile(0.95):6.0f} ms   p99 {found.percentile(0.99):6.0f} ms"
-            f"   max {found.percentile(1):6.0f} ms   errors {found.errors}"
+            f"   max {found.percentile(1):6.0f} ms   again {found.again}"
+            f"   errors {found.errors}"
         )
     for share in (0.5, 0.95):
         ratio = waits["beside"].percentile(share) / waits["alone"].percentile(share)
         print(f"  beside / alone, p{100 * share:.0f}: {ratio:.1f}")
     print(f"  acknowledged {acknowledged}, stored {stored}, lost {missing}")
     errors = sum(found.errors for found in waits.values())
+    again = sum(found.again for found in waits.values())
     quick = waits["beside"].percentile(0.95) < WANTED_MS[vendor]
-    print(f"  {'as wanted' if quick and not errors else 'NOT as wanted'}")
+    print(f"  {'as wanted' if quick and not errors and not again else 'NOT as wanted'}")
     return not errors and not missing and not work.unfinished
 
 

@@ -1,4 +1,6 @@
-"""The benchmark of annotators beside long work, small: nothing is refused, and nothing is lost."""
+"""The benchmark of annotators beside long work, small: nothing fails, and nothing is lost. How
+often a busy database asks for an answer once more depends on the machine, and is not judged here.
+"""
 
 import os
 import subprocess
