@@ -16,14 +16,10 @@ from transformers import AutoModelForQuestionAnswering
 
 from annotation.kinds import answer_kind
 from scoring.prompts.material import PromptExample, PromptSet
-from scoring.tuning.answered import Answered
 from scoring.tuning.encoders import context_of
-from scoring.tuning.fitting import Told, fit, in_batches
-from scoring.tuning.loading import Source
-from scoring.tuning.settings import Settings
+from scoring.tuning.fitting import in_batches
+from scoring.tuning.text_heads import Span, TextHead
 from scoring.tuning.windows import Window, mentions, padded, windows_of
-
-NOT_FOUND = "{} answers of the shots do not stand in their text, and could not be learned"
 
 
 @dataclass(frozen=True)
@@ -46,13 +42,8 @@ class Scored:
         return self.begins[self.window.nothing] + self.ends[self.window.nothing]
 
 
-class SpanFinding:
+class SpanFinding(TextHead[Lesson]):
     name = "begin and end"
-    needs_shots = True
-
-    def __init__(self, source: Source, settings: Settings) -> None:
-        self._source = source
-        self._settings = settings
 
     def problem(self, prompts: PromptSet) -> str:
         kind = answer_kind(prompts.kind)
@@ -60,39 +51,19 @@ class SpanFinding:
             return ""
         return "its answers are no pieces of the text, which begins and ends are found for"
 
-    def answer(
-        self, prompts: PromptSet, *, validation: Sequence[PromptSet], told: Told
-    ) -> Answered:
-        model = self._source.model(AutoModelForQuestionAnswering, seed=self._settings.seed)
-        lessons, not_found = self._lessons(prompts.training)
-        held = [lesson for others in validation for lesson in self._lessons(others.training)[0]]
-        fitted = fit(
-            model,
-            lessons,
-            loss_of=lambda batch: self._loss(model, batch),
-            settings=self._settings,
-            told=told,
-            validation=held,
-        )
-        return Answered(
-            answers=dict(self._answers(model, prompts)),
-            fitted=fitted,
-            notes=(NOT_FOUND.format(not_found),) if not_found else (),
-        )
+    def _new_model(self) -> Any:
+        return self._source.model(AutoModelForQuestionAnswering, seed=self._settings.seed)
 
-    def _lessons(self, shots: Sequence[PromptExample]) -> tuple[list[Lesson], int]:
-        lessons: list[Lesson] = []
-        not_found = 0
-        for shot in shots:
-            context = context_of(shot, self._source.tokenizer)
-            places = [(context.find(text), len(text)) for text in shot.answer]
-            not_found += sum(begin < 0 for begin, _ in places)
-            spans = [(begin, begin + length) for begin, length in places if begin >= 0]
-            if shot.answer and not spans:
-                continue
-            for window in windows_of(self._source, self._settings, [shot]):
-                lessons += _lessons_of(window, spans)
-        return lessons, not_found
+    def _spans(self, answers: Sequence[str], context: str) -> list[Span]:
+        """Where each first stands."""
+        places = ((context.find(text), len(text)) for text in answers)
+        return [(begin, begin + length) for begin, length in places if begin >= 0]
+
+    def _lessons_of(self, window: Window, spans: Sequence[Span]) -> list[Lesson]:
+        """One for each answer in the window; where none is, the one of no answer."""
+        tokens = [place for span in spans if (place := window.tokens_of(*span))]
+        found = [Lesson(window, first, last) for first, last in tokens]
+        return found or [Lesson(window, window.nothing, window.nothing)]
 
     def _loss(self, model: Any, batch: Sequence[Lesson]) -> Any:
         device = self._source.device
@@ -139,13 +110,6 @@ class SpanFinding:
         # Some tokenizers count the space before a word to it.
         pieces = (context[begin:end].strip() for begin, end in found)
         return tuple(dict.fromkeys(pieces))[: prompts.max_spans]
-
-
-def _lessons_of(window: Window, spans: Sequence[tuple[int, int]]) -> list[Lesson]:
-    """One for each answer in the window; where none is, the one of no answer."""
-    tokens = [place for span in spans if (place := window.tokens_of(*span))]
-    found = [Lesson(window, first, last) for first, last in tokens]
-    return found or [Lesson(window, window.nothing, window.nothing)]
 
 
 def _all_spans(scored: Scored, longest: int) -> list[tuple[int, int]]:

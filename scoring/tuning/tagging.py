@@ -14,13 +14,10 @@ import torch
 from transformers import AutoModelForTokenClassification
 
 from annotation.kinds import answer_kind
-from scoring.prompts.material import PromptExample, PromptSet
-from scoring.tuning.answered import Answered
+from scoring.prompts.material import PromptSet
 from scoring.tuning.encoders import context_of
-from scoring.tuning.fitting import Told, fit, in_batches
-from scoring.tuning.loading import Source
-from scoring.tuning.settings import Settings
-from scoring.tuning.span_finding import NOT_FOUND
+from scoring.tuning.fitting import in_batches
+from scoring.tuning.text_heads import Span, TextHead
 from scoring.tuning.windows import Window, mentions, padded, windows_of
 
 OUTSIDE, BEGIN, INSIDE = range(3)
@@ -43,53 +40,24 @@ class Tagged:
     surety: float
 
 
-class Tagging:
+class Tagging(TextHead[Lesson]):
     name = "BIO tags"
-    needs_shots = True
-
-    def __init__(self, source: Source, settings: Settings) -> None:
-        self._source = source
-        self._settings = settings
 
     def problem(self, prompts: PromptSet) -> str:
         if answer_kind(prompts.kind).takes_pieces:
             return ""
         return "its answers are no pieces of the text, whose tokens are tagged"
 
-    def answer(
-        self, prompts: PromptSet, *, validation: Sequence[PromptSet], told: Told
-    ) -> Answered:
-        model = self._source.model(
+    def _new_model(self) -> Any:
+        return self._source.model(
             AutoModelForTokenClassification, seed=self._settings.seed, num_labels=3
         )
-        lessons, not_found = self._lessons(prompts.training)
-        held = [lesson for others in validation for lesson in self._lessons(others.training)[0]]
-        fitted = fit(
-            model,
-            lessons,
-            loss_of=lambda batch: self._loss(model, batch),
-            settings=self._settings,
-            told=told,
-            validation=held,
-        )
-        return Answered(
-            answers=dict(self._answers(model, prompts)),
-            fitted=fitted,
-            notes=(NOT_FOUND.format(not_found),) if not_found else (),
-        )
 
-    def _lessons(self, shots: Sequence[PromptExample]) -> tuple[list[Lesson], int]:
-        lessons: list[Lesson] = []
-        not_found = 0
-        for shot in shots:
-            context = context_of(shot, self._source.tokenizer)
-            not_found += sum(text not in context for text in shot.answer)
-            spans = tagged_spans(shot.answer, context)
-            if shot.answer and not spans:
-                continue
-            windows = windows_of(self._source, self._settings, [shot])
-            lessons += [Lesson(window, tags_of(window, spans)) for window in windows]
-        return lessons, not_found
+    def _spans(self, answers: Sequence[str], context: str) -> list[Span]:
+        return tagged_spans(answers, context)
+
+    def _lessons_of(self, window: Window, spans: Sequence[Span]) -> list[Lesson]:
+        return [Lesson(window, tags_of(window, spans))]
 
     def _loss(self, model: Any, batch: Sequence[Lesson]) -> Any:
         inputs = padded(self._source, [lesson.window for lesson in batch])
