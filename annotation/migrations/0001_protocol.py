@@ -4,8 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+import annotation.models.assignment
 import annotation.models.study
-import annotation.models.work
 
 
 class Migration(migrations.Migration):
@@ -30,7 +30,9 @@ class Migration(migrations.Migration):
                 (
                     "pseudonym",
                     models.CharField(
-                        default=annotation.models.work.new_pseudonym, max_length=12, unique=True
+                        default=annotation.models.assignment.new_pseudonym,
+                        max_length=12,
+                        unique=True,
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),

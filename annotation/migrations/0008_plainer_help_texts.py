@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from annotation.migrations._words import ChangeWords
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -9,161 +11,166 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterField(
-            model_name="channel",
-            name="invited_only",
-            field=models.BooleanField(
-                default=False, help_text="Personal links only; a study's open link is refused."
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="link_query",
-            field=models.CharField(
-                blank=True,
-                help_text="What follows the “?” in the link that a researcher gives the platform.",
-                max_length=300,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="person_param",
-            field=models.CharField(
-                blank=True,
-                help_text="URL parameter with the person's id. Leave empty to give each browser a new id.",
-                max_length=60,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="signature_param",
-            field=models.CharField(
-                blank=True,
-                help_text="URL parameter with the platform's signature, if it signs its links.",
-                max_length=60,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="submission_param",
-            field=models.CharField(
-                blank=True,
-                help_text="URL parameter with the submission's id, if the platform has one.",
-                max_length=60,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="outcomerule",
-            name="minimum",
-            field=models.DecimalField(
-                decimal_places=2,
-                default=0,
-                help_text="The minimum that this outcome pays, in the study's currency.",
-                max_digits=8,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="contact",
-            field=models.CharField(
-                blank=True,
-                help_text="Who annotators can contact; shown on every page.",
-                max_length=200,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="drop_group_size",
-            field=models.PositiveSmallIntegerField(
-                default=5,
-                help_text="The drop applies only once this many others have finished the training.",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="expire_hours",
-            field=models.PositiveIntegerField(
-                default=24,
-                help_text="After this many hours without a sign of life the work expires.",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="idle_after_s",
-            field=models.PositiveIntegerField(
-                default=30,
-                help_text="Seconds without a sign of life after which time counts as idle.",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="item_cap_s",
-            field=models.PositiveIntegerField(
-                default=180, help_text="The most seconds paid for one example."
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="max_drop",
-            field=models.FloatField(
-                blank=True,
-                help_text="How far below the group's mean is too far. Leave empty for none.",
-                null=True,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="min_training_score",
-            field=models.FloatField(
-                blank=True,
-                help_text="Floor of the training S1, in percent. Leave empty for none.",
-                null=True,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="reading_cap_s",
-            field=models.PositiveIntegerField(
-                default=300, help_text="The most seconds paid for the task description."
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="reveal_cap_s",
-            field=models.PositiveIntegerField(
-                default=60, help_text="The most seconds paid for reading one gold answer."
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="description",
-            field=models.TextField(
-                blank=True,
-                help_text="What an annotator reads before starting. Every study needs it.",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="max_spans",
-            field=models.PositiveSmallIntegerField(
-                blank=True,
-                help_text="1 if at most one piece may be chosen, as in SQuAD.",
-                null=True,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="transfer",
-            field=models.CharField(
-                blank=True,
-                choices=[
-                    ("class", "class transfer"),
-                    ("domain", "domain transfer"),
-                    ("task", "task transfer"),
-                    ("pretraining-only", "pretraining only"),
-                ],
-                help_text="FLEX's transfer protocol, if the task has one.",
-                max_length=20,
-            ),
+        ChangeWords(
+            state_operations=[
+                migrations.AlterField(
+                    model_name="channel",
+                    name="invited_only",
+                    field=models.BooleanField(
+                        default=False,
+                        help_text="Personal links only; a study's open link is refused.",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="link_query",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="What follows the “?” in the link that a researcher gives the platform.",
+                        max_length=300,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="person_param",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="URL parameter with the person's id. Leave empty to give each browser a new id.",
+                        max_length=60,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="signature_param",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="URL parameter with the platform's signature, if it signs its links.",
+                        max_length=60,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="submission_param",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="URL parameter with the submission's id, if the platform has one.",
+                        max_length=60,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="outcomerule",
+                    name="minimum",
+                    field=models.DecimalField(
+                        decimal_places=2,
+                        default=0,
+                        help_text="The minimum that this outcome pays, in the study's currency.",
+                        max_digits=8,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="contact",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="Who annotators can contact; shown on every page.",
+                        max_length=200,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="drop_group_size",
+                    field=models.PositiveSmallIntegerField(
+                        default=5,
+                        help_text="The drop applies only once this many others have finished the training.",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="expire_hours",
+                    field=models.PositiveIntegerField(
+                        default=24,
+                        help_text="After this many hours without a sign of life the work expires.",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="idle_after_s",
+                    field=models.PositiveIntegerField(
+                        default=30,
+                        help_text="Seconds without a sign of life after which time counts as idle.",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="item_cap_s",
+                    field=models.PositiveIntegerField(
+                        default=180, help_text="The most seconds paid for one example."
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="max_drop",
+                    field=models.FloatField(
+                        blank=True,
+                        help_text="How far below the group's mean is too far. Leave empty for none.",
+                        null=True,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="min_training_score",
+                    field=models.FloatField(
+                        blank=True,
+                        help_text="Floor of the training S1, in percent. Leave empty for none.",
+                        null=True,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="reading_cap_s",
+                    field=models.PositiveIntegerField(
+                        default=300, help_text="The most seconds paid for the task description."
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="reveal_cap_s",
+                    field=models.PositiveIntegerField(
+                        default=60, help_text="The most seconds paid for reading one gold answer."
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="description",
+                    field=models.TextField(
+                        blank=True,
+                        help_text="What an annotator reads before starting. Every study needs it.",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="max_spans",
+                    field=models.PositiveSmallIntegerField(
+                        blank=True,
+                        help_text="1 if at most one piece may be chosen, as in SQuAD.",
+                        null=True,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="transfer",
+                    field=models.CharField(
+                        blank=True,
+                        choices=[
+                            ("class", "class transfer"),
+                            ("domain", "domain transfer"),
+                            ("task", "task transfer"),
+                            ("pretraining-only", "pretraining only"),
+                        ],
+                        help_text="FLEX's transfer protocol, if the task has one.",
+                        max_length=20,
+                    ),
+                ),
+            ]
         ),
     ]

@@ -4,8 +4,9 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+import annotation.models.assignment
 import annotation.models.study
-import annotation.models.work
+from annotation.migrations._words import ChangeWords
 
 
 class Migration(migrations.Migration):
@@ -15,1338 +16,1378 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterModelOptions(
-            name="annotator",
-            options={
-                "ordering": ["id"],
-                "verbose_name": "annotator",
-                "verbose_name_plural": "annotators",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="assignment",
-            options={
-                "ordering": ["id"],
-                "verbose_name": "assignment",
-                "verbose_name_plural": "assignments",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="batch",
-            options={
-                "ordering": ["study", "task", "training_set__shots", "training_set__split", "id"],
-                "verbose_name": "batch",
-                "verbose_name_plural": "batches",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="benchmark",
-            options={
-                "ordering": ["name"],
-                "verbose_name": "benchmark",
-                "verbose_name_plural": "benchmarks",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="channel",
-            options={
-                "ordering": ["name"],
-                "verbose_name": "channel",
-                "verbose_name_plural": "channels",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="comment",
-            options={
-                "ordering": ["-id"],
-                "verbose_name": "comment",
-                "verbose_name_plural": "comments",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="example",
-            options={
-                "ordering": ["id"],
-                "verbose_name": "example",
-                "verbose_name_plural": "examples",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="itemset",
-            options={
-                "ordering": ["task", "role", "shots", "split", "episode", "name"],
-                "verbose_name": "item set",
-                "verbose_name_plural": "item sets",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="job",
-            options={"ordering": ["-id"], "verbose_name": "job", "verbose_name_plural": "jobs"},
-        ),
-        migrations.AlterModelOptions(
-            name="judgement",
-            options={
-                "ordering": ["assignment", "step"],
-                "verbose_name": "judgement",
-                "verbose_name_plural": "judgements",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="outcomerule",
-            options={
-                "ordering": ["study", "outcome"],
-                "verbose_name": "outcome",
-                "verbose_name_plural": "outcomes",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="study",
-            options={
-                "ordering": ["-created_at"],
-                "verbose_name": "study",
-                "verbose_name_plural": "studies",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="task",
-            options={
-                "ordering": ["benchmark", "slug"],
-                "verbose_name": "task",
-                "verbose_name_plural": "tasks",
-            },
+        ChangeWords(
+            state_operations=[
+                migrations.AlterModelOptions(
+                    name="annotator",
+                    options={
+                        "ordering": ["id"],
+                        "verbose_name": "annotator",
+                        "verbose_name_plural": "annotators",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="assignment",
+                    options={
+                        "ordering": ["id"],
+                        "verbose_name": "assignment",
+                        "verbose_name_plural": "assignments",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="batch",
+                    options={
+                        "ordering": [
+                            "study",
+                            "task",
+                            "training_set__shots",
+                            "training_set__split",
+                            "id",
+                        ],
+                        "verbose_name": "batch",
+                        "verbose_name_plural": "batches",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="benchmark",
+                    options={
+                        "ordering": ["name"],
+                        "verbose_name": "benchmark",
+                        "verbose_name_plural": "benchmarks",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="channel",
+                    options={
+                        "ordering": ["name"],
+                        "verbose_name": "channel",
+                        "verbose_name_plural": "channels",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="comment",
+                    options={
+                        "ordering": ["-id"],
+                        "verbose_name": "comment",
+                        "verbose_name_plural": "comments",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="example",
+                    options={
+                        "ordering": ["id"],
+                        "verbose_name": "example",
+                        "verbose_name_plural": "examples",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="itemset",
+                    options={
+                        "ordering": ["task", "role", "shots", "split", "episode", "name"],
+                        "verbose_name": "item set",
+                        "verbose_name_plural": "item sets",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="job",
+                    options={
+                        "ordering": ["-id"],
+                        "verbose_name": "job",
+                        "verbose_name_plural": "jobs",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="judgement",
+                    options={
+                        "ordering": ["assignment", "step"],
+                        "verbose_name": "judgement",
+                        "verbose_name_plural": "judgements",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="outcomerule",
+                    options={
+                        "ordering": ["study", "outcome"],
+                        "verbose_name": "outcome",
+                        "verbose_name_plural": "outcomes",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="study",
+                    options={
+                        "ordering": ["-created_at"],
+                        "verbose_name": "study",
+                        "verbose_name_plural": "studies",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="task",
+                    options={
+                        "ordering": ["benchmark", "slug"],
+                        "verbose_name": "task",
+                        "verbose_name_plural": "tasks",
+                    },
+                ),
+            ]
         ),
         migrations.RemoveConstraint(
             model_name="change",
             name="change_action_known",
         ),
-        migrations.AlterField(
-            model_name="annotator",
-            name="channel",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="annotators",
-                to="annotation.channel",
-                verbose_name="channel",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="annotator",
-            name="created_at",
-            field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
-        ),
-        migrations.AlterField(
-            model_name="annotator",
-            name="erased_at",
-            field=models.DateTimeField(blank=True, null=True, verbose_name="erased at"),
-        ),
-        migrations.AlterField(
-            model_name="annotator",
-            name="external_id",
-            field=models.CharField(blank=True, max_length=200, verbose_name="external id"),
-        ),
-        migrations.AlterField(
-            model_name="annotator",
-            name="identity_hash",
-            field=models.CharField(max_length=64, verbose_name="hash of the identity"),
-        ),
-        migrations.AlterField(
-            model_name="annotator",
-            name="pseudonym",
-            field=models.CharField(
-                default=annotation.models.work.new_pseudonym,
-                max_length=12,
-                unique=True,
-                verbose_name="pseudonym",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="amount",
-            field=models.DecimalField(
-                blank=True, decimal_places=2, max_digits=8, null=True, verbose_name="amount"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="annotator",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="assignments",
-                to="annotation.annotator",
-                verbose_name="annotator",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="batch",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="assignments",
-                to="annotation.batch",
-                verbose_name="batch",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="browser_hash",
-            field=models.CharField(
-                blank=True,
-                db_index=True,
-                default="",
-                max_length=64,
-                verbose_name="hash of the browser",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="consented_at",
-            field=models.DateTimeField(blank=True, null=True, verbose_name="consented at"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="ended_by_closing",
-            field=models.BooleanField(default=False, verbose_name="ended by closing"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="exposure_key",
-            field=models.CharField(max_length=64, verbose_name="exposure key"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="finished_at",
-            field=models.DateTimeField(blank=True, null=True, verbose_name="finished at"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="joined_at",
-            field=models.DateTimeField(verbose_name="joined at"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="order_seed",
-            field=models.CharField(max_length=32, verbose_name="seed of the order"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="outcome",
-            field=models.CharField(
-                blank=True,
-                choices=[
-                    ("completed", "completed"),
-                    ("screened_out", "screened out"),
-                    ("withdrawn", "withdrawn"),
-                    ("expired", "expired"),
-                    ("displaced", "displaced"),
-                    ("declined", "declined"),
-                ],
-                default="",
-                max_length=12,
-                verbose_name="outcome",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="paid_ms",
-            field=models.PositiveBigIntegerField(default=0, verbose_name="paid time (ms)"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="resume_renewed_at",
-            field=models.DateTimeField(blank=True, null=True, verbose_name="new personal link at"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="resume_token",
-            field=models.CharField(
-                default=annotation.models.study.new_token,
-                max_length=40,
-                unique=True,
-                verbose_name="token of the personal link",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="reveal_ms",
-            field=models.PositiveBigIntegerField(
-                default=0, verbose_name="time on right answers (ms)"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="screening",
-            field=models.JSONField(blank=True, default=dict, verbose_name="basis of the screening"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="seen_at",
-            field=models.DateTimeField(verbose_name="last seen at"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="shown_at",
-            field=models.DateTimeField(blank=True, null=True, verbose_name="shown at"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="state",
-            field=models.CharField(
-                choices=[
-                    ("description", "description"),
-                    ("answering", "answering"),
-                    ("revealed", "revealed"),
-                    ("finished", "finished"),
-                ],
-                default="description",
-                max_length=11,
-                verbose_name="state",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="step",
-            field=models.PositiveIntegerField(default=0, verbose_name="step"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="study",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="assignments",
-                to="annotation.study",
-                verbose_name="study",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="submission_id",
-            field=models.CharField(blank=True, max_length=200, verbose_name="submission id"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="training_ended_at",
-            field=models.DateTimeField(blank=True, null=True, verbose_name="training ended at"),
-        ),
-        migrations.AlterField(
-            model_name="assignment",
-            name="training_score",
-            field=models.FloatField(blank=True, null=True, verbose_name="training score"),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="chain",
-            field=models.PositiveIntegerField(
-                blank=True,
-                help_text="The run of shot sets that truly nest; see the audit.",
-                null=True,
-                verbose_name="chain",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="description",
-            field=models.TextField(blank=True, editable=False, verbose_name="description"),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="gold_version",
-            field=models.ForeignKey(
-                blank=True,
-                editable=False,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                to="annotation.goldversion",
-                verbose_name="gold version",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="join_token",
-            field=models.CharField(
-                default=annotation.models.study.new_token,
-                editable=False,
-                max_length=40,
-                unique=True,
-                verbose_name="token of the link",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="study",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="batches",
-                to="annotation.study",
-                verbose_name="study",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="task",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="batches",
-                to="annotation.task",
-                verbose_name="task",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="test_set",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="annotation.itemset",
-                verbose_name="test set",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="training_set",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="annotation.itemset",
-                verbose_name="training set",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="batch",
-            name="wanted",
-            field=models.PositiveIntegerField(
-                default=3, help_text="Number of annotators.", verbose_name="wanted annotators"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="benchmark",
-            name="created_at",
-            field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
-        ),
-        migrations.AlterField(
-            model_name="benchmark",
-            name="is_staged",
-            field=models.BooleanField(
-                default=False, editable=False, verbose_name="not published yet"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="benchmark",
-            name="name",
-            field=models.SlugField(max_length=80, unique=True, verbose_name="name"),
-        ),
-        migrations.AlterField(
-            model_name="benchmark",
-            name="source",
-            field=models.TextField(
-                blank=True,
-                help_text="Where the data come from, and under which terms.",
-                verbose_name="source",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="benchmark",
-            name="title",
-            field=models.CharField(blank=True, max_length=200, verbose_name="title"),
-        ),
-        migrations.AlterField(
-            model_name="change",
-            name="action",
-            field=models.CharField(
-                choices=[
-                    ("rights", "rights changed"),
-                    ("started", "started"),
-                    ("paused", "paused"),
-                    ("resumed", "resumed"),
-                    ("closed", "closed"),
-                    ("excluded", "assignment excluded"),
-                    ("exclusion_lifted", "exclusion lifted"),
-                    ("erased", "identity erased"),
-                    ("resume_link", "new resume link"),
-                    ("gold_corrected", "gold corrected"),
-                    ("place_released", "place released"),
-                    ("pay_approved", "payments approved"),
-                    ("pay_corrected", "payment corrected"),
-                    ("pay_sent", "bonuses marked as sent"),
-                    ("pay_exported", "payments exported"),
-                    ("platform", "connection to the platform changed"),
-                    ("settings", "settings changed"),
-                    ("places", "more places"),
-                    ("copied", "copied"),
-                    ("archived", "archived"),
-                    ("taken_out", "taken out of the archive"),
-                    ("ids_exported", "external ids exported"),
-                    ("bundle_exported", "bundle exported"),
-                ],
-                max_length=16,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="completion_url",
-            field=models.CharField(
-                blank=True,
-                help_text="Where a finished annotator goes; {code} stands for the completion code.",
-                max_length=300,
-                verbose_name="completion address",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="invited_only",
-            field=models.BooleanField(
-                default=False,
-                help_text="Personal links only; a study's open link is refused.",
-                verbose_name="invited people only",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="is_simulated",
-            field=models.BooleanField(default=False, editable=False, verbose_name="simulated"),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="link_query",
-            field=models.CharField(
-                blank=True,
-                help_text="What follows the “?” in the link that a researcher gives the platform.",
-                max_length=300,
-                verbose_name="end of the link",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="name",
-            field=models.CharField(max_length=100, verbose_name="name"),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="person_param",
-            field=models.CharField(
-                blank=True,
-                help_text="URL parameter with the person's id. Leave empty to give each browser a new id.",
-                max_length=60,
-                verbose_name="parameter of the person",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="signature_param",
-            field=models.CharField(
-                blank=True,
-                help_text="URL parameter with the platform's signature, if it signs its links.",
-                max_length=60,
-                verbose_name="parameter of the signature",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="signature_secret",
-            field=models.CharField(
-                blank=True, max_length=200, verbose_name="secret of the signature"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="slug",
-            field=models.SlugField(max_length=60, unique=True, verbose_name="short name"),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="study_param",
-            field=models.CharField(
-                blank=True, max_length=60, verbose_name="parameter of the study"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="channel",
-            name="submission_param",
-            field=models.CharField(
-                blank=True,
-                help_text="URL parameter with the submission's id, if the platform has one.",
-                max_length=60,
-                verbose_name="parameter of the submission",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="comment",
-            name="assignment",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="comments",
-                to="annotation.assignment",
-                verbose_name="assignment",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="comment",
-            name="example",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="comments",
-                to="annotation.example",
-                verbose_name="example",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="comment",
-            name="text",
-            field=models.TextField(verbose_name="text"),
-        ),
-        migrations.AlterField(
-            model_name="comment",
-            name="written_at",
-            field=models.DateTimeField(verbose_name="written at"),
-        ),
-        migrations.AlterField(
-            model_name="example",
-            name="candidates",
-            field=models.JSONField(
-                blank=True,
-                default=list,
-                help_text="[segment, start, end] in code points, end exclusive.",
-                verbose_name="candidates",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="example",
-            name="content_hash",
-            field=models.CharField(
-                db_index=True, max_length=64, verbose_name="hash of the content"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="example",
-            name="context",
-            field=models.JSONField(help_text="List of segments.", verbose_name="context"),
-        ),
-        migrations.AlterField(
-            model_name="example",
-            name="context_hash",
-            field=models.CharField(max_length=64, verbose_name="hash of the context"),
-        ),
-        migrations.AlterField(
-            model_name="example",
-            name="identity",
-            field=models.CharField(max_length=300, verbose_name="identity"),
-        ),
-        migrations.AlterField(
-            model_name="example",
-            name="question",
-            field=models.TextField(verbose_name="question"),
-        ),
-        migrations.AlterField(
-            model_name="example",
-            name="task",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="examples",
-                to="annotation.task",
-                verbose_name="task",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="checksum",
-            field=models.CharField(max_length=64, verbose_name="checksum"),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="choices",
-            field=models.JSONField(
-                blank=True,
-                default=list,
-                help_text="The labels that it offers.",
-                verbose_name="labels",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="episode",
-            field=models.PositiveIntegerField(blank=True, null=True, verbose_name="episode"),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="examples",
-            field=models.ManyToManyField(
-                related_name="item_sets",
-                through="annotation.Item",
-                to="annotation.example",
-                verbose_name="examples",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="name",
-            field=models.SlugField(
-                help_text="Such as train-10-1, test or episode-7-test.",
-                max_length=80,
-                verbose_name="name",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="role",
-            field=models.CharField(
-                choices=[("training", "training"), ("test", "test")],
-                max_length=8,
-                verbose_name="role",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="shots",
-            field=models.PositiveIntegerField(blank=True, null=True, verbose_name="shots"),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="source_file",
-            field=models.CharField(blank=True, max_length=300, verbose_name="file"),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="split",
-            field=models.PositiveIntegerField(blank=True, null=True, verbose_name="split"),
-        ),
-        migrations.AlterField(
-            model_name="itemset",
-            name="task",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="item_sets",
-                to="annotation.task",
-                verbose_name="task",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="arguments",
-            field=models.JSONField(default=dict, verbose_name="arguments"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="attempt",
-            field=models.PositiveIntegerField(default=0, verbose_name="attempt"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="author",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                to=settings.AUTH_USER_MODEL,
-                verbose_name="author",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="cancel_requested",
-            field=models.BooleanField(default=False, verbose_name="to be cancelled"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="created_at",
-            field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="finished_at",
-            field=models.DateTimeField(blank=True, null=True, verbose_name="finished at"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="heartbeat_at",
-            field=models.DateTimeField(blank=True, null=True, verbose_name="last sign of life"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="kind",
-            field=models.CharField(max_length=60, verbose_name="kind"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="message",
-            field=models.TextField(blank=True, verbose_name="message"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="progress",
-            field=models.PositiveIntegerField(default=0, verbose_name="progress"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="result",
-            field=models.JSONField(blank=True, default=dict, verbose_name="result"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="state",
-            field=models.CharField(
-                choices=[
-                    ("queued", "queued"),
-                    ("running", "running"),
-                    ("done", "done"),
-                    ("failed", "failed"),
-                    ("cancelled", "cancelled"),
-                ],
-                default="queued",
-                max_length=9,
-                verbose_name="state",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="total",
-            field=models.PositiveIntegerField(default=0, verbose_name="total"),
-        ),
-        migrations.AlterField(
-            model_name="job",
-            name="upload",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                to="annotation.upload",
-                verbose_name="upload",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="active_ms",
-            field=models.PositiveIntegerField(
-                null=True, verbose_name="active time by the browser (ms)"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="answer",
-            field=models.JSONField(
-                help_text="List of strings; empty for none.", verbose_name="answer"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="assignment",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="judgements",
-                to="annotation.assignment",
-                verbose_name="assignment",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="browser_ms",
-            field=models.PositiveIntegerField(null=True, verbose_name="time by the browser (ms)"),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="example",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="judgements",
-                to="annotation.example",
-                verbose_name="example",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="first_action_ms",
-            field=models.PositiveIntegerField(
-                null=True, verbose_name="first action by the browser (ms)"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="paid_ms",
-            field=models.PositiveIntegerField(verbose_name="paid time (ms)"),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="pastes",
-            field=models.PositiveSmallIntegerField(null=True, verbose_name="pastes"),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="role",
-            field=models.CharField(
-                choices=[("training", "training"), ("test", "test")],
-                max_length=8,
-                verbose_name="role",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="shown_at",
-            field=models.DateTimeField(verbose_name="shown at"),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="spans",
-            field=models.JSONField(
-                default=list,
-                help_text="[segment, start, end] in code points, where pieces were selected.",
-                verbose_name="spans",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="step",
-            field=models.PositiveIntegerField(verbose_name="step"),
-        ),
-        migrations.AlterField(
-            model_name="judgement",
-            name="submitted_at",
-            field=models.DateTimeField(verbose_name="submitted at"),
-        ),
-        migrations.AlterField(
-            model_name="outcomerule",
-            name="code",
-            field=models.CharField(max_length=40, verbose_name="code"),
-        ),
-        migrations.AlterField(
-            model_name="outcomerule",
-            name="minimum",
-            field=models.DecimalField(
-                decimal_places=2,
-                default=0,
-                help_text="The minimum that this outcome pays, in the study's currency.",
-                max_digits=8,
-                verbose_name="minimum",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="outcomerule",
-            name="outcome",
-            field=models.CharField(
-                choices=[
-                    ("completed", "completed"),
-                    ("screened_out", "screened out"),
-                    ("withdrawn", "withdrawn"),
-                    ("expired", "expired"),
-                    ("displaced", "displaced"),
-                    ("declined", "declined"),
-                    ("full", "full"),
-                ],
-                max_length=12,
-                verbose_name="outcome",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="outcomerule",
-            name="pays_time",
-            field=models.BooleanField(
-                default=True,
-                help_text="Pay the time worked, at the study's rate.",
-                verbose_name="pays the time",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="outcomerule",
-            name="study",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="outcome_rules",
-                to="annotation.study",
-                verbose_name="study",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="archived_at",
-            field=models.DateTimeField(
-                blank=True, editable=False, null=True, verbose_name="archived at"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="benchmark",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="studies",
-                to="annotation.benchmark",
-                verbose_name="benchmark",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="channel",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="studies",
-                to="annotation.channel",
-                verbose_name="channel",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="closed_at",
-            field=models.DateTimeField(
-                blank=True, editable=False, null=True, verbose_name="closed at"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="consent_text",
-            field=models.TextField(blank=True, verbose_name="consent text"),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="contact",
-            field=models.CharField(
-                blank=True,
-                help_text="Who annotators can contact; shown on every page.",
-                max_length=200,
-                verbose_name="contact",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="created_at",
-            field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="currency",
-            field=models.CharField(default="USD", max_length=3, verbose_name="currency"),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="drop_group_size",
-            field=models.PositiveSmallIntegerField(
-                default=5,
-                help_text="The drop applies only once this many others have finished the training.",
-                verbose_name="people for the drop",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="drop_unit",
-            field=models.CharField(
-                choices=[("points", "points"), ("sds", "standard deviations")],
-                default="points",
-                max_length=6,
-                verbose_name="unit of the drop",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="expire_hours",
-            field=models.PositiveIntegerField(
-                default=24,
-                help_text="After this many hours without a sign of life the work expires.",
-                verbose_name="hours until it expires",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="frozen",
-            field=models.JSONField(
-                blank=True, default=dict, editable=False, verbose_name="frozen content"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="hourly_rate",
-            field=models.DecimalField(
-                decimal_places=2, default=12, max_digits=8, verbose_name="hourly rate"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="idle_after_s",
-            field=models.PositiveIntegerField(
-                default=30,
-                help_text="Seconds without a sign of life after which time counts as idle.",
-                verbose_name="seconds until idle",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="is_rehearsal",
-            field=models.BooleanField(default=False, editable=False, verbose_name="is rehearsal"),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="item_cap_s",
-            field=models.PositiveIntegerField(
-                default=180,
-                help_text="The most seconds paid for one example.",
-                verbose_name="cap for one example (s)",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="join_token",
-            field=models.CharField(
-                default=annotation.models.study.new_token,
-                editable=False,
-                max_length=40,
-                unique=True,
-                verbose_name="token of the link",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="lease_minutes",
-            field=models.PositiveIntegerField(
-                default=60,
-                help_text="How long a place is kept for somebody who does nothing.",
-                verbose_name="minutes that a place is kept",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="margin",
-            field=models.FloatField(
-                default=0,
-                help_text="In points of S1, set before the start: people and a system that differ by less are as good as one another. 0 means that only ahead and behind can be found.",
-                verbose_name="margin",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="max_drop",
-            field=models.FloatField(
-                blank=True,
-                help_text="How far below the group's mean is too far. Leave empty for none.",
-                null=True,
-                verbose_name="largest drop",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="min_training_score",
-            field=models.FloatField(
-                blank=True,
-                help_text="Floor of the training S1, in percent. Leave empty for none.",
-                null=True,
-                verbose_name="least training score",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="platform_fee",
-            field=models.DecimalField(
-                decimal_places=2,
-                default=0,
-                help_text="What the channel takes on top of the pay, in percent.",
-                max_digits=5,
-                verbose_name="fee of the platform",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="reading_cap_s",
-            field=models.PositiveIntegerField(
-                default=300,
-                help_text="The most seconds paid for the task description.",
-                verbose_name="cap for reading (s)",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="rehearses",
-            field=models.ForeignKey(
-                blank=True,
-                editable=False,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="rehearsals",
-                to="annotation.study",
-                verbose_name="rehearses",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="reveal_cap_s",
-            field=models.PositiveIntegerField(
-                default=60,
-                help_text="The most seconds paid for reading one gold answer.",
-                verbose_name="cap for a right answer (s)",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="seed",
-            field=models.PositiveBigIntegerField(
-                default=annotation.models.study.new_seed, verbose_name="seed"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="slug",
-            field=models.SlugField(max_length=80, unique=True, verbose_name="short name"),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="started_at",
-            field=models.DateTimeField(
-                blank=True, editable=False, null=True, verbose_name="started at"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="state",
-            field=models.CharField(
-                choices=[
-                    ("draft", "draft"),
-                    ("open", "open"),
-                    ("paused", "paused"),
-                    ("closed", "closed"),
-                ],
-                default="draft",
-                editable=False,
-                max_length=6,
-                verbose_name="state",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="study",
-            name="title",
-            field=models.CharField(max_length=200, verbose_name="title"),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="audit",
-            field=models.JSONField(blank=True, default=list, verbose_name="audit"),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="benchmark",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="tasks",
-                to="annotation.benchmark",
-                verbose_name="benchmark",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="description",
-            field=models.TextField(
-                blank=True,
-                help_text="What an annotator reads before starting. Every study needs it.",
-                verbose_name="description",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="direction",
-            field=models.CharField(
-                choices=[("ltr", "left to right"), ("rtl", "right to left")],
-                default="ltr",
-                max_length=3,
-                verbose_name="direction",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="exposure_key",
-            field=models.CharField(db_index=True, max_length=64, verbose_name="exposure key"),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="kind",
-            field=models.CharField(
-                choices=[
-                    ("choice", "choice"),
-                    ("spans", "spans"),
-                    ("candidate", "candidate"),
-                    ("text", "text"),
-                ],
-                max_length=10,
-                verbose_name="kind",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="language",
-            field=models.CharField(default="en", max_length=20, verbose_name="language"),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="max_spans",
-            field=models.PositiveSmallIntegerField(
-                blank=True,
-                help_text="1 if at most one piece may be chosen, as in SQuAD.",
-                null=True,
-                verbose_name="most pieces",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="name",
-            field=models.CharField(
-                blank=True,
-                help_text="The task's name in papers, such as SST-2; annotators don't see it.",
-                max_length=80,
-                verbose_name="name",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="normalisation",
-            field=models.CharField(
-                choices=[("none", "none"), ("squad", "squad")],
-                default="none",
-                help_text="How typed answers and gold are made alike before they are compared.",
-                max_length=10,
-                verbose_name="normalisation",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="reference_policy",
-            field=models.CharField(
-                choices=[("set", "set"), ("any", "any")],
-                default="any",
-                max_length=3,
-                verbose_name="reference policy",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="sampling",
-            field=models.JSONField(
-                blank=True, default=dict, editable=False, verbose_name="sampling"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="slug",
-            field=models.SlugField(max_length=80, verbose_name="short name"),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="title",
-            field=models.CharField(
-                blank=True,
-                help_text="What annotators see above their work.",
-                max_length=200,
-                verbose_name="title",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="task",
-            name="transfer",
-            field=models.CharField(
-                blank=True,
-                choices=[
-                    ("class", "class transfer"),
-                    ("domain", "domain transfer"),
-                    ("task", "task transfer"),
-                    ("pretraining-only", "pretraining only"),
-                ],
-                help_text="FLEX's transfer protocol, if the task has one.",
-                max_length=20,
-                verbose_name="transfer protocol",
-            ),
+        ChangeWords(
+            state_operations=[
+                migrations.AlterField(
+                    model_name="annotator",
+                    name="channel",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="annotators",
+                        to="annotation.channel",
+                        verbose_name="channel",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="annotator",
+                    name="created_at",
+                    field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
+                ),
+                migrations.AlterField(
+                    model_name="annotator",
+                    name="erased_at",
+                    field=models.DateTimeField(blank=True, null=True, verbose_name="erased at"),
+                ),
+                migrations.AlterField(
+                    model_name="annotator",
+                    name="external_id",
+                    field=models.CharField(blank=True, max_length=200, verbose_name="external id"),
+                ),
+                migrations.AlterField(
+                    model_name="annotator",
+                    name="identity_hash",
+                    field=models.CharField(max_length=64, verbose_name="hash of the identity"),
+                ),
+                migrations.AlterField(
+                    model_name="annotator",
+                    name="pseudonym",
+                    field=models.CharField(
+                        default=annotation.models.assignment.new_pseudonym,
+                        max_length=12,
+                        unique=True,
+                        verbose_name="pseudonym",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="amount",
+                    field=models.DecimalField(
+                        blank=True, decimal_places=2, max_digits=8, null=True, verbose_name="amount"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="annotator",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to="annotation.annotator",
+                        verbose_name="annotator",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="batch",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to="annotation.batch",
+                        verbose_name="batch",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="browser_hash",
+                    field=models.CharField(
+                        blank=True,
+                        db_index=True,
+                        default="",
+                        max_length=64,
+                        verbose_name="hash of the browser",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="consented_at",
+                    field=models.DateTimeField(blank=True, null=True, verbose_name="consented at"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="ended_by_closing",
+                    field=models.BooleanField(default=False, verbose_name="ended by closing"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="exposure_key",
+                    field=models.CharField(max_length=64, verbose_name="exposure key"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="finished_at",
+                    field=models.DateTimeField(blank=True, null=True, verbose_name="finished at"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="joined_at",
+                    field=models.DateTimeField(verbose_name="joined at"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="order_seed",
+                    field=models.CharField(max_length=32, verbose_name="seed of the order"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="outcome",
+                    field=models.CharField(
+                        blank=True,
+                        choices=[
+                            ("completed", "completed"),
+                            ("screened_out", "screened out"),
+                            ("withdrawn", "withdrawn"),
+                            ("expired", "expired"),
+                            ("displaced", "displaced"),
+                            ("declined", "declined"),
+                        ],
+                        default="",
+                        max_length=12,
+                        verbose_name="outcome",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="paid_ms",
+                    field=models.PositiveBigIntegerField(default=0, verbose_name="paid time (ms)"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="resume_renewed_at",
+                    field=models.DateTimeField(
+                        blank=True, null=True, verbose_name="new personal link at"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="resume_token",
+                    field=models.CharField(
+                        default=annotation.models.study.new_token,
+                        max_length=40,
+                        unique=True,
+                        verbose_name="token of the personal link",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="reveal_ms",
+                    field=models.PositiveBigIntegerField(
+                        default=0, verbose_name="time on right answers (ms)"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="screening",
+                    field=models.JSONField(
+                        blank=True, default=dict, verbose_name="basis of the screening"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="seen_at",
+                    field=models.DateTimeField(verbose_name="last seen at"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="shown_at",
+                    field=models.DateTimeField(blank=True, null=True, verbose_name="shown at"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="state",
+                    field=models.CharField(
+                        choices=[
+                            ("description", "description"),
+                            ("answering", "answering"),
+                            ("revealed", "revealed"),
+                            ("finished", "finished"),
+                        ],
+                        default="description",
+                        max_length=11,
+                        verbose_name="state",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="step",
+                    field=models.PositiveIntegerField(default=0, verbose_name="step"),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="study",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to="annotation.study",
+                        verbose_name="study",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="submission_id",
+                    field=models.CharField(
+                        blank=True, max_length=200, verbose_name="submission id"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="training_ended_at",
+                    field=models.DateTimeField(
+                        blank=True, null=True, verbose_name="training ended at"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="assignment",
+                    name="training_score",
+                    field=models.FloatField(blank=True, null=True, verbose_name="training score"),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="chain",
+                    field=models.PositiveIntegerField(
+                        blank=True,
+                        help_text="The run of shot sets that truly nest; see the audit.",
+                        null=True,
+                        verbose_name="chain",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="description",
+                    field=models.TextField(blank=True, editable=False, verbose_name="description"),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="gold_version",
+                    field=models.ForeignKey(
+                        blank=True,
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="annotation.goldversion",
+                        verbose_name="gold version",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="join_token",
+                    field=models.CharField(
+                        default=annotation.models.study.new_token,
+                        editable=False,
+                        max_length=40,
+                        unique=True,
+                        verbose_name="token of the link",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="study",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="batches",
+                        to="annotation.study",
+                        verbose_name="study",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="task",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="batches",
+                        to="annotation.task",
+                        verbose_name="task",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="test_set",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.itemset",
+                        verbose_name="test set",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="training_set",
+                    field=models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.itemset",
+                        verbose_name="training set",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="batch",
+                    name="wanted",
+                    field=models.PositiveIntegerField(
+                        default=3,
+                        help_text="Number of annotators.",
+                        verbose_name="wanted annotators",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="benchmark",
+                    name="created_at",
+                    field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
+                ),
+                migrations.AlterField(
+                    model_name="benchmark",
+                    name="is_staged",
+                    field=models.BooleanField(
+                        default=False, editable=False, verbose_name="not published yet"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="benchmark",
+                    name="name",
+                    field=models.SlugField(max_length=80, unique=True, verbose_name="name"),
+                ),
+                migrations.AlterField(
+                    model_name="benchmark",
+                    name="source",
+                    field=models.TextField(
+                        blank=True,
+                        help_text="Where the data come from, and under which terms.",
+                        verbose_name="source",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="benchmark",
+                    name="title",
+                    field=models.CharField(blank=True, max_length=200, verbose_name="title"),
+                ),
+                migrations.AlterField(
+                    model_name="change",
+                    name="action",
+                    field=models.CharField(
+                        choices=[
+                            ("rights", "rights changed"),
+                            ("started", "started"),
+                            ("paused", "paused"),
+                            ("resumed", "resumed"),
+                            ("closed", "closed"),
+                            ("excluded", "assignment excluded"),
+                            ("exclusion_lifted", "exclusion lifted"),
+                            ("erased", "identity erased"),
+                            ("resume_link", "new resume link"),
+                            ("gold_corrected", "gold corrected"),
+                            ("place_released", "place released"),
+                            ("pay_approved", "payments approved"),
+                            ("pay_corrected", "payment corrected"),
+                            ("pay_sent", "bonuses marked as sent"),
+                            ("pay_exported", "payments exported"),
+                            ("platform", "connection to the platform changed"),
+                            ("settings", "settings changed"),
+                            ("places", "more places"),
+                            ("copied", "copied"),
+                            ("archived", "archived"),
+                            ("taken_out", "taken out of the archive"),
+                            ("ids_exported", "external ids exported"),
+                            ("bundle_exported", "bundle exported"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="completion_url",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="Where a finished annotator goes; {code} stands for the completion code.",
+                        max_length=300,
+                        verbose_name="completion address",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="invited_only",
+                    field=models.BooleanField(
+                        default=False,
+                        help_text="Personal links only; a study's open link is refused.",
+                        verbose_name="invited people only",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="is_simulated",
+                    field=models.BooleanField(
+                        default=False, editable=False, verbose_name="simulated"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="link_query",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="What follows the “?” in the link that a researcher gives the platform.",
+                        max_length=300,
+                        verbose_name="end of the link",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="name",
+                    field=models.CharField(max_length=100, verbose_name="name"),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="person_param",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="URL parameter with the person's id. Leave empty to give each browser a new id.",
+                        max_length=60,
+                        verbose_name="parameter of the person",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="signature_param",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="URL parameter with the platform's signature, if it signs its links.",
+                        max_length=60,
+                        verbose_name="parameter of the signature",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="signature_secret",
+                    field=models.CharField(
+                        blank=True, max_length=200, verbose_name="secret of the signature"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="slug",
+                    field=models.SlugField(max_length=60, unique=True, verbose_name="short name"),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="study_param",
+                    field=models.CharField(
+                        blank=True, max_length=60, verbose_name="parameter of the study"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="channel",
+                    name="submission_param",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="URL parameter with the submission's id, if the platform has one.",
+                        max_length=60,
+                        verbose_name="parameter of the submission",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="comment",
+                    name="assignment",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="comments",
+                        to="annotation.assignment",
+                        verbose_name="assignment",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="comment",
+                    name="example",
+                    field=models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="comments",
+                        to="annotation.example",
+                        verbose_name="example",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="comment",
+                    name="text",
+                    field=models.TextField(verbose_name="text"),
+                ),
+                migrations.AlterField(
+                    model_name="comment",
+                    name="written_at",
+                    field=models.DateTimeField(verbose_name="written at"),
+                ),
+                migrations.AlterField(
+                    model_name="example",
+                    name="candidates",
+                    field=models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="[segment, start, end] in code points, end exclusive.",
+                        verbose_name="candidates",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="example",
+                    name="content_hash",
+                    field=models.CharField(
+                        db_index=True, max_length=64, verbose_name="hash of the content"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="example",
+                    name="context",
+                    field=models.JSONField(help_text="List of segments.", verbose_name="context"),
+                ),
+                migrations.AlterField(
+                    model_name="example",
+                    name="context_hash",
+                    field=models.CharField(max_length=64, verbose_name="hash of the context"),
+                ),
+                migrations.AlterField(
+                    model_name="example",
+                    name="identity",
+                    field=models.CharField(max_length=300, verbose_name="identity"),
+                ),
+                migrations.AlterField(
+                    model_name="example",
+                    name="question",
+                    field=models.TextField(verbose_name="question"),
+                ),
+                migrations.AlterField(
+                    model_name="example",
+                    name="task",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="examples",
+                        to="annotation.task",
+                        verbose_name="task",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="checksum",
+                    field=models.CharField(max_length=64, verbose_name="checksum"),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="choices",
+                    field=models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="The labels that it offers.",
+                        verbose_name="labels",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="episode",
+                    field=models.PositiveIntegerField(
+                        blank=True, null=True, verbose_name="episode"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="examples",
+                    field=models.ManyToManyField(
+                        related_name="item_sets",
+                        through="annotation.Item",
+                        to="annotation.example",
+                        verbose_name="examples",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="name",
+                    field=models.SlugField(
+                        help_text="Such as train-10-1, test or episode-7-test.",
+                        max_length=80,
+                        verbose_name="name",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="role",
+                    field=models.CharField(
+                        choices=[("training", "training"), ("test", "test")],
+                        max_length=8,
+                        verbose_name="role",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="shots",
+                    field=models.PositiveIntegerField(blank=True, null=True, verbose_name="shots"),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="source_file",
+                    field=models.CharField(blank=True, max_length=300, verbose_name="file"),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="split",
+                    field=models.PositiveIntegerField(blank=True, null=True, verbose_name="split"),
+                ),
+                migrations.AlterField(
+                    model_name="itemset",
+                    name="task",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="item_sets",
+                        to="annotation.task",
+                        verbose_name="task",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="arguments",
+                    field=models.JSONField(default=dict, verbose_name="arguments"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="attempt",
+                    field=models.PositiveIntegerField(default=0, verbose_name="attempt"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="author",
+                    field=models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="author",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="cancel_requested",
+                    field=models.BooleanField(default=False, verbose_name="to be cancelled"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="created_at",
+                    field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="finished_at",
+                    field=models.DateTimeField(blank=True, null=True, verbose_name="finished at"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="heartbeat_at",
+                    field=models.DateTimeField(
+                        blank=True, null=True, verbose_name="last sign of life"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="kind",
+                    field=models.CharField(max_length=60, verbose_name="kind"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="message",
+                    field=models.TextField(blank=True, verbose_name="message"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="progress",
+                    field=models.PositiveIntegerField(default=0, verbose_name="progress"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="result",
+                    field=models.JSONField(blank=True, default=dict, verbose_name="result"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="state",
+                    field=models.CharField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("running", "running"),
+                            ("done", "done"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="queued",
+                        max_length=9,
+                        verbose_name="state",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="total",
+                    field=models.PositiveIntegerField(default=0, verbose_name="total"),
+                ),
+                migrations.AlterField(
+                    model_name="job",
+                    name="upload",
+                    field=models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to="annotation.upload",
+                        verbose_name="upload",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="active_ms",
+                    field=models.PositiveIntegerField(
+                        null=True, verbose_name="active time by the browser (ms)"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="answer",
+                    field=models.JSONField(
+                        help_text="List of strings; empty for none.", verbose_name="answer"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="assignment",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judgements",
+                        to="annotation.assignment",
+                        verbose_name="assignment",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="browser_ms",
+                    field=models.PositiveIntegerField(
+                        null=True, verbose_name="time by the browser (ms)"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="example",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judgements",
+                        to="annotation.example",
+                        verbose_name="example",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="first_action_ms",
+                    field=models.PositiveIntegerField(
+                        null=True, verbose_name="first action by the browser (ms)"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="paid_ms",
+                    field=models.PositiveIntegerField(verbose_name="paid time (ms)"),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="pastes",
+                    field=models.PositiveSmallIntegerField(null=True, verbose_name="pastes"),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="role",
+                    field=models.CharField(
+                        choices=[("training", "training"), ("test", "test")],
+                        max_length=8,
+                        verbose_name="role",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="shown_at",
+                    field=models.DateTimeField(verbose_name="shown at"),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="spans",
+                    field=models.JSONField(
+                        default=list,
+                        help_text="[segment, start, end] in code points, where pieces were selected.",
+                        verbose_name="spans",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="step",
+                    field=models.PositiveIntegerField(verbose_name="step"),
+                ),
+                migrations.AlterField(
+                    model_name="judgement",
+                    name="submitted_at",
+                    field=models.DateTimeField(verbose_name="submitted at"),
+                ),
+                migrations.AlterField(
+                    model_name="outcomerule",
+                    name="code",
+                    field=models.CharField(max_length=40, verbose_name="code"),
+                ),
+                migrations.AlterField(
+                    model_name="outcomerule",
+                    name="minimum",
+                    field=models.DecimalField(
+                        decimal_places=2,
+                        default=0,
+                        help_text="The minimum that this outcome pays, in the study's currency.",
+                        max_digits=8,
+                        verbose_name="minimum",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="outcomerule",
+                    name="outcome",
+                    field=models.CharField(
+                        choices=[
+                            ("completed", "completed"),
+                            ("screened_out", "screened out"),
+                            ("withdrawn", "withdrawn"),
+                            ("expired", "expired"),
+                            ("displaced", "displaced"),
+                            ("declined", "declined"),
+                            ("full", "full"),
+                        ],
+                        max_length=12,
+                        verbose_name="outcome",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="outcomerule",
+                    name="pays_time",
+                    field=models.BooleanField(
+                        default=True,
+                        help_text="Pay the time worked, at the study's rate.",
+                        verbose_name="pays the time",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="outcomerule",
+                    name="study",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="outcome_rules",
+                        to="annotation.study",
+                        verbose_name="study",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="archived_at",
+                    field=models.DateTimeField(
+                        blank=True, editable=False, null=True, verbose_name="archived at"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="benchmark",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="studies",
+                        to="annotation.benchmark",
+                        verbose_name="benchmark",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="channel",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="studies",
+                        to="annotation.channel",
+                        verbose_name="channel",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="closed_at",
+                    field=models.DateTimeField(
+                        blank=True, editable=False, null=True, verbose_name="closed at"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="consent_text",
+                    field=models.TextField(blank=True, verbose_name="consent text"),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="contact",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="Who annotators can contact; shown on every page.",
+                        max_length=200,
+                        verbose_name="contact",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="created_at",
+                    field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="currency",
+                    field=models.CharField(default="USD", max_length=3, verbose_name="currency"),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="drop_group_size",
+                    field=models.PositiveSmallIntegerField(
+                        default=5,
+                        help_text="The drop applies only once this many others have finished the training.",
+                        verbose_name="people for the drop",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="drop_unit",
+                    field=models.CharField(
+                        choices=[("points", "points"), ("sds", "standard deviations")],
+                        default="points",
+                        max_length=6,
+                        verbose_name="unit of the drop",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="expire_hours",
+                    field=models.PositiveIntegerField(
+                        default=24,
+                        help_text="After this many hours without a sign of life the work expires.",
+                        verbose_name="hours until it expires",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="frozen",
+                    field=models.JSONField(
+                        blank=True, default=dict, editable=False, verbose_name="frozen content"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="hourly_rate",
+                    field=models.DecimalField(
+                        decimal_places=2, default=12, max_digits=8, verbose_name="hourly rate"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="idle_after_s",
+                    field=models.PositiveIntegerField(
+                        default=30,
+                        help_text="Seconds without a sign of life after which time counts as idle.",
+                        verbose_name="seconds until idle",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="is_rehearsal",
+                    field=models.BooleanField(
+                        default=False, editable=False, verbose_name="is rehearsal"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="item_cap_s",
+                    field=models.PositiveIntegerField(
+                        default=180,
+                        help_text="The most seconds paid for one example.",
+                        verbose_name="cap for one example (s)",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="join_token",
+                    field=models.CharField(
+                        default=annotation.models.study.new_token,
+                        editable=False,
+                        max_length=40,
+                        unique=True,
+                        verbose_name="token of the link",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="lease_minutes",
+                    field=models.PositiveIntegerField(
+                        default=60,
+                        help_text="How long a place is kept for somebody who does nothing.",
+                        verbose_name="minutes that a place is kept",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="margin",
+                    field=models.FloatField(
+                        default=0,
+                        help_text="In points of S1, set before the start: people and a system that differ by less are as good as one another. 0 means that only ahead and behind can be found.",
+                        verbose_name="margin",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="max_drop",
+                    field=models.FloatField(
+                        blank=True,
+                        help_text="How far below the group's mean is too far. Leave empty for none.",
+                        null=True,
+                        verbose_name="largest drop",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="min_training_score",
+                    field=models.FloatField(
+                        blank=True,
+                        help_text="Floor of the training S1, in percent. Leave empty for none.",
+                        null=True,
+                        verbose_name="least training score",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="platform_fee",
+                    field=models.DecimalField(
+                        decimal_places=2,
+                        default=0,
+                        help_text="What the channel takes on top of the pay, in percent.",
+                        max_digits=5,
+                        verbose_name="fee of the platform",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="reading_cap_s",
+                    field=models.PositiveIntegerField(
+                        default=300,
+                        help_text="The most seconds paid for the task description.",
+                        verbose_name="cap for reading (s)",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="rehearses",
+                    field=models.ForeignKey(
+                        blank=True,
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="rehearsals",
+                        to="annotation.study",
+                        verbose_name="rehearses",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="reveal_cap_s",
+                    field=models.PositiveIntegerField(
+                        default=60,
+                        help_text="The most seconds paid for reading one gold answer.",
+                        verbose_name="cap for a right answer (s)",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="seed",
+                    field=models.PositiveBigIntegerField(
+                        default=annotation.models.study.new_seed, verbose_name="seed"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="slug",
+                    field=models.SlugField(max_length=80, unique=True, verbose_name="short name"),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="started_at",
+                    field=models.DateTimeField(
+                        blank=True, editable=False, null=True, verbose_name="started at"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="state",
+                    field=models.CharField(
+                        choices=[
+                            ("draft", "draft"),
+                            ("open", "open"),
+                            ("paused", "paused"),
+                            ("closed", "closed"),
+                        ],
+                        default="draft",
+                        editable=False,
+                        max_length=6,
+                        verbose_name="state",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="study",
+                    name="title",
+                    field=models.CharField(max_length=200, verbose_name="title"),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="audit",
+                    field=models.JSONField(blank=True, default=list, verbose_name="audit"),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="benchmark",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="tasks",
+                        to="annotation.benchmark",
+                        verbose_name="benchmark",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="description",
+                    field=models.TextField(
+                        blank=True,
+                        help_text="What an annotator reads before starting. Every study needs it.",
+                        verbose_name="description",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="direction",
+                    field=models.CharField(
+                        choices=[("ltr", "left to right"), ("rtl", "right to left")],
+                        default="ltr",
+                        max_length=3,
+                        verbose_name="direction",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="exposure_key",
+                    field=models.CharField(
+                        db_index=True, max_length=64, verbose_name="exposure key"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="kind",
+                    field=models.CharField(
+                        choices=[
+                            ("choice", "choice"),
+                            ("spans", "spans"),
+                            ("candidate", "candidate"),
+                            ("text", "text"),
+                        ],
+                        max_length=10,
+                        verbose_name="kind",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="language",
+                    field=models.CharField(default="en", max_length=20, verbose_name="language"),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="max_spans",
+                    field=models.PositiveSmallIntegerField(
+                        blank=True,
+                        help_text="1 if at most one piece may be chosen, as in SQuAD.",
+                        null=True,
+                        verbose_name="most pieces",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="name",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="The task's name in papers, such as SST-2; annotators don't see it.",
+                        max_length=80,
+                        verbose_name="name",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="normalisation",
+                    field=models.CharField(
+                        choices=[("none", "none"), ("squad", "squad")],
+                        default="none",
+                        help_text="How typed answers and gold are made alike before they are compared.",
+                        max_length=10,
+                        verbose_name="normalisation",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="reference_policy",
+                    field=models.CharField(
+                        choices=[("set", "set"), ("any", "any")],
+                        default="any",
+                        max_length=3,
+                        verbose_name="reference policy",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="sampling",
+                    field=models.JSONField(
+                        blank=True, default=dict, editable=False, verbose_name="sampling"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="slug",
+                    field=models.SlugField(max_length=80, verbose_name="short name"),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="title",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="What annotators see above their work.",
+                        max_length=200,
+                        verbose_name="title",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="task",
+                    name="transfer",
+                    field=models.CharField(
+                        blank=True,
+                        choices=[
+                            ("class", "class transfer"),
+                            ("domain", "domain transfer"),
+                            ("task", "task transfer"),
+                            ("pretraining-only", "pretraining only"),
+                        ],
+                        help_text="FLEX's transfer protocol, if the task has one.",
+                        max_length=20,
+                        verbose_name="transfer protocol",
+                    ),
+                ),
+            ]
         ),
         migrations.AddConstraint(
             model_name="change",

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from annotation.migrations._words import ChangeWords
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -9,45 +11,49 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="n",
-            field=models.PositiveIntegerField(
-                blank=True,
-                help_text="Annotators for a human figure, splits for a model's.",
-                null=True,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="shots",
-            field=models.PositiveIntegerField(
-                blank=True, help_text="Leave empty for fully supervised (“all”).", null=True
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="shots",
-            field=models.PositiveIntegerField(
-                blank=True, help_text="Leave empty for fully supervised (“all”).", null=True
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="uses_labelled",
-            field=models.BooleanField(
-                blank=True,
-                help_text="Labelled data from elsewhere. Leave empty if not stated.",
-                null=True,
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="uses_unlabelled",
-            field=models.BooleanField(
-                blank=True,
-                help_text="Unlabelled data from elsewhere. Leave empty if not stated.",
-                null=True,
-            ),
+        ChangeWords(
+            state_operations=[
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="n",
+                    field=models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Annotators for a human figure, splits for a model's.",
+                        null=True,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="shots",
+                    field=models.PositiveIntegerField(
+                        blank=True, help_text="Leave empty for fully supervised (“all”).", null=True
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="shots",
+                    field=models.PositiveIntegerField(
+                        blank=True, help_text="Leave empty for fully supervised (“all”).", null=True
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="uses_labelled",
+                    field=models.BooleanField(
+                        blank=True,
+                        help_text="Labelled data from elsewhere. Leave empty if not stated.",
+                        null=True,
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="uses_unlabelled",
+                    field=models.BooleanField(
+                        blank=True,
+                        help_text="Unlabelled data from elsewhere. Leave empty if not stated.",
+                        null=True,
+                    ),
+                ),
+            ]
         ),
     ]

@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from annotation.migrations._words import ChangeWords
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -13,336 +15,357 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterModelOptions(
-            name="leaderboard",
-            options={"verbose_name": "leaderboard", "verbose_name_plural": "leaderboards"},
-        ),
-        migrations.AlterModelOptions(
-            name="reportedscore",
-            options={
-                "ordering": ["benchmark", "task", "kind", "system", "method", "shots", "id"],
-                "verbose_name": "published figure",
-                "verbose_name_plural": "published figures",
-            },
-        ),
-        migrations.AlterModelOptions(
-            name="run",
-            options={
-                "ordering": ["task", "system", "method", "shots", "split", "episode", "id"],
-                "verbose_name": "run",
-                "verbose_name_plural": "runs",
-            },
-        ),
-        migrations.AlterField(
-            model_name="boarddecision",
-            name="author",
-            field=models.ForeignKey(
-                editable=False,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                to=settings.AUTH_USER_MODEL,
-                verbose_name="author",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="boarddecision",
-            name="decided_at",
-            field=models.DateTimeField(verbose_name="decided at"),
-        ),
-        migrations.AlterField(
-            model_name="boarddecision",
-            name="run",
-            field=models.OneToOneField(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="board_decision",
-                to="scoring.run",
-                verbose_name="run",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="boarddecision",
-            name="study",
-            field=models.OneToOneField(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="board_decision",
-                to="annotation.study",
-                verbose_name="study",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="leaderboard",
-            name="benchmark",
-            field=models.OneToOneField(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="leaderboard",
-                to="annotation.benchmark",
-                verbose_name="benchmark",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="leaderboard",
-            name="is_public",
-            field=models.BooleanField(
-                default=False,
-                help_text="Anybody may read the leaderboard, without signing in.",
-                verbose_name="public",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="benchmark",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="reported_scores",
-                to="annotation.benchmark",
-                verbose_name="benchmark",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="created_at",
-            field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="kind",
-            field=models.CharField(
-                choices=[("human", "human"), ("model", "model")], max_length=5, verbose_name="kind"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="mean",
-            field=models.FloatField(verbose_name="mean"),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="method",
-            field=models.CharField(
-                blank=True,
-                choices=[
-                    ("FT", "fine-tuning"),
-                    ("PT", "prompt-based fine-tuning"),
-                    ("ICL", "in-context learning"),
-                    ("other", "other"),
-                ],
-                max_length=5,
-                verbose_name="method",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="n",
-            field=models.PositiveIntegerField(
-                blank=True,
-                help_text="Annotators for a human figure, splits for a model's.",
-                null=True,
-                verbose_name="n",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="parameters",
-            field=models.CharField(blank=True, max_length=30, verbose_name="parameters"),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="references",
-            field=models.CharField(
-                choices=[("set", "set"), ("any", "any"), ("unknown", "unknown")],
-                default="unknown",
-                max_length=7,
-                verbose_name="references",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="sd",
-            field=models.FloatField(blank=True, null=True, verbose_name="SD"),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="shots",
-            field=models.PositiveIntegerField(
-                blank=True,
-                help_text="Leave empty for fully supervised (“all”).",
-                null=True,
-                verbose_name="shots",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="source",
-            field=models.CharField(max_length=300, verbose_name="source"),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="system",
-            field=models.CharField(max_length=200, verbose_name="system"),
-        ),
-        migrations.AlterField(
-            model_name="reportedscore",
-            name="task",
-            field=models.SlugField(max_length=80, verbose_name="task"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="checksum",
-            field=models.CharField(blank=True, max_length=64, verbose_name="checksum"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="citation",
-            field=models.TextField(blank=True, verbose_name="citation"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="created_at",
-            field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="episode",
-            field=models.PositiveIntegerField(blank=True, null=True, verbose_name="episode"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="method",
-            field=models.CharField(
-                choices=[
-                    ("FT", "fine-tuning"),
-                    ("PT", "prompt-based fine-tuning"),
-                    ("ICL", "in-context learning"),
-                    ("other", "other"),
-                ],
-                max_length=5,
-                verbose_name="method",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="owner",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                to=settings.AUTH_USER_MODEL,
-                verbose_name="owner",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="parameters",
-            field=models.CharField(
-                blank=True, help_text="Such as 110M.", max_length=30, verbose_name="parameters"
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="protocol",
-            field=models.JSONField(
-                blank=True,
-                default=list,
-                help_text="List of pretraining-only, meta-trained.",
-                verbose_name="protocol",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="report",
-            field=models.JSONField(blank=True, default=dict, verbose_name="report"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="shots",
-            field=models.PositiveIntegerField(
-                blank=True,
-                help_text="Leave empty for fully supervised (“all”).",
-                null=True,
-                verbose_name="shots",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="source_format",
-            field=models.CharField(max_length=40, verbose_name="format of the source"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="source_name",
-            field=models.CharField(blank=True, max_length=300, verbose_name="name of the source"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="split",
-            field=models.PositiveIntegerField(blank=True, null=True, verbose_name="split"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="state",
-            field=models.CharField(
-                choices=[
-                    ("staged", "being imported"),
-                    ("uploading", "uploading"),
-                    ("complete", "complete"),
-                ],
-                default="uploading",
-                max_length=9,
-                verbose_name="state",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="system",
-            field=models.CharField(max_length=200, verbose_name="system"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="task",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="runs",
-                to="annotation.task",
-                verbose_name="task",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="test_set",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="runs",
-                to="annotation.itemset",
-                verbose_name="test set",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="url",
-            field=models.CharField(blank=True, max_length=500, verbose_name="address"),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="uses_labelled",
-            field=models.BooleanField(
-                blank=True,
-                help_text="Labelled data from elsewhere. Leave empty if not stated.",
-                null=True,
-                verbose_name="uses other labelled data",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="run",
-            name="uses_unlabelled",
-            field=models.BooleanField(
-                blank=True,
-                help_text="Unlabelled data from elsewhere. Leave empty if not stated.",
-                null=True,
-                verbose_name="uses other unlabelled data",
-            ),
+        ChangeWords(
+            state_operations=[
+                migrations.AlterModelOptions(
+                    name="leaderboard",
+                    options={"verbose_name": "leaderboard", "verbose_name_plural": "leaderboards"},
+                ),
+                migrations.AlterModelOptions(
+                    name="reportedscore",
+                    options={
+                        "ordering": [
+                            "benchmark",
+                            "task",
+                            "kind",
+                            "system",
+                            "method",
+                            "shots",
+                            "id",
+                        ],
+                        "verbose_name": "published figure",
+                        "verbose_name_plural": "published figures",
+                    },
+                ),
+                migrations.AlterModelOptions(
+                    name="run",
+                    options={
+                        "ordering": ["task", "system", "method", "shots", "split", "episode", "id"],
+                        "verbose_name": "run",
+                        "verbose_name_plural": "runs",
+                    },
+                ),
+                migrations.AlterField(
+                    model_name="boarddecision",
+                    name="author",
+                    field=models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="author",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="boarddecision",
+                    name="decided_at",
+                    field=models.DateTimeField(verbose_name="decided at"),
+                ),
+                migrations.AlterField(
+                    model_name="boarddecision",
+                    name="run",
+                    field=models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="board_decision",
+                        to="scoring.run",
+                        verbose_name="run",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="boarddecision",
+                    name="study",
+                    field=models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="board_decision",
+                        to="annotation.study",
+                        verbose_name="study",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="leaderboard",
+                    name="benchmark",
+                    field=models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="leaderboard",
+                        to="annotation.benchmark",
+                        verbose_name="benchmark",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="leaderboard",
+                    name="is_public",
+                    field=models.BooleanField(
+                        default=False,
+                        help_text="Anybody may read the leaderboard, without signing in.",
+                        verbose_name="public",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="benchmark",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reported_scores",
+                        to="annotation.benchmark",
+                        verbose_name="benchmark",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="created_at",
+                    field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="kind",
+                    field=models.CharField(
+                        choices=[("human", "human"), ("model", "model")],
+                        max_length=5,
+                        verbose_name="kind",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="mean",
+                    field=models.FloatField(verbose_name="mean"),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="method",
+                    field=models.CharField(
+                        blank=True,
+                        choices=[
+                            ("FT", "fine-tuning"),
+                            ("PT", "prompt-based fine-tuning"),
+                            ("ICL", "in-context learning"),
+                            ("other", "other"),
+                        ],
+                        max_length=5,
+                        verbose_name="method",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="n",
+                    field=models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Annotators for a human figure, splits for a model's.",
+                        null=True,
+                        verbose_name="n",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="parameters",
+                    field=models.CharField(blank=True, max_length=30, verbose_name="parameters"),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="references",
+                    field=models.CharField(
+                        choices=[("set", "set"), ("any", "any"), ("unknown", "unknown")],
+                        default="unknown",
+                        max_length=7,
+                        verbose_name="references",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="sd",
+                    field=models.FloatField(blank=True, null=True, verbose_name="SD"),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="shots",
+                    field=models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Leave empty for fully supervised (“all”).",
+                        null=True,
+                        verbose_name="shots",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="source",
+                    field=models.CharField(max_length=300, verbose_name="source"),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="system",
+                    field=models.CharField(max_length=200, verbose_name="system"),
+                ),
+                migrations.AlterField(
+                    model_name="reportedscore",
+                    name="task",
+                    field=models.SlugField(max_length=80, verbose_name="task"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="checksum",
+                    field=models.CharField(blank=True, max_length=64, verbose_name="checksum"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="citation",
+                    field=models.TextField(blank=True, verbose_name="citation"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="created_at",
+                    field=models.DateTimeField(auto_now_add=True, verbose_name="created at"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="episode",
+                    field=models.PositiveIntegerField(
+                        blank=True, null=True, verbose_name="episode"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="method",
+                    field=models.CharField(
+                        choices=[
+                            ("FT", "fine-tuning"),
+                            ("PT", "prompt-based fine-tuning"),
+                            ("ICL", "in-context learning"),
+                            ("other", "other"),
+                        ],
+                        max_length=5,
+                        verbose_name="method",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="owner",
+                    field=models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="owner",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="parameters",
+                    field=models.CharField(
+                        blank=True,
+                        help_text="Such as 110M.",
+                        max_length=30,
+                        verbose_name="parameters",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="protocol",
+                    field=models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="List of pretraining-only, meta-trained.",
+                        verbose_name="protocol",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="report",
+                    field=models.JSONField(blank=True, default=dict, verbose_name="report"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="shots",
+                    field=models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Leave empty for fully supervised (“all”).",
+                        null=True,
+                        verbose_name="shots",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="source_format",
+                    field=models.CharField(max_length=40, verbose_name="format of the source"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="source_name",
+                    field=models.CharField(
+                        blank=True, max_length=300, verbose_name="name of the source"
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="split",
+                    field=models.PositiveIntegerField(blank=True, null=True, verbose_name="split"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="state",
+                    field=models.CharField(
+                        choices=[
+                            ("staged", "being imported"),
+                            ("uploading", "uploading"),
+                            ("complete", "complete"),
+                        ],
+                        default="uploading",
+                        max_length=9,
+                        verbose_name="state",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="system",
+                    field=models.CharField(max_length=200, verbose_name="system"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="task",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="annotation.task",
+                        verbose_name="task",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="test_set",
+                    field=models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="annotation.itemset",
+                        verbose_name="test set",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="url",
+                    field=models.CharField(blank=True, max_length=500, verbose_name="address"),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="uses_labelled",
+                    field=models.BooleanField(
+                        blank=True,
+                        help_text="Labelled data from elsewhere. Leave empty if not stated.",
+                        null=True,
+                        verbose_name="uses other labelled data",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="run",
+                    name="uses_unlabelled",
+                    field=models.BooleanField(
+                        blank=True,
+                        help_text="Unlabelled data from elsewhere. Leave empty if not stated.",
+                        null=True,
+                        verbose_name="uses other unlabelled data",
+                    ),
+                ),
+            ]
         ),
     ]
