@@ -1,4 +1,5 @@
 from annotation.models.access import Change, ChangeAction, MemberRole, Membership
+from annotation.models.assignment import Annotator, Assignment, DeviceCode, Exclusion, WorkState
 from annotation.models.batch import Batch, Invitation
 from annotation.models.benchmark import (
     Benchmark,
@@ -17,6 +18,7 @@ from annotation.models.benchmark import (
 from annotation.models.channel import Channel
 from annotation.models.identity import IdentityKey
 from annotation.models.job import Job, JobFile, JobState, Upload
+from annotation.models.judgement import Comment, Judgement, WorkSummary
 from annotation.models.payment import (
     PaymentLine,
     Payout,
@@ -24,6 +26,7 @@ from annotation.models.payment import (
     PayoutWay,
     PayPurpose,
 )
+from annotation.models.place import JoinCount, Place
 from annotation.models.prolific import ProlificStudy, Submission, SubmissionStatus
 from annotation.models.study import (
     DropUnit,
@@ -33,18 +36,6 @@ from annotation.models.study import (
     Study,
     StudyState,
     new_token,
-)
-from annotation.models.work import (
-    Annotator,
-    Assignment,
-    Comment,
-    DeviceCode,
-    Exclusion,
-    JoinCount,
-    Judgement,
-    Place,
-    WorkState,
-    WorkSummary,
 )
 
 __all__ = [

@@ -5,8 +5,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models.assignment import Assignment
 from annotation.models.study import Study
-from annotation.models.work import Assignment
 
 
 class PayoutWay(models.TextChoices):

@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models.assignment import Assignment
 from annotation.models.study import Study, new_token
-from annotation.models.work import Assignment
 
 
 class ProlificStudy(models.Model):

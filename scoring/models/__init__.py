@@ -2,23 +2,18 @@ from scoring.models.board import BoardDecision
 from scoring.models.bundle import ImportedStudy
 from scoring.models.comparison import Comparison, Leaderboard, Part, ScoreVector
 from scoring.models.reply import Reply
+from scoring.models.reported import References, ReportedKind, ReportedScore
 from scoring.models.run import (
-    FEW,
-    FULLY_SUPERVISED,
     FinishedRun,
     Method,
     Prediction,
     ProtocolTag,
-    References,
-    ReportedKind,
-    ReportedScore,
     Run,
     RunState,
     Standing,
     method_label,
-    shots_label,
-    shots_order,
 )
+from scoring.models.shots import FEW, FULLY_SUPERVISED, shots_label, shots_order
 
 __all__ = [
     "FEW",

@@ -1,16 +1,14 @@
-"""What people do: annotators, their assignments and places, and their judgements."""
+"""Annotators and their assignments: what one of them does in one batch."""
 
 import secrets
-from datetime import datetime
 from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.batch import Batch
-from annotation.models.benchmark import Example, Role
 from annotation.models.channel import Channel
 from annotation.models.study import JoinAnswer, Outcome, Study, new_token
 
@@ -194,180 +192,6 @@ class DeviceCode(models.Model):
 
     def __str__(self) -> str:
         return f"code for a device of assignment {self.assignment_id}"
-
-
-class JoinCount(models.Model):
-    """How often a study's join was answered without an assignment: a number, and nobody in it."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="join_counts")
-    hour = models.DateTimeField()
-    answer = models.CharField(max_length=12, choices=JoinAnswer.choices)
-    count = models.PositiveIntegerField(default=0)
-
-    class Meta:
-        ordering = ["study", "hour", "answer"]
-        constraints = [
-            models.UniqueConstraint(fields=["study", "hour", "answer"], name="join_count_once"),
-            models.CheckConstraint(
-                condition=Q(answer__in=JoinAnswer.values), name="join_count_answer_known"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.count} {self.answer} at {self.hour:%Y-%m-%d %H:00}"
-
-
-class PlaceQuerySet(models.QuerySet["Place"]):
-    def claimable(self, at: datetime) -> Self:
-        """Empty, or held under a lease that has lapsed."""
-        return self.filter(kept=False).filter(Q(holder__isnull=True) | Q(lease_until__lt=at))
-
-    def taken(self, at: datetime) -> Self:
-        return self.filter(Q(kept=True) | Q(holder__isnull=False, lease_until__gte=at))
-
-
-class Place(models.Model):
-    """One of the wanted places of a batch. A join or a submit takes or renews it by a
-    conditional update of this one row, so that two people can never hold it."""
-
-    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="places")
-    number = models.PositiveIntegerField()
-    # Simulated annotators have places of their own and never take a person's.
-    simulated = models.BooleanField(default=False)
-    holder = models.OneToOneField(
-        Assignment, on_delete=models.PROTECT, null=True, blank=True, related_name="place"
-    )
-    lease_until = models.DateTimeField(null=True, blank=True)
-    # Finished work keeps its place for good.
-    kept = models.BooleanField(default=False)
-
-    objects = PlaceQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["batch", "simulated", "number"]
-        constraints = [
-            models.UniqueConstraint(fields=["batch", "simulated", "number"], name="place_once"),
-            models.CheckConstraint(
-                condition=Q(kept=False) | Q(holder__isnull=False), name="place_kept_by_somebody"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"place {self.number} of batch {self.batch_id}"
-
-
-class JudgementQuerySet(models.QuerySet["Judgement"]):
-    def of_training(self) -> Self:
-        return self.filter(role="training")
-
-    def of_test(self) -> Self:
-        return self.filter(role="test")
-
-
-class Judgement(models.Model):
-    """One submitted answer. Final: the database refuses to change or delete it.
-
-    It has no score: S1 follows from the answer and a scoring version.
-    """
-
-    assignment = models.ForeignKey(
-        Assignment,
-        on_delete=models.PROTECT,
-        related_name="judgements",
-        verbose_name=_("assignment"),
-    )
-    example = models.ForeignKey(
-        Example, on_delete=models.PROTECT, related_name="judgements", verbose_name=_("example")
-    )
-    role = models.CharField(_("role"), max_length=8, choices=Role.choices)
-    step = models.PositiveIntegerField(_("step"))
-    answer = models.JSONField(_("answer"), help_text=_("List of strings; empty for none."))
-    spans = models.JSONField(
-        _("spans"),
-        default=list,
-        help_text=_("[segment, start, end] in code points, where pieces were selected."),
-    )
-    shown_at = models.DateTimeField(_("shown at"))
-    submitted_at = models.DateTimeField(_("submitted at"))
-    paid_ms = models.PositiveIntegerField(_("paid time (ms)"))
-    # The browser's own account: beside the server's, never instead of it.
-    browser_ms = models.PositiveIntegerField(_("time by the browser (ms)"), null=True)
-    first_action_ms = models.PositiveIntegerField(_("first action by the browser (ms)"), null=True)
-    active_ms = models.PositiveIntegerField(_("active time by the browser (ms)"), null=True)
-    pastes = models.PositiveSmallIntegerField(_("pastes"), null=True)
-
-    objects = JudgementQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["assignment", "step"]
-        verbose_name = _("judgement")
-        verbose_name_plural = _("judgements")
-        constraints = [
-            models.UniqueConstraint(fields=["assignment", "example"], name="judgement_once"),
-            models.UniqueConstraint(fields=["assignment", "step"], name="judgement_step_once"),
-            models.CheckConstraint(
-                condition=Q(submitted_at__gte=F("shown_at")), name="judgement_shown_first"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"judgement {self.step} of assignment {self.assignment_id}"
-
-
-class WorkSummary(models.Model):
-    """What the judgements of one assignment come to, so that a page about many people need not
-    read them all. Made from them alone, and made again when there are more; but whether the person
-    deserves a look is as it was found when the study's people were last looked at."""
-
-    assignment = models.OneToOneField(
-        Assignment, on_delete=models.CASCADE, primary_key=True, related_name="summary"
-    )
-    # Where the assignment stood when it was made: since then anything may have come.
-    state = models.CharField(max_length=11)
-    step = models.PositiveIntegerField()
-    median_ms = models.PositiveIntegerField(null=True)
-    # Of the test's answers: how many, what share of them are the same one, how many different
-    # ones there are, and a hash of all in the order of the examples.
-    tested = models.PositiveIntegerField(default=0)
-    commonest_share = models.FloatField(default=0)
-    distinct = models.PositiveIntegerField(default=0)
-    answers_hash = models.CharField(max_length=64, blank=True, db_index=True)
-    longest_ms = models.PositiveBigIntegerField(default=0)
-    pastes = models.PositiveIntegerField(default=0)
-    is_flagged = models.BooleanField(default=False)
-
-    def __str__(self) -> str:
-        return f"summary of assignment {self.assignment_id}"
-
-
-class Comment(models.Model):
-    """What somebody wrote to the people who run the study: on an example, or on the whole.
-
-    It changes nothing else, may name test items, and is erased with the person.
-    """
-
-    assignment = models.ForeignKey(
-        Assignment, on_delete=models.PROTECT, related_name="comments", verbose_name=_("assignment")
-    )
-    example = models.ForeignKey(
-        Example,
-        on_delete=models.PROTECT,
-        null=True,
-        blank=True,
-        related_name="comments",
-        verbose_name=_("example"),
-    )
-    text = models.TextField(_("text"))
-    written_at = models.DateTimeField(_("written at"))
-
-    class Meta:
-        ordering = ["-id"]
-        verbose_name = _("comment")
-        verbose_name_plural = _("comments")
-        constraints = [models.CheckConstraint(condition=~Q(text=""), name="comment_not_empty")]
-
-    def __str__(self) -> str:
-        return f"comment {self.pk} on assignment {self.assignment_id}"
 
 
 class Exclusion(models.Model):

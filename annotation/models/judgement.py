@@ -1,0 +1,124 @@
+"""What annotators answer and write, and what their answers come to."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models.assignment import Assignment
+from annotation.models.benchmark import Example, Role
+
+
+class JudgementQuerySet(models.QuerySet["Judgement"]):
+    def of_training(self) -> Self:
+        return self.filter(role="training")
+
+    def of_test(self) -> Self:
+        return self.filter(role="test")
+
+
+class Judgement(models.Model):
+    """One submitted answer. Final: the database refuses to change or delete it.
+
+    It has no score: S1 follows from the answer and a scoring version.
+    """
+
+    assignment = models.ForeignKey(
+        Assignment,
+        on_delete=models.PROTECT,
+        related_name="judgements",
+        verbose_name=_("assignment"),
+    )
+    example = models.ForeignKey(
+        Example, on_delete=models.PROTECT, related_name="judgements", verbose_name=_("example")
+    )
+    role = models.CharField(_("role"), max_length=8, choices=Role.choices)
+    step = models.PositiveIntegerField(_("step"))
+    answer = models.JSONField(_("answer"), help_text=_("List of strings; empty for none."))
+    spans = models.JSONField(
+        _("spans"),
+        default=list,
+        help_text=_("[segment, start, end] in code points, where pieces were selected."),
+    )
+    shown_at = models.DateTimeField(_("shown at"))
+    submitted_at = models.DateTimeField(_("submitted at"))
+    paid_ms = models.PositiveIntegerField(_("paid time (ms)"))
+    # The browser's own account: beside the server's, never instead of it.
+    browser_ms = models.PositiveIntegerField(_("time by the browser (ms)"), null=True)
+    first_action_ms = models.PositiveIntegerField(_("first action by the browser (ms)"), null=True)
+    active_ms = models.PositiveIntegerField(_("active time by the browser (ms)"), null=True)
+    pastes = models.PositiveSmallIntegerField(_("pastes"), null=True)
+
+    objects = JudgementQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["assignment", "step"]
+        verbose_name = _("judgement")
+        verbose_name_plural = _("judgements")
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "example"], name="judgement_once"),
+            models.UniqueConstraint(fields=["assignment", "step"], name="judgement_step_once"),
+            models.CheckConstraint(
+                condition=Q(submitted_at__gte=F("shown_at")), name="judgement_shown_first"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"judgement {self.step} of assignment {self.assignment_id}"
+
+
+class WorkSummary(models.Model):
+    """What the judgements of one assignment come to, so that a page about many people need not
+    read them all. Made from them alone, and made again when there are more; but whether the person
+    deserves a look is as it was found when the study's people were last looked at."""
+
+    assignment = models.OneToOneField(
+        Assignment, on_delete=models.CASCADE, primary_key=True, related_name="summary"
+    )
+    # Where the assignment stood when it was made: since then anything may have come.
+    state = models.CharField(max_length=11)
+    step = models.PositiveIntegerField()
+    median_ms = models.PositiveIntegerField(null=True)
+    # Of the test's answers: how many, what share of them are the same one, how many different
+    # ones there are, and a hash of all in the order of the examples.
+    tested = models.PositiveIntegerField(default=0)
+    commonest_share = models.FloatField(default=0)
+    distinct = models.PositiveIntegerField(default=0)
+    answers_hash = models.CharField(max_length=64, blank=True, db_index=True)
+    longest_ms = models.PositiveBigIntegerField(default=0)
+    pastes = models.PositiveIntegerField(default=0)
+    is_flagged = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"summary of assignment {self.assignment_id}"
+
+
+class Comment(models.Model):
+    """What somebody wrote to the people who run the study: on an example, or on the whole.
+
+    It changes nothing else, may name test items, and is erased with the person.
+    """
+
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.PROTECT, related_name="comments", verbose_name=_("assignment")
+    )
+    example = models.ForeignKey(
+        Example,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="comments",
+        verbose_name=_("example"),
+    )
+    text = models.TextField(_("text"))
+    written_at = models.DateTimeField(_("written at"))
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = _("comment")
+        verbose_name_plural = _("comments")
+        constraints = [models.CheckConstraint(condition=~Q(text=""), name="comment_not_empty")]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk} on assignment {self.assignment_id}"

@@ -1,0 +1,113 @@
+"""Figures known only as published."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Benchmark
+from scoring.models.run import Method
+from scoring.models.shots import shots_label
+
+
+class ReportedKind(models.TextChoices):
+    HUMAN = "human", _("human")
+    MODEL = "model", _("model")
+
+
+class References(models.TextChoices):
+    """The reference policy of a published figure, which its source may not state."""
+
+    SET = "set", _("set")
+    ANY = "any", _("any")
+    UNKNOWN = "unknown", _("unknown")
+
+
+# What identifies a published figure, besides its shots.
+_FIGURE = [
+    "benchmark",
+    "task",
+    "kind",
+    "system",
+    "method",
+    "parameters",
+    "references",
+    "source",
+]
+
+_STORED_ALREADY = _("This figure is stored already: delete the stored one to correct it.")
+
+
+class ReportedScore(models.Model):
+    """A figure known only as published. In percent, as published.
+
+    The task is a slug: a figure may be for a task whose data are not imported. An import never
+    changes a figure; to correct one, delete the old row first.
+    """
+
+    benchmark = models.ForeignKey(
+        Benchmark,
+        on_delete=models.PROTECT,
+        related_name="reported_scores",
+        verbose_name=_("benchmark"),
+    )
+    task = models.SlugField(_("task"), max_length=80)
+    kind = models.CharField(_("kind"), max_length=5, choices=ReportedKind.choices)
+    system = models.CharField(_("system"), max_length=200)
+    method = models.CharField(_("method"), max_length=5, choices=Method.choices, blank=True)
+    parameters = models.CharField(_("parameters"), max_length=30, blank=True)
+    shots = models.PositiveIntegerField(
+        _("shots"), null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
+    )
+    mean = models.FloatField(_("mean"))
+    sd = models.FloatField(_("SD"), null=True, blank=True)
+    n = models.PositiveIntegerField(
+        _("n"),
+        null=True,
+        blank=True,
+        help_text=_("Annotators for a human figure, splits for a model's."),
+    )
+    references = models.CharField(
+        _("references"), max_length=7, choices=References.choices, default=References.UNKNOWN
+    )
+    source = models.CharField(_("source"), max_length=300)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        ordering = ["benchmark", "task", "kind", "system", "method", "shots", "id"]
+        verbose_name = _("published figure")
+        verbose_name_plural = _("published figures")
+        constraints = [
+            models.UniqueConstraint(
+                fields=[*_FIGURE, "shots"],
+                name="reported_score_once",
+                violation_error_message=_STORED_ALREADY,
+            ),
+            # The first constraint skips rows whose shots are null.
+            models.UniqueConstraint(
+                fields=_FIGURE,
+                condition=Q(shots__isnull=True),
+                name="reported_score_supervised_once",
+                violation_error_message=_STORED_ALREADY,
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=ReportedKind.values), name="reported_score_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(method="") | Q(method__in=Method.values),
+                name="reported_score_method_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(references__in=References.values),
+                name="reported_score_references_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(mean__gte=0, mean__lte=100), name="reported_score_in_percent"
+            ),
+            models.CheckConstraint(
+                condition=Q(sd__isnull=True) | Q(sd__gte=0), name="reported_score_sd_not_negative"
+            ),
+            models.CheckConstraint(condition=~Q(source=""), name="reported_score_names_its_source"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} · {self.task} · {shots_label(self.shots)} shots, {self.source}"
