@@ -1,21 +1,48 @@
-"""With DEBUG, Django answers what is not found or failed with a page for programmers, which shows
-settings and code. Visitors of `make run` get our own pages; DEBUG_PAGES=1 brings Django's back."""
+"""What is not found or failed, for people as a page and for programs of the API as JSON.
+
+With DEBUG, Django answers with a page for programmers, which shows settings and code. Visitors of
+`make run` get our own pages; DEBUG_PAGES=1 brings Django's back.
+"""
 
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.contrib.auth.decorators import login_not_required
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    JsonResponse,
+)
+from django.urls import resolve
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import bad_request, page_not_found, server_error
 
 # What Django's pages of this kind say of themselves, as HTML and as plain text.
 MARK = b"DEBUG = True"
 Handler = Callable[[HttpRequest], HttpResponseBase]
+API = "/api/"
+NOWHERE = gettext_lazy("There is nothing at this address.")
+SENTENCES = {
+    400: gettext_lazy("The request cannot be read."),
+    403: gettext_lazy("This needs a token, or a page that was just loaded."),
+    404: NOWHERE,
+    500: gettext_lazy("Something failed here, and was noted. Try again later."),
+}
 
 
 def show_our_own(get_response: Handler) -> Handler:
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        if not settings.DEBUG or settings.DEBUG_PAGES or MARK not in _text_of(response):
+        if settings.DEBUG_PAGES:
+            return response
+        if request.path.startswith(API) and _is_page(response):
+            return _as_json(response.status_code)
+        if not settings.DEBUG or MARK not in _text_of(response):
             return response
         if response.status_code == 404:
             return page_not_found(request, Http404())
@@ -28,3 +55,25 @@ def show_our_own(get_response: Handler) -> Handler:
 
 def _text_of(response: HttpResponseBase) -> bytes:
     return getattr(response, "content", b"") if response.status_code in (400, 404, 500) else b""
+
+
+def _is_page(response: HttpResponseBase) -> bool:
+    """Whether somebody else than the API says that the request failed."""
+    is_html = response.headers.get("Content-Type", "").startswith("text/html")
+    return is_html and response.status_code in SENTENCES
+
+
+def _as_json(status: int) -> HttpResponse:
+    return JsonResponse({"detail": SENTENCES[status]}, status=status)
+
+
+@csrf_exempt
+@login_not_required
+def nothing_in_the_api(request: HttpRequest) -> HttpResponse:
+    """Every address below /api/ that is nobody's. One that lacks its last slash is looked up with
+    it, but what was sent to it would be lost on the way."""
+    if resolve(f"{request.path_info}/").func is nothing_in_the_api:
+        return JsonResponse({"detail": NOWHERE}, status=404)
+    if request.method in ("GET", "HEAD"):
+        return HttpResponseRedirect(request.get_full_path(force_append_slash=True))
+    return JsonResponse({"detail": _("This address ends in a slash: add it.")}, status=404)

@@ -1,10 +1,11 @@
 """Every address of the installation: the apps' own pages are at the root."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config.documentation.views import documentation, picture
+from config.error_pages import nothing_in_the_api
 from config.health import healthz, readyz
 from config.metrics import metrics
 
@@ -20,4 +21,5 @@ urlpatterns = [
     path("docs/<path:page>/", documentation, name="documentation_page"),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),
+    re_path("^api/", nothing_in_the_api),
 ]

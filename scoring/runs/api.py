@@ -22,11 +22,13 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import (
     APIException,
     NotAuthenticated,
+    NotFound,
     ParseError,
     PermissionDenied,
     ValidationError,
 )
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -62,11 +64,30 @@ from scoring.runs.storing import (
 SHOWN_IDS = 10
 SHOWN_WITH = ("task__benchmark", "test_set", "owner")
 BAD = OpenApiResponse(
-    description="What is wrong with which field, or with the request as a whole (detail)."
+    {"type": "object"},
+    description="What is wrong with which field, or with the request as a whole (detail).",
 )
+# What every request may be answered with, one about a run, and one with a body.
+ANY = {
+    401: OpenApiResponse(RefusalSerializer, description="Without a token that is known."),
+    429: OpenApiResponse(RefusalSerializer, description="Too many wrong tokens from this address."),
+}
+ONE = {
+    **ANY,
+    404: OpenApiResponse(RefusalSerializer, description="No run of yours has this number."),
+}
+SENT = {
+    400: BAD,
+    413: OpenApiResponse(RefusalSerializer, description="Larger than 2.5 MB: send less at once."),
+    415: OpenApiResponse(RefusalSerializer, description="Something else than JSON."),
+}
+NO_PAGE = OpenApiResponse(RefusalSerializer, description="There is no such page.")
 CONFLICT = OpenApiResponse(RefusalSerializer, description="Refused, with the reason.")
 NOT_YOURS = OpenApiResponse(RefusalSerializer, description="Another user's run.")
-ENOUGH = OpenApiResponse(RefusalSerializer, description="As many runs as one person may finish.")
+ENOUGH = OpenApiResponse(
+    RefusalSerializer,
+    description="As many runs as one person may finish, or too many wrong tokens.",
+)
 
 
 class Conflict(APIException):
@@ -93,13 +114,24 @@ class FlatJSONParser(JSONParser):
             raise ParseError("The JSON is nested too deeply: no field needs that.") from error
 
 
+class Pages(PageNumberPagination):
+    """By a number alone, as the schema says: not “last”, nothing, or several."""
+
+    def get_page_number(self, request: Request, paginator: Any) -> int | str:
+        given = request.query_params.getlist(self.page_query_param)
+        if given and not (len(given) == 1 and given[0].isascii() and given[0].isdigit()):
+            raise NotFound(self.invalid_page_message)
+        return super().get_page_number(request, paginator)
+
+
 class RunViewSet(
     mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, GenericViewSet[Run]
 ):
     serializer_class = RunSerializer
     queryset = Run.objects.none()
     lookup_value_regex = r"\d+"
-    parser_classes = (FlatJSONParser, FormParser, MultiPartParser)
+    parser_classes = (FlatJSONParser,)
+    pagination_class = Pages
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         length = request.META.get("CONTENT_LENGTH") or "0"
@@ -124,14 +156,20 @@ class RunViewSet(
     @extend_schema(
         parameters=[
             OpenApiParameter(name, str) for name in ("benchmark", "task", "system", "state")
-        ]
+        ],
+        responses={200: RunSerializer(many=True), **ANY, 400: BAD, 404: NO_PAGE},
     )
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Your runs, and those on benchmarks that you set up; newest first."""
         return super().list(request, *args, **kwargs)
 
+    @extend_schema(responses={200: RunSerializer, **ONE})
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """A run, and how complete it is."""
+        return super().retrieve(request, *args, **kwargs)
+
     @extend_schema(
-        request=NewRunSerializer, responses={201: RunSerializer, 400: BAD, 409: CONFLICT}
+        request=NewRunSerializer, responses={201: RunSerializer, **ANY, **SENT, 409: CONFLICT}
     )
     def create(self, request: Request) -> Response:
         """A run that accepts predictions."""
@@ -140,7 +178,7 @@ class RunViewSet(
         run = _opened(given.validated_data, request)
         return Response(RunSerializer(run).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses={204: None, 409: CONFLICT})
+    @extend_schema(responses={204: None, **ONE, 409: CONFLICT})
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Abandon an upload. A complete run is final."""
         run = self.get_object()
@@ -151,7 +189,7 @@ class RunViewSet(
 
     @extend_schema(
         request=PieceSerializer,
-        responses={200: PieceAnswerSerializer, 400: BAD, 403: NOT_YOURS, 409: CONFLICT},
+        responses={200: PieceAnswerSerializer, **ONE, **SENT, 403: NOT_YOURS, 409: CONFLICT},
     )
     @action(detail=True, methods=["post"])
     def predictions(self, request: Request, pk: str) -> Response:
@@ -176,7 +214,7 @@ class RunViewSet(
 
     @extend_schema(
         request=None,
-        responses={200: RunSerializer, 403: NOT_YOURS, 409: CONFLICT, 429: ENOUGH},
+        responses={200: RunSerializer, **ONE, 403: NOT_YOURS, 409: CONFLICT, 429: ENOUGH},
     )
     @action(detail=True, methods=["post"])
     def finish(self, request: Request, pk: str) -> Response:
@@ -197,7 +235,7 @@ class RunViewSet(
         keep_scores([run])
         return Response(RunSerializer(run).data)
 
-    @extend_schema(responses={200: RunScoreSerializer(many=True), 409: CONFLICT})
+    @extend_schema(responses={200: RunScoreSerializer(many=True), **ONE, 409: CONFLICT})
     @action(detail=True, methods=["get"], pagination_class=None)
     def scores(self, request: Request, pk: str) -> Response:
         """S1 of the run, under each reference policy. Whoever may not see the gold gets the mean

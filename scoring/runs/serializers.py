@@ -1,21 +1,72 @@
 """Runs as the API takes and shows them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models.errors import BadInput
-from scoring.models import Method, ProtocolTag, Run, Standing, shots_label
-from scoring.runs.formats.fields import as_shots, run_fields
+from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run, Standing, shots_label
+from scoring.runs.formats.fields import LARGEST, as_shots, longest, run_fields
 from scoring.runs.formats.records import RunFields
 
 MOST_IN_PIECE = 5_000
 
 
+class _OfItsType:
+    """A value of another type of JSON is refused, as the schema says: what is a number to somebody
+    is a text to somebody else."""
+
+    type: ClassVar[type]
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, self.type):
+            self.fail("invalid")  # type: ignore[attr-defined]  # of the field beside it
+        return super().to_internal_value(data)  # type: ignore[misc]
+
+
+class Text(_OfItsType, serializers.CharField):
+    type = str
+
+
+class Name(_OfItsType, serializers.SlugField):
+    type = str
+
+
+class YesOrNo(_OfItsType, serializers.BooleanField):
+    type = bool
+
+
+class Whole(_OfItsType, serializers.IntegerField):
+    type = int
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=0, max_value=LARGEST, **kwargs)
+
+    def to_internal_value(self, data: Any) -> Any:
+        # JSON has one kind of number: 3.0 is a whole one.
+        is_whole = isinstance(data, float) and data.is_integer()
+        return super().to_internal_value(int(data) if is_whole else data)
+
+
+@extend_schema_field({"oneOf": [{"type": "string", "minLength": 1}, {"type": "integer"}]})
+class IdField(serializers.CharField):
+    """Numbers count as strings, as in files."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if isinstance(data, bool) or not isinstance(data, str | int):
+            self.fail("invalid")
+        return super().to_internal_value(str(data))
+
+
 @extend_schema_field(
-    {"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string", "enum": ["all"]}]}
+    {
+        "oneOf": [
+            {"type": "integer", "minimum": 0, "maximum": LARGEST},
+            {"type": "string", "enum": [FULLY_SUPERVISED]},
+        ]
+    }
 )
 class ShotsField(serializers.Field[Any, object, int | str, Run]):
     """A number, or "all" for fully supervised."""
@@ -29,6 +80,8 @@ class ShotsField(serializers.Field[Any, object, int | str, Run]):
 
     def to_internal_value(self, data: object) -> dict[str, int | str]:
         try:
+            if isinstance(data, str) and data != FULLY_SUPERVISED:
+                raise BadInput(f"“shots” must be a number from 0 or “all”, but it is {data!r}.")
             return {"shots": as_shots(data)}
         except BadInput as error:
             raise serializers.ValidationError(str(error)) from error
@@ -115,18 +168,18 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 class NewRunSerializer(serializers.Serializer[Any]):
     """What a run is; the predictions follow in pieces."""
 
-    benchmark = serializers.SlugField(required=False, help_text="Needed if there are several.")
-    task = serializers.SlugField()
-    system = serializers.CharField()
+    benchmark = Name(required=False, help_text="Needed if there are several.")
+    task = Name()
+    system = Text(max_length=longest("system"))
     method = serializers.ChoiceField(choices=Method.choices)
-    parameters = serializers.CharField(required=False, allow_blank=True)
+    parameters = Text(required=False, allow_blank=True, max_length=longest("parameters"))
     shots = ShotsField()
-    split = serializers.IntegerField(required=False, allow_null=True)
-    episode = serializers.IntegerField(required=False, allow_null=True)
-    citation = serializers.CharField(required=False, allow_blank=True)
-    url = serializers.CharField(required=False, allow_blank=True)
-    uses_labelled = serializers.BooleanField(required=False, allow_null=True)
-    uses_unlabelled = serializers.BooleanField(required=False, allow_null=True)
+    split = Whole(required=False, allow_null=True)
+    episode = Whole(required=False, allow_null=True)
+    citation = Text(required=False, allow_blank=True)
+    url = Text(required=False, allow_blank=True, max_length=longest("url"))
+    uses_labelled = YesOrNo(required=False, allow_null=True)
+    uses_unlabelled = YesOrNo(required=False, allow_null=True)
     protocol = serializers.ListField(
         child=serializers.ChoiceField(choices=ProtocolTag.choices), required=False
     )
@@ -139,15 +192,15 @@ class NewRunSerializer(serializers.Serializer[Any]):
 
 
 class PredictionSerializer(serializers.Serializer[Any]):
-    id = serializers.CharField(
+    id = IdField(
         help_text="The id of the test example, or of its exported prompt; numbers count as strings."
     )
     prediction = AnswerField()
 
 
 class PieceSerializer(serializers.Serializer[Any]):
-    predictions = serializers.ListSerializer[Any](
-        child=PredictionSerializer(), allow_empty=False, max_length=MOST_IN_PIECE
+    predictions = serializers.ListField(
+        child=PredictionSerializer(), min_length=1, max_length=MOST_IN_PIECE
     )
 
 

@@ -23,7 +23,8 @@ HUMAN, SIMULATED = "human", "simulated"
 # The format requires a developer; where none is named, this says so.
 NO_DEVELOPER = "unspecified"
 # What some file system refuses in a name.
-UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
+# Of file names: what a system forbids, and what shows another name than there is.
+UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
 
 Record = dict[str, object]
 

@@ -18,7 +18,7 @@ from django.db import connection
 from tests.config.databases import NewDatabase
 from tests.config.environment import untouched
 
-SECRETS = {"SECRET_KEY": "s" * 50, "IDENTITY_KEY": "i" * 50}
+SECRETS = {"SECRET_KEY": "fifty letters" * 4, "IDENTITY_KEY": "i" * 50}
 OVER_TLS = {"Host": "study.example", "X-Forwarded-Proto": "https"}
 
 
@@ -159,11 +159,21 @@ def test_migrates_once_when_several_start(
     assert connection.vendor in url.replace("postgres:", "postgresql:")
 
 
+def check_before_deployment(app: Path, data: Path, python: str, **variables: str) -> None:
+    check = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    subprocess.run(check, cwd=app, env=environment(data) | variables, check=True)
+
+
+def test_has_nothing_to_complain_about_before_a_deployment(app: Path, tmp_path: Path) -> None:
+    check_before_deployment(app, tmp_path / "data", sys.executable)
+    with pytest.raises(subprocess.CalledProcessError):
+        check_before_deployment(app, tmp_path / "data", sys.executable, SECRET_KEY="short")
+
+
 @pytest.mark.system
 def test_installs_what_it_runs_on_into_an_empty_environment(app: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "new"], check=True)
     python = str(tmp_path / "new" / "bin" / "python")
     step(app, "requirements", python)
     step(app, "static", python)
-    check = [python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
-    subprocess.run(check, cwd=app, env=environment(tmp_path / "data"), check=True)
+    check_before_deployment(app, tmp_path / "data", python)

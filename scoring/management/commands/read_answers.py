@@ -65,14 +65,15 @@ def _prediction(record: Record) -> list[str]:
     labels = record.fields.get("labels") or offered
     if not isinstance(labels, list) or len(labels) != len(offered):
         record.refuse("“labels” must be the list that was exported.")
-    names = dict(zip(offered, labels, strict=True))
+    named = [record.as_text(label, "a label") for label in labels]
+    names = dict(zip(offered, named, strict=True))
     return [names.get(piece, piece) for piece in _kind_of(record).from_prompted(answer, offered)]
 
 
 def _kind_of(record: Record) -> AnswerKind:
     """Lines of an older export do not name it."""
     implied = CHOICE.name if record.fields.get("options") else SPANS.name
-    name = record.fields.get("answer_kind", implied)
+    name = record.as_text(record.fields.get("answer_kind", implied), "“answer_kind”")
     try:
         return answer_kind(name)
     except UnknownKind as error:

@@ -14,7 +14,7 @@ from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.runs.formats.choosing import chosen
 from scoring.runs.formats.inspect_samples import answer_from
-from scoring.runs.formats.json_files import read_lines, read_opening
+from scoring.runs.formats.json_files import list_in, object_in, read_lines, read_opening
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
     LeftOut,
@@ -89,7 +89,7 @@ def _prediction(where: str, row: Mapping[str, Any]) -> ReadPrediction:
             system=str(row.get("model_id", "")),
             method=Method.ICL,
         ),
-        answer=answer_from(_answer_text(row), given.get("choices") or ()),
+        answer=answer_from(_answer_text(row), list_in(given.get("choices"))),
         source_id=as_id(row.get("sample_id")),
         texts=tuple(text for text in (given.get("raw"),) if isinstance(text, str)),
     )
@@ -98,14 +98,14 @@ def _prediction(where: str, row: Mapping[str, Any]) -> ReadPrediction:
 def _answer_text(row: Mapping[str, Any]) -> str:
     extracted: list[str] = [
         attribution["extracted_value"]
-        for attribution in row.get("answer_attribution") or []
+        for attribution in list_in(row.get("answer_attribution"))
         if isinstance(attribution, dict)
         and attribution.get("is_terminal", True)
         and isinstance(attribution.get("extracted_value"), str)
     ]
     if extracted:
         return extracted[-1]
-    raw = (row.get("output") or {}).get("raw")
+    raw = object_in(row.get("output")).get("raw")
     if isinstance(raw, list) and raw and isinstance(raw[0], str):
         return raw[0]
     raise BadInput("the sample has neither an extracted answer nor an output")

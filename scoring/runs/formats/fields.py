@@ -96,13 +96,13 @@ def _as_text(name: str, value: object) -> str:
         raise BadInput(f"the method “{text}” is none of {', '.join(Method.values)}.")
     if name == "url" and text and not text.startswith(("https://", "http://")):
         raise BadInput(f"“url” must begin with https:// or http://, but it is {text!r}.")
-    most = _longest(name)
+    most = longest(name)
     if most is not None and len(text) > most:
         raise BadInput(f"“{name}” must have at most {most} characters, but it has {len(text)}.")
     return text
 
 
-def _longest(name: str) -> int | None:
+def longest(name: str) -> int | None:
     field = None if name in ("benchmark", "task") else Run._meta.get_field(name)
     return field.max_length if isinstance(field, Field) else 80
 

@@ -27,6 +27,8 @@ from scoring.runs.formats.records import (
 )
 
 NAME = "HELM"
+# What looking for a field raises where a tool wrote something else.
+MALFORMED = (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError)
 SEPARATE = "multiple_choice_separate"
 
 
@@ -55,9 +57,10 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
         where = f"{path.name}, request {number}"
         try:
             yield _read_state(state, where, scenario)
-        except (BadInput, KeyError, TypeError, AttributeError) as error:
-            is_sentence = isinstance(error, BadInput)
-            yield Refused(where, str(error) if is_sentence else "a field of the request is missing")
+        except BadInput as error:
+            yield Refused(where, str(error))
+        except MALFORMED:
+            yield Refused(where, "a field of the request is missing")
 
 
 def _scenario(path: Path) -> _Scenario:
@@ -71,7 +74,7 @@ def _scenario(path: Path) -> _Scenario:
             method=Method.ICL,
             shots=as_number(adapter.get("max_train_instances")),
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except MALFORMED as error:
         raise BadInput(f"{path / 'run_spec.json'} lacks its name or its adapter_spec.") from error
     separate = str(adapter.get("method", "")).startswith(SEPARATE)
     return _Scenario(run, separate, _predicted(path) if separate else {})
@@ -83,18 +86,23 @@ def _predicted(path: Path) -> dict[tuple[str, int], int]:
         raise BadInput(
             f"{path} weighed the choices one by one: per_instance_stats.json is needed beside it."
         )
-    return {
-        (str(instance["instance_id"]), instance["train_trial_index"]): int(stat["mean"])
-        for instance in read_json(file)
-        if not instance.get("perturbation")
-        for stat in instance["stats"]
-        if stat["name"]["name"] == "predicted_index" and stat.get("mean") is not None
-    }
+    try:
+        return {
+            (str(instance["instance_id"]), instance["train_trial_index"]): int(stat["mean"])
+            for instance in read_json(file)
+            if not instance.get("perturbation")
+            for stat in instance["stats"]
+            if stat["name"]["name"] == "predicted_index" and stat.get("mean") is not None
+        }
+    except MALFORMED as error:
+        raise BadInput(f"{file} is not what HELM writes: a field is missing in it.") from error
 
 
 def _read_state(state: Mapping[str, Any], where: str, scenario: _Scenario) -> Read:
     instance = state["instance"]
-    trial = state["train_trial_index"]
+    trial = as_number(state["train_trial_index"])
+    if trial is None:
+        raise BadInput("“train_trial_index” is not a number from 0")
     if instance.get("perturbation"):
         return LeftOut("a perturbed copy of an instance")
     if state.get("request_mode") == "calibration":
@@ -110,16 +118,17 @@ def _read_state(state: Mapping[str, Any], where: str, scenario: _Scenario) -> Re
         run=replace(scenario.run, split=trial + 1) if scenario.run.shots else scenario.run,
         answer=_answer(state, separate=scenario.separate),
         source_id=as_id(instance["id"]),
-        texts=(instance["input"]["text"], str(state["request"]["prompt"])),
+        texts=(str(instance["input"]["text"]), str(state["request"]["prompt"])),
     )
 
 
 def _answer(state: Mapping[str, Any], *, separate: bool) -> Answer:
     if separate:
-        return (state["instance"]["references"][state["reference_index"]]["output"]["text"],)
+        reference = state["instance"]["references"][state["reference_index"]]
+        return (str(reference["output"]["text"]),)
     completions = (state.get("result") or {}).get("completions")
     if not completions:
         raise BadInput("the request has no completion")
-    text = completions[0]["text"]
+    text = str(completions[0]["text"])
     mapped = (state.get("output_mapping") or {}).get(text.strip())
-    return FreeText(text if mapped is None else mapped)
+    return FreeText(text if mapped is None else str(mapped))

@@ -8,6 +8,7 @@ from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.runs.formats.choosing import chosen
 from scoring.runs.formats.fields import as_number
+from scoring.runs.formats.json_files import list_in, object_in
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
     Answer,
@@ -27,7 +28,7 @@ SHOTS = ("fewshot", "num_fewshot", "shots")
 
 def run_of(header: Mapping[str, Any]) -> RunFields:
     """The run that an `eval` section describes."""
-    arguments = header.get("task_args") or {}
+    arguments = object_in(header.get("task_args"))
     shots = [as_number(arguments[name]) for name in SHOTS if name in arguments]
     return RunFields(
         # A package's task is written package/task.
@@ -38,9 +39,10 @@ def run_of(header: Mapping[str, Any]) -> RunFields:
     )
 
 
-def read_sample(
-    sample: Mapping[str, Any], file: str, run: RunFields, options: ReadOptions
-) -> Iterator[Read]:
+def read_sample(sample: object, file: str, run: RunFields, options: ReadOptions) -> Iterator[Read]:
+    if not isinstance(sample, dict):
+        yield Refused(file, "a sample is not an object")
+        return
     where = f"{file}, sample {sample.get('id')}"
     if sample.get("epoch", 1) != options.epoch:
         yield LeftOut(f"another epoch than {options.epoch}")
@@ -53,12 +55,12 @@ def read_sample(
 def _prediction(
     sample: Mapping[str, Any], where: str, run: RunFields, options: ReadOptions
 ) -> ReadPrediction | Refused:
-    choices = sample.get("choices") or ()
+    choices = list_in(sample.get("choices"))
     if choices or options.choice:
         text = _scored_answer(sample, where, options.choice)
     else:
         # Scorers lower the case of what they note, so the text itself counts.
-        text = (sample.get("output") or {}).get("completion")
+        text = object_in(sample.get("output")).get("completion")
     if not isinstance(text, str):
         return Refused(where, "the sample has no answer")
     return ReadPrediction(
@@ -75,7 +77,7 @@ def _scored_answer(sample: Mapping[str, Any], where: str, wanted: str) -> str | 
     """What a scorer took for the answer, such as the letters of a multiple choice."""
     answers: dict[str, str] = {
         name: score["answer"]
-        for name, score in (sample.get("scores") or {}).items()
+        for name, score in object_in(sample.get("scores")).items()
         if isinstance(score, dict) and isinstance(score.get("answer"), str)
     }
     if not wanted and len(set(answers.values())) == 1:
@@ -103,7 +105,7 @@ def _choice_index(token: str) -> int:
 
 def _texts(sample: Mapping[str, Any]) -> Iterator[str]:
     """The prompt, or what a user's messages say in it, and the texts of the metadata."""
-    attachments = sample.get("attachments") or {}
+    attachments = object_in(sample.get("attachments"))
     for text in (*_input_texts(sample.get("input")), *_metadata_texts(sample.get("metadata"))):
         # Long texts may stand apart from the place where they are used.
         yield str(attachments.get(text.removeprefix("attachment://"), text))

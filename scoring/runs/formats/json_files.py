@@ -2,7 +2,7 @@
 
 import codecs
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -48,7 +48,7 @@ def members_of(file: IO[str], name: str, arrays: Collection[str] = ()) -> Iterat
     stream = _Stream(file, name)
     stream.expect("{")
     for _ in stream.until("}"):
-        key = stream.value()
+        key = stream.key()
         stream.expect(":")
         if key in arrays and stream.peek() == "[":
             stream.expect("[")
@@ -77,6 +77,15 @@ def read_json(path: Path) -> Any:
         raise BadInput(f"{path} is not JSON in UTF-8.") from error
 
 
+def object_in(value: object) -> Mapping[str, Any]:
+    """What a tool's file has where an object belongs; nothing where it has something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def read_opening(path: Path) -> dict[str, Any]:
     """The first members of a file's first object, as far as its opening holds them; the last may be
     cut off, and is then None. Empty for what is not JSON."""
@@ -90,13 +99,15 @@ def read_opening(path: Path) -> dict[str, Any]:
     try:
         while True:
             key, at = _decoder.raw_decode(text, _skip(text, at))
+            if not isinstance(key, str):
+                return members
             members[key] = None
             members[key], at = _decoder.raw_decode(text, _skip(text, _skip(text, at) + 1))
             at = _skip(text, at)
             if not text.startswith(",", at):
                 return members
             at += 1
-    except (ValueError, RecursionError, TypeError):
+    except (ValueError, RecursionError):
         return members
 
 
@@ -136,6 +147,11 @@ class _Stream:
                 self._at += 1
                 yield
         self.expect(end)
+
+    def key(self) -> str:
+        if self.peek() != '"':
+            self._refuse("the name of a member is missing")
+        return str(self.value())
 
     def value(self) -> Any:
         self.peek()

@@ -15,7 +15,7 @@ from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.runs.formats.choosing import chosen
 from scoring.runs.formats.fields import as_number
-from scoring.runs.formats.json_files import read_json, read_lines, read_opening
+from scoring.runs.formats.json_files import object_in, read_json, read_lines, read_opening
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
     Answer,
@@ -31,6 +31,7 @@ from scoring.runs.prompt_ids import prompted
 
 NAME = "lm-evaluation-harness"
 ROW = {"doc_id", "doc", "resps", "filtered_resps"}
+MOST_PARAMETERS = 10**18
 FILE_NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl")
 
 
@@ -64,14 +65,14 @@ def _run(path: Path) -> RunFields:
     name = FILE_NAME.fullmatch(path.name)
     task = name["task"] if name else ""
     results = _results(path, name["date"] if name else None)
-    config = results.get("config", {})
+    config = object_in(results.get("config"))
     parameters = config.get("model_num_parameters")
     return RunFields(
         task=task,
         system=str(results.get("model_name") or config.get("model") or ""),
         method=Method.ICL,
-        parameters=_in_millions(parameters) if isinstance(parameters, int) else "",
-        shots=as_number(results.get("n-shot", {}).get(task)),
+        parameters=_in_millions(parameters),
+        shots=as_number(object_in(results.get("n-shot")).get(task)),
     )
 
 
@@ -83,11 +84,13 @@ def _results(path: Path, date: str | None) -> Mapping[str, Any]:
         results = read_json(same_date)
     else:
         results = read_json(beside[0]) if len(beside) == 1 else {}
-    return results if isinstance(results, dict) else {}
+    return object_in(results)
 
 
-def _in_millions(parameters: int) -> str:
-    return f"{parameters / 1e6:.0f}M" if parameters > 0 else ""
+def _in_millions(parameters: object) -> str:
+    if not isinstance(parameters, int) or not 0 < parameters < MOST_PARAMETERS:
+        return ""
+    return f"{parameters / 1e6:.0f}M"
 
 
 def _prediction(where: str, row: Mapping[str, Any], run: RunFields) -> ReadPrediction:
@@ -151,7 +154,7 @@ def _log_likelihood(response: object) -> float:
     try:
         # What cannot be indexed is refused like anything else that is not a number.
         weight = float(response[0])  # type: ignore[index]
-    except (TypeError, ValueError, IndexError, KeyError) as error:
+    except (TypeError, ValueError, IndexError, KeyError, OverflowError) as error:
         raise BadInput("a choice has no log-likelihood") from error
     if isnan(weight):
         raise BadInput("a choice's log-likelihood is not a number")

@@ -11,7 +11,6 @@ in another one are refused, since tables would rank them beside S1.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +108,8 @@ def _one_of(given: Mapping[str, Any], name: str, values: list[str]) -> str:
 def _percent(given: Mapping[str, Any], name: str) -> float:
     value = given.get(name)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is None or not is_number or not isfinite(value) or not 0 <= value <= 100:
+    # Not a number is not between them either.
+    if value is None or not is_number or not 0 <= value <= 100:
         raise BadInput(f"“{name}” must be a figure in percent, from 0 to 100, not {value!r}")
     return float(value)
 

@@ -128,7 +128,7 @@ def test_refuses_a_piece_that_contradicts_itself(benchmark: Benchmark, client: A
         ({"predictions": [{"id": "test 0", "prediction": ["a\0"]}]}, "not text"),
         ({"predictions": [{"id": "test 0", "prediction": 3}]}, "a list of strings"),
         ({"predictions": [{"id": "test 0"}]}, "required"),
-        ({"predictions": []}, "empty"),
+        ({"predictions": []}, "at least 1"),
         ({}, "required"),
     ],
 )
@@ -179,10 +179,10 @@ def test_stores_several_labels_for_a_choice_and_counts_them(
         ({"benchmark": "glue"}, "There is no benchmark “glue”"),
         ({"shots": "few"}, "“shots” must be a number from 0 or “all”"),
         ({"shots": None}, "null"),
-        ({"split": -1}, "“split” must be a number"),
+        ({"split": -1}, "greater than or equal to 0"),
         ({"method": "LoRA"}, "is not a valid choice"),
         ({"system": ""}, "blank"),
-        ({"system": "x" * 201}, "at most 200 characters"),
+        ({"system": "x" * 201}, "no more than 200 characters"),
         ({"episode": 3}, "has no episode 3"),
         ({"url": "javascript:1"}, "must begin with https://"),
     ],
@@ -367,9 +367,9 @@ def test_describes_itself(benchmark: Benchmark) -> None:
         "/api/runs/{id}/finish/",
         "/api/runs/{id}/scores/",
     }
-    piece = schema["components"]["schemas"]["Prediction"]["properties"]
+    piece = schema["components"]["schemas"]["PredictionRequest"]["properties"]
     assert piece["prediction"]["oneOf"][0] == {"type": "array", "items": {"type": "string"}}
-    shots = schema["components"]["schemas"]["NewRun"]["properties"]["shots"]
+    shots = schema["components"]["schemas"]["NewRunRequest"]["properties"]["shots"]
     assert shots["oneOf"][1] == {"type": "string", "enum": ["all"]}
     standings = schema["components"]["schemas"]["LeaderboardEnum"]["enum"]
     assert standings == ["waiting", "approved", "by_researchers", "kept_off"]

@@ -4,6 +4,7 @@ What is recorded must not tell the worlds apart."""
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from pytest_django import DjangoDbBlocker
 from rest_framework.authtoken.models import Token
 
 from annotation.models import Benchmark, Example, Gold, Kind, Study, Task
@@ -21,6 +23,7 @@ from scoring.leaderboard.approving import decide_runs, waiting_runs
 from scoring.models import Leaderboard
 from scoring.tables.documents import FORMATS
 from tests import make
+from tests.made_once import made_once
 
 pytestmark = pytest.mark.django_db
 
@@ -54,8 +57,13 @@ VOLATILE = re.compile(
 )
 
 
-@pytest.fixture
-def task() -> Task:
+@pytest.fixture(scope="module")
+def task(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Task]:
+    with made_once(django_db_blocker, task_of_the_worlds) as task:
+        yield task
+
+
+def task_of_the_worlds() -> Task:
     made = make.task(make.benchmark("mine"), slug="one", kind=Kind.SPANS, tests=len(WORLDS[0]))
     same = Example.objects.get(task=made, identity="id:test 0").context_hash
     Example.objects.filter(task=made, identity="id:test 1").update(context_hash=same)
@@ -81,6 +89,7 @@ def client_of(who: str) -> Client:
     return client
 
 
+@cache
 def recorded(task: Task, world: int, who: str) -> dict[str, str]:
     """The responses by address, and nothing stays behind."""
     with transaction.atomic():
