@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from scoring.tables.layout import LaidCell, Layout, laid_out
 from scoring.tables.table import Table
+from scoring.tables.text import in_one_line
 
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
 SIGNS = {
@@ -37,7 +38,8 @@ SIGNS = {
 
 
 def as_latex(tables: Sequence[Table], *, comment: str = "") -> str:
-    parts = [NEEDS, *([f"% {comment}"] if comment else []), *map(latex_table, tables)]
+    comments = [f"% {in_one_line(comment)}"] if comment else []
+    parts = [NEEDS, *comments, *map(latex_table, tables)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -48,7 +50,7 @@ def latex_table(table: Table) -> str:
 
 def escaped(value: object) -> str:
     """Text that LaTeX sets literally."""
-    return "".join(SIGNS.get(sign, sign) for sign in str(value))
+    return "".join(SIGNS.get(sign, sign) for sign in in_one_line(value))
 
 
 def _in_one_piece(layout: Layout) -> str:

@@ -56,3 +56,8 @@ def test_writes_latex_that_compiles(tmp_path: Path) -> None:
     assert program, "There is no pdflatex: run `make test-all`, which brings one."
     command = [program, "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
     assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+
+
+def test_keeps_a_text_and_a_comment_in_one_line() -> None:
+    assert escaped("a\n\nb\tc\x07\u202ed") == "a b cd"
+    assert as_latex([], comment="made\n\\input{x}").splitlines()[2] == "% made \\input{x}"

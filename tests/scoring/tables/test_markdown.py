@@ -1,6 +1,9 @@
-import pytest
+from html import escape
 
-from scoring.tables.markdown import as_markdown, escaped
+import pytest
+from markdown_it import MarkdownIt
+
+from scoring.tables.markdown import as_markdown, beginning, escaped
 from scoring.tables.table import Table
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
@@ -33,3 +36,17 @@ def test_writes_several_tables_one_after_the_other() -> None:
 def test_escapes_notes_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Table, "notes", {"*": "<img src=x onerror=alert(1)>"})
     assert "\n\\* \\<img src=x" in as_markdown([TIDES])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("# a", "> a", "- a", "+ a", "* a", "1. a", "1) a", "=== a", "--- a", "~~~ a", "a #"),
+        *("<b>a</b>", "&lt;b&gt;", "[a](javascript:b)", "![a](b)", "`a`", "*a*", "<!-- a", "a\\"),
+    ],
+)
+def test_sets_every_text_literally_where_a_line_begins(text: str) -> None:
+    shown = MarkdownIt("commonmark", {"html": True}).render(beginning(text))
+    assert shown == f"<p>{escape(text, quote=False)}</p>\n"
+    heading = MarkdownIt("commonmark", {"html": True}).render(f"## {escaped(text)}")
+    assert heading == f"<h2>{escape(text, quote=False)}</h2>\n"
