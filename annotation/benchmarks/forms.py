@@ -1,11 +1,12 @@
 """A gold as people write it: one piece a line, a line of --- between alternatives."""
 
+from itertools import chain
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Gold
+from annotation.models import Example, Gold
 
 SEPARATOR = "---"
 
@@ -26,6 +27,14 @@ class GoldForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=_("Kept with the new version, and exported with its figures."),
     )
+
+    def __init__(self, *args: Any, example: Example, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered = example.item_sets.order_by("pk").values_list("choices", flat=True)
+        if labels := ", ".join(dict.fromkeys(chain.from_iterable(offered))):
+            self.fields["gold"].help_text = _(
+                "One of the labels: %(labels)s. A line of --- separates several that are right."
+            ) % {"labels": labels}
 
     def alternatives(self, before: Gold) -> list[list[Any]]:
         """As written; a piece that was already in the gold keeps its place in the context."""

@@ -19,6 +19,11 @@ from scoring.bundle.dictionary import FIELDS
 from scoring.bundle.figures import CLOSE, distance, rebuilt
 from scoring.bundle.packing import SCRIPT, SUMS
 
+# What reading rows and computing with them raises where they are not what a bundle holds.
+MALFORMED = (
+    *(KeyError, IndexError, TypeError, AttributeError),
+    *(ValueError, ArithmeticError, RecursionError),
+)
 NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT)
 
 
@@ -45,7 +50,7 @@ def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
         try:
             figures = list(_read(files, "figures.jsonl"))
             _check_figures(files, figures)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except MALFORMED as error:
             raise BadInput(
                 _("The files of the bundle do not fit together (%(error)s).")
                 % {"error": f"{type(error).__name__}: {error}"}
@@ -90,7 +95,7 @@ def _read_sums(listed: bytes) -> dict[str, str]:
 def _read_about(files: Files) -> dict[str, Any]:
     try:
         about = json.loads(files.read("study.json"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(_("The file study.json is no JSON.")) from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise BadInput(_("The file study.json does not describe a study bundle."))

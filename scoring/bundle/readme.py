@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from scoring.tables.markdown import escaped
+
 _TEXT = """# {title}
 
 The study “{study}”: what people scored on the benchmark {benchmark}, under the conditions that
@@ -69,9 +71,9 @@ def readme(about: Mapping[str, Any]) -> str:
     ]
     left = [name for name in ("simulated annotators", "excluded assignments") if name not in marked]
     return _TEXT.format(
-        title=about["title"],
-        study=about["study"],
-        benchmark=about["benchmark"],
+        title=escaped(about["title"]),
+        study=escaped(about["study"]),
+        benchmark=escaped(about["benchmark"]),
         version=about["version"],
         people=f"{people} {'person' if people == 1 else 'people'}",
         state="" if about["state"] == "closed" else "; it had not ended when this was packed",
@@ -84,5 +86,5 @@ def readme(about: Mapping[str, Any]) -> str:
                 *([f"Left out: {' and '.join(left)}."] if left else []),
             ]
         ),
-        source=f" ({about['benchmark_source']})" if about["benchmark_source"] else "",
+        source=f" ({escaped(about['benchmark_source'])})" if about["benchmark_source"] else "",
     )

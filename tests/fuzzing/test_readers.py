@@ -1,0 +1,109 @@
+"""Readers of files from elsewhere take them, or refuse with a sentence: nothing else.
+
+`make fuzz` searches for more; what it found once stands here.
+"""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.fuzzing.mutations import DEEP, SEPARATOR, mutated
+from tests.fuzzing.targets import TARGETS, Target, make_world
+
+pytestmark = pytest.mark.django_db
+CHANGES = 20
+HUGE = 10**400
+
+
+@pytest.fixture(autouse=True)
+def world() -> None:
+    make_world()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_takes_what_the_search_begins_with(name: str) -> None:
+    target = TARGETS[name]
+    assert any(target.try_out(seed) for seed in target.seeds())
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_takes_or_refuses_what_was_changed(name: str) -> None:
+    target, random = TARGETS[name], Random(name)
+    seeds = target.seeds()
+    for _ in range(CHANGES):
+        target.try_out(mutated(random.choice(seeds), random))
+
+
+def changed(target: Target, file: int, place: tuple[Any, ...], value: object) -> bytes:
+    """The first seed, with another value at one place of one of its files (or its first line)."""
+    files = target.seeds()[0].split(SEPARATOR)
+    first, *rest = files[file].split(b"\n") if _has_lines(files[file]) else [files[file]]
+    document: Any = json.loads(first)
+    holder = document
+    for key in place[:-1]:
+        holder = holder[key]
+    if place:
+        holder[place[-1]] = value
+    text = json.dumps(document if place else value)
+    files[file] = b"\n".join([text.replace(f'"{DEEP}"', "[" * 950 + "]" * 950).encode(), *rest])
+    return SEPARATOR.join(files)
+
+
+def _has_lines(file: bytes) -> bool:
+    """Whether its first line is a document of its own."""
+    try:
+        json.loads(file)
+    except ValueError:
+        return True
+    return False
+
+
+FOUND: list[tuple[str, int, tuple[Any, ...], object]] = [
+    ("lm-eval", 1, ("config",), None),
+    ("lm-eval", 1, ("n-shot",), []),
+    ("lm-eval", 1, ("config", "model_num_parameters"), HUGE),
+    ("lm-eval", 0, ("filtered_resps", 0, 0), HUGE),
+    ("lm-eval", 0, ("doc",), DEEP),
+    ("helm", 1, ("request_states", 0, "instance", "input", "text"), 7),
+    ("helm", 1, ("request_states", 0, "train_trial_index"), 0.5),
+    ("helm", 1, ("request_states", 0, "result", "completions", 0, "text"), None),
+    ("helm-separate", 1, ("request_states", 0, "reference_index"), 99),
+    ("helm-separate", 2, (), 7),
+    ("helm-separate", 2, (0,), []),
+    ("helm-separate", 2, (0, "stats"), None),
+    ("helm-separate", 2, (0, "stats", 0, "name"), []),
+    ("helm-separate", 2, (0, "stats", 0, "mean"), []),
+    ("helm-separate", 2, (0, "stats", 0, "mean"), HUGE),
+    ("helm-separate", 2, (0, "train_trial_index"), []),
+    ("inspect", 0, ("samples", 0), False),
+    ("inspect", 0, ("eval", "task_args"), ["fewshot"]),
+    ("inspect", 0, ("samples", 0, "choices"), 7),
+    ("inspect", 0, ("samples", 0, "output"), [1]),
+    ("inspect", 0, ("samples", 0, "scores"), [1]),
+    ("inspect", 0, ("samples", 0, "attachments"), [1]),
+    ("inspect-archive", 1, ("choices",), True),
+    ("every-eval-ever", 0, ("answer_attribution",), 7),
+    ("every-eval-ever", 0, ("output",), "text"),
+    ("every-eval-ever", 0, ("input", "choices"), 7),
+    ("reported-scores", 0, ("scores", 0, "mean"), HUGE),
+    ("replies", 0, ("answer_kind",), {}),
+    ("replies", 0, ("labels",), [[], []]),
+    ("backup", 0, ("tables",), DEEP),
+    ("bundle", 0, ("rules",), DEEP),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "place", "value"), FOUND)
+def test_takes_or_refuses_what_was_found(
+    name: str, file: int, place: tuple[Any, ...], value: object
+) -> None:
+    target = TARGETS[name]
+    target.try_out(changed(target, file, place, value))
+
+
+def test_refuses_a_member_without_a_name() -> None:
+    assert not TARGETS["flex-predictions"].try_out(b'{[1]: {"label": "1"}}')
+    assert not TARGETS["reported-scores"].try_out(b'{"a": 1, 7: 2}')
+    assert not TARGETS["mt-dnn"].try_out(b'{"uids": [], "predictions": [], {}: 1}')
