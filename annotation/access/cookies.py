@@ -22,7 +22,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.models import Assignment, Channel
-from annotation.models.work import AssignmentQuerySet
+from annotation.models.assignment import AssignmentQuerySet
 
 COOKIE = "annotator"
 _SALT = "annotation.access"
@@ -30,6 +30,7 @@ _MAX_AGE_S = 90 * 24 * 60 * 60
 DOOR_COOKIE = "door"
 _DOOR_SALT = "annotation.access.door"
 _DOOR_MAX_AGE_S = 7 * 24 * 60 * 60
+DEVICE_CODE_COOKIE = "device_code"
 # Several people in one household may share a browser; more than this is not a household.
 _MOST_ASSIGNMENTS = 8
 
@@ -132,6 +133,15 @@ def signature_holds(channel: Channel, parameters: Mapping[str, str]) -> bool:
     message = "\n".join(parameters.get(name, "") for name in names if name)
     right = hmac.new(channel.signature_secret.encode(), message.encode(), sha256).hexdigest()
     return constant_time_compare(right, parameters.get(channel.signature_param, ""))
+
+
+def set_device_code(response: HttpResponseBase, code: str, *, minutes: int) -> None:
+    """What this browser shows, for the other device to be told; the server keeps only a hash."""
+    _set(response, DEVICE_CODE_COOKIE, code, minutes * 60)
+
+
+def device_code_of(request: HttpRequest) -> str:
+    return request.COOKIES.get(DEVICE_CODE_COOKIE, "")
 
 
 def cookie_of(request: HttpRequest) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from annotation.kinds.base import (
 from annotation.kinds.choice import are_labels
 from annotation.kinds.marking import Range, marked, occurrences
 from annotation.kinds.replies import read_pieces
-from annotation.kinds.revealing import Reveal
+from annotation.kinds.revealing import ComparedText
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core.spans import check_spans, joined_characters, tokens_of
@@ -91,7 +91,8 @@ class Spans(AnswerKind):
 
     def revealed(self, revealed: Revealed) -> Context:
         segments = marked(revealed.example.context, _compared(revealed))
-        return {"segments": segments, "told": _told(revealed.reveal)}
+        texts = _in_order(revealed)
+        return {"segments": segments, "texts": texts, "told": _told(texts)}
 
     def as_text(self, answer: Texts) -> str:
         """A JSON list, as an import reads free text."""
@@ -195,10 +196,26 @@ class Told:
     more: int
 
 
-def _told(reveal: Reveal) -> list[Told]:
+def _in_order(revealed: Revealed) -> list[ComparedText]:
+    """What is compared, in the order of the text: by where it was selected, else by where it
+    occurs first."""
+    context = revealed.example.context
+    selected = {
+        context[segment][start:end]: (segment, start, end)
+        for segment, start, end in sorted(revealed.judgement.spans, reverse=True)
+    }
+
+    def place(text: str) -> tuple[int, int, int]:
+        nowhere = (len(context), 0, 0)
+        return selected.get(text) or next(iter(occurrences(context, text)), nowhere)
+
+    return sorted(revealed.reveal.texts, key=lambda compared: place(compared.text))
+
+
+def _told(compared: Sequence[ComparedText]) -> list[Told]:
     told = []
     for mark in ("missed", "extra", "right"):
-        texts = [text.text for text in reveal.texts if text.mark == mark]
+        texts = [text.text for text in compared if text.mark == mark]
         if texts:
             told.append(Told(mark, texts[:MOST_TOLD], max(0, len(texts) - MOST_TOLD)))
     return told

@@ -41,6 +41,7 @@ from annotation.work.joining import (
     person,
     present_assignment,
 )
+from annotation.work.markdown import markdown_html
 from annotation.work.page import own_work
 from annotation.work.promising import consent_facts
 
@@ -279,6 +280,7 @@ def _consent_page(request: HttpRequest, door: Door, way: Way) -> HttpResponse:
     context = {
         "study": way.study,
         "facts": consent_facts(way.study, batches),
+        "consent": markdown_html(way.study.consent_text),
         "door": door,
         "is_plain": way.is_plain,
     }

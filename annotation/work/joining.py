@@ -29,9 +29,9 @@ from annotation.models import (
     StudyState,
     new_token,
 )
+from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import NoEntry
 from annotation.models.shuffling import tie_broken
-from annotation.models.work import AssignmentQuerySet
 from annotation.work.moving import end_codes
 from annotation.work.places import claim_place
 

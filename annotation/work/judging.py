@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from annotation.kinds import answer_kind
 from annotation.kinds.base import Form
 from annotation.models import Assignment, Judgement, Outcome, Role, WorkState
+from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, batch_content, sequence
 from annotation.work.finishing import end_by_closing, finish
 from annotation.work.paying import paid_ms
@@ -114,6 +115,22 @@ def submit_answer(
         assignment.refresh_from_db()
         return judgement_at(assignment, step)
     return judgement
+
+
+def counts_otherwise(assignment: Assignment, *, step: int, form: Form) -> bool:
+    """Whether the step has another answer than the form's: one from another tab or device. A form
+    that is only sent again holds the same."""
+    stored = judgement_at(assignment, step)
+    if stored is None:
+        return False
+    content = batch_content(assignment.batch_id)
+    example = sequence(assignment.batch_id, assignment.order_seed)[step]
+    try:
+        answer = answer_kind(content.kind).read(form, example, content)
+    except BadInput:
+        return True
+    counting: list[str] = stored.answer
+    return list(answer.texts) != counting
 
 
 def _after_answer(

@@ -3,6 +3,7 @@
 It lets in like the personal link, which a person at two devices can hardly copy by hand.
 """
 
+import math
 import secrets
 from datetime import datetime, timedelta
 
@@ -34,8 +35,7 @@ def new_code(assignment: Assignment, *, at: datetime) -> str:
 
 def use_code(typed: str, *, at: datetime) -> Assignment:
     """Whose code it is, which ends with that. Raises BadInput."""
-    letters = "".join(letter for letter in typed.upper() if letter in _LETTERS)
-    row = DeviceCode.objects.filter(code_hash=_hash(letters), expires_at__gt=at).first()
+    row = DeviceCode.objects.filter(code_hash=_hash(_letters(typed)), expires_at__gt=at).first()
     # Of several that come at once the one whose deletion counts is let in.
     if row is None or not DeviceCode.objects.filter(pk=row.pk, code_hash=row.code_hash).delete()[0]:
         raise BadInput(
@@ -47,8 +47,19 @@ def use_code(typed: str, *, at: datetime) -> Assignment:
     return row.assignment
 
 
+def minutes_left(code: str, assignment: Assignment, *, at: datetime) -> int:
+    """How long the code still lets in; 0 where it was used, ended or forged."""
+    rows = DeviceCode.objects.filter(assignment=assignment, code_hash=_hash(_letters(code)))
+    row = rows.filter(expires_at__gt=at).first()
+    return math.ceil((row.expires_at - at) / timedelta(minutes=1)) if row else 0
+
+
 def end_codes(assignment: Assignment) -> None:
     DeviceCode.objects.filter(assignment=assignment).delete()
+
+
+def _letters(typed: str) -> str:
+    return "".join(letter for letter in typed.upper() if letter in _LETTERS)
 
 
 def _hash(letters: str) -> str:

@@ -191,9 +191,9 @@ def _how_far(assignment: Assignment | None) -> str:
     if assignment is None:
         return _("has not begun this study")
     if assignment.is_finished:
-        return _("has ended this study")
+        return _("has finished with this study")
     steps = batch_content(assignment.batch_id).steps
-    return _("is at item %(number)d of %(total)d") % {
+    return _("is at example %(number)d of %(total)d") % {
         "number": assignment.step + 1,
         "total": steps,
     }

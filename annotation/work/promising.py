@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -33,7 +34,7 @@ def facts_about(study: Study, contents: Sequence[BatchContent]) -> list[Fact]:
         Fact(_("What you do"), _what_you_do(contents)),
         Fact(_("How long it takes"), [_how_long(time)]),
         Fact(_("What you are paid"), _pay(study, time, rules.get(Outcome.COMPLETED))),
-        Fact(_("What is paid at most"), _caps(study, contents)),
+        Fact(_("What is paid at most"), _caps(study, contents, rules)),
         Fact(_("Whether it may end early"), _early_end(study, contents, rules)),
         Fact(_("Pausing and stopping"), _pausing(study, rules)),
     ]
@@ -144,7 +145,9 @@ def _in_all(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> str:
     return _("About %(total)s in all, if you go to the end.") % {"total": range_text(least, most)}
 
 
-def _caps(study: Study, contents: Sequence[BatchContent]) -> list[str]:
+def _caps(
+    study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
+) -> list[str]:
     caps = {
         "item": time_text(study.item_cap_s),
         "reading": time_text(study.reading_cap_s),
@@ -160,13 +163,20 @@ def _caps(study: Study, contents: Sequence[BatchContent]) -> list[str]:
             "At most %(item)s are paid for one example, and %(reading)s for reading what to do."
         )
     seconds = most_paid_s(study, contents)
+    minimum = max((rule.minimum for rule in rules.values()), default=Decimal(0))
+    amount = max(earned(1000 * seconds, study.hourly_rate), minimum)
     most = {
         "time": minutes_text(_whole_minutes(seconds)),
-        "amount": amount_text(earned(1000 * seconds, study.hourly_rate), study.currency),
+        "amount": amount_text(amount, study.currency),
     }
     return [
         sentence % caps,
-        _("All together that is never more than %(time)s, or %(amount)s.") % most,
+        _("Time beyond that counts as a pause, and is not paid."),
+        _(
+            "If every page took that long, it would be %(time)s in all. Nobody is paid more than "
+            "%(amount)s."
+        )
+        % most,
     ]
 
 

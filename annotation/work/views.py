@@ -71,14 +71,25 @@ def begin(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
 @at_work
 @require_POST
 def submit(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
+    now = timezone.now()
     try:
         sent = read_sent_answer(request.POST)
-        judging.submit_answer(
-            assignment, step=sent.step, form=sent.fields, times=sent.times, at=timezone.now()
+        judgement = judging.submit_answer(
+            assignment, step=sent.step, form=sent.fields, times=sent.times, at=now
         )
     except BadInput as refusal:
         return _page(request, assignment, error=str(refusal))
+    is_ours = judgement is not None and judgement.submitted_at == now
+    if not is_ours and judging.counts_otherwise(assignment, step=sent.step, form=sent.fields):
+        return _page(request, assignment, notice=_answered_elsewhere())
     return _next_page(request, assignment)
+
+
+def _answered_elsewhere() -> str:
+    return _(
+        "You had already answered that example in another tab or on another device: that answer "
+        "counts, and the one that you have just sent does not."
+    )
 
 
 @at_work
@@ -165,8 +176,10 @@ def _next_page(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     return redirect("annotation:work")
 
 
-def _page(request: HtmxRequest, assignment: Assignment, *, error: str = "") -> HttpResponse:
+def _page(
+    request: HtmxRequest, assignment: Assignment, *, error: str = "", notice: str = ""
+) -> HttpResponse:
     template = f"{PAGE}#step" if request.htmx else PAGE
     frame = page_frame(assignment, link=resume_link(request, assignment), at=timezone.now())
-    context = {**page_context(assignment), **frame, "error": error}
+    context = {**page_context(assignment), **frame, "error": error, "notice": notice}
     return render(request, template, context, status=422 if error else 200)

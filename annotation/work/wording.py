@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 register = template.Library()
 NO_BREAK_SPACE = "\u00a0"
+ENDS_OF_SENTENCES = tuple(".!?…。！？؟۔।")
 
 
 @register.filter("money")
@@ -27,8 +28,29 @@ def time_text(seconds: int) -> str:
     return " ".join(parts)
 
 
+@register.filter("minutes")
 def minutes_text(minutes: int) -> str:
-    return ngettext("%(n)d minute", "%(n)d minutes", minutes) % {"n": minutes}
+    """From an hour on with its hours: 7 hours 58 minutes."""
+    hours, rest = divmod(minutes, 60)
+    parts = [ngettext("%(n)d hour", "%(n)d hours", hours) % {"n": hours}] if hours else []
+    if rest or not hours:
+        parts.append(ngettext("%(n)d minute", "%(n)d minutes", rest) % {"n": rest})
+    return " ".join(parts)
+
+
+@register.filter("percent")
+def percent_text(score: float) -> str:
+    """A score between 0 and 1 in whole percent; what is not quite all or nothing stays so."""
+    whole = round(100 * score)
+    if 0 < score < 1:
+        whole = min(max(whole, 1), 99)
+    return f"{whole}{NO_BREAK_SPACE}%"
+
+
+@register.filter("full_stop")
+def full_stop(text: str) -> str:
+    """What ends a sentence whose last words are this text; nothing if they end it themselves."""
+    return "" if text.rstrip().endswith(ENDS_OF_SENTENCES) else "."
 
 
 def range_text(least: str, most: str) -> str:

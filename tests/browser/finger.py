@@ -16,18 +16,25 @@ IS_HIT = """(element, [x, y]) => {
 }"""
 
 
+# How long a finger stays for a tap.
+TAP_S = 0.03
+
+
 class Finger:
     def __init__(self, page: Page, radius: float) -> None:
         self.session: CDPSession = page.context.new_cdp_session(page)
         self.radius = radius
 
-    def touch(self, x: float, y: float) -> None:
+    def touch(self, x: float, y: float, *, at: float | None = None) -> None:
+        """At a time in seconds since 1970: to the page the touch came then, however slow the
+        machine is."""
         point = {"x": x, "y": y, "radiusX": self.radius, "radiusY": self.radius, "force": 1}
-        self._send("touchStart", [point])
-        self._send("touchEnd", [])
+        self._send("touchStart", [point], at)
+        self._send("touchEnd", [], at and at + TAP_S)
 
-    def _send(self, kind: str, points: list[dict[str, float]]) -> None:
-        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    def _send(self, kind: str, points: list[dict[str, float]], at: float | None) -> None:
+        event: dict[str, Any] = {"type": kind, "touchPoints": points}
+        self.session.send("Input.dispatchTouchEvent", event | ({"timestamp": at} if at else {}))
 
 
 class FingerPerson(Person):
@@ -37,14 +44,14 @@ class FingerPerson(Person):
         super().__init__(page, origin)
         self.finger, self.rng = Finger(page, radius), Random(radius)
 
-    def touches(self, target: Locator) -> None:
+    def touches(self, target: Locator, *, at: float | None = None) -> None:
         target.scroll_into_view_if_needed()
         point = self._point(target)
         if not target.evaluate(IS_HIT, point):
             target.evaluate("element => element.scrollIntoView({ block: 'center' })")
             point = self._point(target)
         assert target.evaluate(IS_HIT, point), f"Something covers {target}."
-        self.finger.touch(*point)
+        self.finger.touch(*point, at=at)
 
     def chooses(self, number: int, by: str = MOUSE) -> None:
         """A candidate where it stands in the text as often as in the list."""

@@ -69,6 +69,17 @@ def test_keeps_an_unsent_answer_while_a_code_is_shown(chosen: Person) -> None:
     expect(chosen.page.locator("[name=option]").nth(1)).to_be_checked()
 
 
+def test_can_go_back_to_the_page_with_the_code(chosen: Person) -> None:
+    """A page that came from a form is none that a browser can go back to without asking."""
+    page = chosen.page
+    page.get_by_role("button", name="Continue on another device").click()
+    code = page.locator(".code").inner_text()
+    page.get_by_role("link", name="Back to the work").click()
+    expect(page.locator("[name=option]").nth(1)).to_be_checked()
+    page.go_back()
+    expect(page.locator(".code")).to_have_text(code)
+
+
 def test_keeps_an_unsent_answer_in_another_language(chosen: Person) -> None:
     chosen.page.get_by_role("button", name="Deutsch").click()
     expect(chosen.page.locator("html")).to_have_attribute("lang", "de")

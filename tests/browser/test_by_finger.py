@@ -1,7 +1,9 @@
 """Whole batches of every answer kind on a phone, by touches with a finger's radius."""
 
+from typing import Any
+
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, ViewportSize
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.batches import WORK, batch_of, is_done_right, works_through
@@ -24,8 +26,8 @@ SMALL = """() => [...document.querySelectorAll(
 class Careful(FingerPerson):
     """Looks on every page whether all that can be touched is large enough for a finger."""
 
-    def __init__(self, *arguments: object) -> None:
-        super().__init__(*arguments)  # type: ignore[arg-type]
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.small: set[str] = set()
 
     def sends(self, by: str = TOUCH) -> None:
@@ -38,8 +40,8 @@ class Careful(FingerPerson):
 def test_leads_to_the_code_without_a_wrong_touch(
     browser: Browser, live_server: LiveServer, work: str, radius: float
 ) -> None:
-    size = {"width": PHONE[0], "height": PHONE[1]}
-    context = browser.new_context(viewport=size, has_touch=True, is_mobile=True)  # type: ignore[arg-type]
+    size: ViewportSize = {"width": PHONE[0], "height": PHONE[1]}
+    context = browser.new_context(viewport=size, has_touch=True, is_mobile=True)
     person = Careful(context.new_page(), live_server.url, radius)
     batch = batch_of(work)
     works_through(person, batch, [TOUCH], leaves=TOUCH)

@@ -53,16 +53,31 @@ def selected_cities(person: Person) -> Person:
 def test_compares_in_words_and_marks(person: Person) -> None:
     selected_cities(person)
     listed = texts(person, ".verdict-list li")
-    assert listed == ["Oslo right", "Anna extra", "Rome missed"]
+    assert listed == ["Anna extra", "Oslo right", "Rome missed"]
     for mark, text in {"right": "Oslo", "extra": "Anna", "missed": "Rome"}.items():
         assert texts(person, f".context mark.{mark}") == [text]
     lines = person.page.locator(".context mark").evaluate_all(
         "marks => marks.map(mark => getComputedStyle(mark).textDecorationStyle)"
     )
     assert len(set(lines)) == 3
-    assert texts(person, ".verdict-head") == ["Partly right. Score 0.50 of 1."]
+    assert texts(person, ".verdict-head") == ["Partly right. Score: 50 %."]
     assert texts(person, ".verdict-sum") == ["Missed: Rome. Extra: Anna. Right: Oslo."]
     assert texts(person, ".explanation p") == [CANARY, "Read on."]
+
+
+def test_names_pieces_in_the_order_of_the_text_and_ends_each_sentence_once(
+    person: Person,
+) -> None:
+    text = Text("Rome, Oslo, Ulm and New York, BC. Bonn", gold=["Rome", "Ulm", "New York, BC."])
+    person.start(running_batch_of(Kind.SPANS, training=[text]))
+    person.answers(["Bonn", "Ulm", "Oslo"])
+    listed = texts(person, ".span-text")
+    assert listed == ["Oslo", "Ulm", "Bonn"]
+    person.goes_on()
+    assert texts(person, ".verdict-list mark") == ["Rome", "Oslo", "Ulm", "New York, BC.", "Bonn"]
+    assert texts(person, ".verdict-sum") == [
+        "Missed: Rome, New York, BC. Extra: Oslo, Bonn. Right: Ulm."
+    ]
 
 
 # Whether the sign in front of a word stands on the same line as that word.
@@ -93,7 +108,7 @@ def test_says_the_result_and_puts_the_focus_on_next(person: Person) -> None:
     person.goes_on()
     assert before.is_visible()
     said = before.inner_text()
-    assert "Right. Score 1 of 1. Right: Oslo, Rome." in " ".join(said.split())
+    assert "Right. Score: 100 %. Right: Oslo, Rome." in " ".join(said.split())
     assert "Rome" in said
     assert person.focused == "Next"
 

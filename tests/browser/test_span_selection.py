@@ -170,7 +170,11 @@ def test_takes_from_the_first_tapped_word_to_the_last(open_picker: Opened) -> No
     picker.tap("Madrid")
     assert picker.texts == picker.listed == ["Real Madrid"]
     assert picker.marked("chosen") == "Real Madrid"
-    assert picker.status == "Chosen: Real Madrid."
+    assert picker.status == (
+        "Chosen: Real Madrid. ‹\xa0› move the last word, “Exact” takes single characters."
+    )
+    picker.tap("He", "He")
+    assert picker.status == "Chosen: He."
     assert picker.told[-1] == {"spans": picker.spans, "none": False, "complete": True}
     assert picker.problems == []
 
@@ -387,7 +391,7 @@ def test_removes_a_span_and_keeps_the_focus_at_hand(open_picker: Opened) -> None
         picker.tap(word, word)
     picker.page.get_by_role("button", name="Remove: U.N.").press("Enter")
     assert picker.texts == ["He", "Belgrade"]
-    assert picker.status == "Removed: U.N.."
+    assert picker.status == "Removed: U.N."
     focused = picker.page.locator(":focus")
     assert focused.get_attribute("aria-label") == "Remove: Belgrade"
     focused.press("Enter")
@@ -534,6 +538,25 @@ def test_moves_the_ends_of_a_span_by_characters(open_picker: Opened) -> None:
     assert picker.texts == ["x"]
     press("Start one character later")
     assert picker.texts == ["x"]
+
+
+def test_lists_spans_in_the_order_of_the_text_with_the_focus_on_the_one_that_moves(
+    open_picker: Opened,
+) -> None:
+    picker = open_picker("ab cd ef")
+    for word in ["ef", "cd", "ab"]:
+        picker.tap(word, word)
+    assert picker.listed == ["ab", "cd", "ef"]
+    assert picker.texts == ["ef", "cd", "ab"]
+    picker.page.click(EXACT)
+    picker.page.get_by_role("button", name="Start one character earlier: ef").press("Enter")
+    picker.press(*["Enter"] * 4)
+    assert picker.listed == ["ab", "b cd ef", "cd"]
+    assert picker.page.locator(":focus").get_attribute("aria-label") == (
+        "Start one character earlier: b cd ef"
+    )
+    picker.page.get_by_role("button", name="Remove: b cd ef").press("Enter")
+    assert picker.texts == ["cd", "ab"]
 
 
 def test_takes_exact_ranges_by_keyboard_and_refuses_mere_space(open_picker: Opened) -> None:

@@ -13,7 +13,9 @@
     if (!line) return;
     const text = option && document.getElementById(`option-text-${option.value}`).textContent;
     line.hidden = false;
-    line.textContent = option ? line.dataset.label.replace("{text}", () => `\u2068${text}\u2069`)
+    // A name that ends in a full stop needs no other behind it.
+    const said = (_, stop) => `\u2068${text}\u2069${text.endsWith(".") ? "" : stop}`;
+    line.textContent = option ? line.dataset.label.replace(/\{text\}(\.?)/, said)
       : line.dataset.none;
     for (const name of page.querySelectorAll("[data-answer-form] mark.mention")) {
       const options = name.dataset.options.split(" ");

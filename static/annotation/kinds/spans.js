@@ -9,7 +9,8 @@
 
    Spans are [segment, start, end] in code points. Each change dispatches "answerchange" with
    {spans, none, complete}; "answerrestore" with {spans, none}, sent to the picker, shows another
-   answer.
+   answer. The answer's spans stand in the order in which they were chosen, the list in that of the
+   text.
 
    A drag is less exact than a tap, so it is snapped: it takes every token that it touched, drops
    the punctuation at both ends, but not a bracket or quotation mark whose partner is in the range
@@ -165,6 +166,10 @@
     return best;
   }
 
+  const inTextOrder = (a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+
+  // A text that ends its sentence itself needs no full stop behind it.
+  const ENDED = /[.!?…。！？؟۔।]\s*$/;
   const MARKS = ["is-chosen", "is-first", "is-last"];
   const EDGES = {
     "start-earlier": [1, -1], "start-later": [1, 1], "end-earlier": [2, -1], "end-later": [2, 1],
@@ -357,9 +362,8 @@
       this.cancel();
       if (!text.trim()) this.say("blank");
       else if (this.has(span)) this.say("duplicate", text);
-      else if (this.most === 1) {
-        this.change([span], false, this.spans.length ? "replaced" : "chosen", text);
-      } else if (this.spans.length >= this.most) this.say("full", text, this.most);
+      else if (this.spans.length && this.most === 1) this.change([span], false, "replaced", text);
+      else if (this.spans.length >= this.most) this.say("full", text, this.most);
       else this.change([...this.spans, span], false, "chosen", text);
     }
 
@@ -438,6 +442,8 @@
       if (from?.segment === token.segment) {
         this.add(this.rangeOf(from, token));
         this.noteTap(from, token);
+        const isFirst = this.tapped && this.history.length === 1;
+        if (isFirst && !this.exact) this.hint();
       } else this.begin(token);
       this.rove(token, options);
     }
@@ -622,9 +628,14 @@
       const list = this.find("list"), held = document.activeElement;
       const item = held?.closest("[data-span-list] > li"), act = held?.dataset.act;
       const at = item && list.contains(item) ? [...list.children].indexOf(item) : -1;
-      list.replaceChildren(...this.spans.map((span) => this.drawItem(span)));
+      const before = this.listed, span = before?.[at];
+      this.listed = this.spans.slice().sort(inTextOrder);
+      list.replaceChildren(...this.listed.map((listed) => this.drawItem(listed)));
       if (at < 0) return;
-      const place = list.children[Math.min(at, list.children.length - 1)];
+      // A piece whose end was moved may stand elsewhere now.
+      const moved = this.listed.length === before.length && !this.listed.includes(span)
+        ? this.listed.findIndex((listed) => !before.includes(listed)) : at;
+      const place = list.children[Math.min(moved, list.children.length - 1)];
       const again = place?.querySelector(`[data-act="${act}"]`) || place?.querySelector("button");
       (again || this.find("undo") || this.current?.el)?.focus();
     }
@@ -640,6 +651,7 @@
         button.type = "button";
         button.dataset.act = act;
         button.setAttribute("aria-label", `${name}: ${text.textContent}`);
+        if (name !== visible) button.title = name;
       };
       const edges = create("span", "span-edges");
       const edge = (name) => {
@@ -674,7 +686,7 @@
 
     onList(event) {
       const { act } = event.target.dataset;
-      const index = this.itemOf(event), span = this.spans[index];
+      const span = this.spanOf(event), index = this.spans.indexOf(span);
       if (act === "remove") {
         this.change(this.spans.filter((_, i) => i !== index), false, "removed", this.textOf(span));
       } else if (act === "partner") this.replace(index, this.completed(span));
@@ -693,12 +705,13 @@
     }
 
     showItem(event) {
-      const span = this.spans[this.itemOf(event)];
+      const span = this.spanOf(event);
       if (span && !this.anchor) this.preview(span);
     }
 
-    itemOf({ target }) {
-      return [...this.find("list").children].indexOf(target.closest("[data-span-list] > li"));
+    spanOf({ target }) {
+      const items = [...this.find("list").children];
+      return this.listed[items.indexOf(target.closest("[data-span-list] > li"))];
     }
 
     // -- Words for it.
@@ -711,7 +724,13 @@
       const key = name.replace(/(?:^|-)(.)/g, (_, letter) => letter.toUpperCase());
       const short = text.length > 90 ? `${text.slice(0, 40)} … ${text.slice(-40)}` : text;
       return (this.root.dataset[`label${key}`] || "")
-        .replace("{text}", () => `\u2068${short}\u2069`).replace("{count}", count);
+        .replace(/\{text\}(\.?)/, (_, stop) => `\u2068${short}\u2069${ENDED.test(short) ? "" : stop}`)
+        .replace("{count}", count);
+    }
+
+    /* Behind what was said: how to move what was just chosen. */
+    hint() {
+      this.find("status").append(" ", create("span", "span-hint", this.label("hint")));
     }
 
     say(...label) {

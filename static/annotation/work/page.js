@@ -5,8 +5,10 @@
 
   const RETRY_MS = [1000, 2000, 4000, 8000];
   const TICK_MS = 500;
-  // A double click means one click: the second must not hit what replaced the button.
+  // A double click means one click: the second, in the same place, must not hit what replaced the
+  // button. Whoever hits another place, however soon, means it.
   const DOUBLE_CLICK_MS = 350;
+  const DOUBLE_CLICK_PX = 24;
   const KEYS_OFF = "keys-off";
   const page = document.querySelector("[data-work]");
   // Of this assignment alone: somebody else on the same device has drafts of their own.
@@ -97,7 +99,7 @@
     page.addEventListener(kind, (event) => {
       if (restoring || !form || event.target.closest("form") !== form) return;
       form.querySelector("[data-form-error]").hidden = true;
-      lastSendClick = -Infinity;
+      lastSend = null;
       keepDraft();
     });
   }
@@ -157,7 +159,7 @@
 
   let retries = 0;
   let retryTimer = 0;
-  let lastSendClick = -Infinity;
+  let lastSend = null;
 
   const isOurs = (element) => element instanceof HTMLFormElement && page.contains(element);
   const isBusy = () => page.querySelector("form.htmx-request") !== null;
@@ -191,11 +193,17 @@
     lock(sent, false);
   }
 
+  function isSecondOfTwo({ timeStamp, clientX, clientY }) {
+    return lastSend !== null && timeStamp - lastSend.timeStamp < DOUBLE_CLICK_MS
+      && Math.hypot(clientX - lastSend.clientX, clientY - lastSend.clientY) < DOUBLE_CLICK_PX;
+  }
+
   document.addEventListener("click", (event) => {
     if (event.detail === 0) return; // a key's doing
-    const again = event.timeStamp - lastSendClick < DOUBLE_CLICK_MS;
-    lastSendClick = event.target.closest("[data-send]") ? event.timeStamp : -Infinity;
-    if (again && lastSendClick > 0) event.preventDefault();
+    // An answer that is chosen there can be chosen otherwise; what is sent cannot be taken back.
+    const sends = event.target.closest("[data-send]") !== null;
+    if (sends && isSecondOfTwo(event)) event.preventDefault();
+    else lastSend = sends ? event : null;
   }, true);
 
   /* Heard on the form itself, behind the span picker, which knows better what is missing. */

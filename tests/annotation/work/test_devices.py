@@ -41,7 +41,7 @@ def assignment() -> Assignment:
 
 
 def shown(client: Client) -> str:
-    text = client.post(SHOW).content.decode()
+    text = client.post(SHOW, follow=True).content.decode()
     return re.search(r'class="code"[^>]*>([^<]+)<', text)[1]
 
 
@@ -87,7 +87,7 @@ def test_links_to_it_on_every_page_of_the_work(client: Client) -> None:
 
 
 def test_tells_where_the_code_is_typed_and_shows_the_link(client: Client) -> None:
-    page = client.post(SHOW).content.decode()
+    page = client.post(SHOW, follow=True).content.decode()
     path = reverse("annotation:resume", args=[Assignment.objects.get().resume_token])
     link = f"http://testserver{path}"
     assert "testserver/go<" in page
@@ -106,6 +106,43 @@ def test_makes_no_code_when_the_page_is_only_opened(client: Client) -> None:
     assert b'class="code"' not in page.content
     assert b"Show a code" in page.content
     assert not DeviceCode.objects.exists()
+
+
+def test_shows_the_code_again_when_the_page_is_loaded_again(client: Client) -> None:
+    code = shown(client)
+    assert code in client.get(SHOW).content.decode()
+    assert is_let_in(typed(code))
+
+
+@pytest.mark.parametrize("seconds", [61, 59])
+def test_shows_a_code_again_while_there_is_time_to_type_it(client: Client, seconds: int) -> None:
+    shown(client)
+    DeviceCode.objects.update(expires_at=timezone.now() + timedelta(seconds=seconds))
+    page = client.get(SHOW).content.decode()
+    assert ("within 2 minutes" in page) == (seconds > 60)
+    assert ("Show a code" in page) == (seconds < 60)
+
+
+def test_shows_no_code_again_that_lets_nobody_in_any_more(client: Client) -> None:
+    code = shown(client)
+    assert is_let_in(typed(code))
+    assert code not in client.get(SHOW).content.decode()
+
+
+@pytest.mark.parametrize("forged", ["BCDF-GHJK", "<b>", "", "Ä" * 500])
+def test_shows_no_code_that_it_has_not_made(client: Client, forged: str) -> None:
+    shown(client)
+    client.cookies["device_code"] = forged
+    page = client.get(SHOW)
+    assert page.status_code == 200
+    assert b'class="code"' not in page.content
+
+
+def test_shows_no_code_of_somebody_else_in_the_browser(client: Client) -> None:
+    code = shown(client)
+    other = enter(Assignment.objects.get().batch)
+    other.cookies["device_code"] = code
+    assert code not in other.get(SHOW).content.decode()
 
 
 def test_stores_no_code_that_could_be_typed(client: Client) -> None:

@@ -1,6 +1,7 @@
 """The upgrade from a time when a link took a place before anybody had consented."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.state import StateApps
 
-from annotation.models import Annotator, Assignment, Batch, JoinAnswer, Place
+from annotation.models import Annotator, Assignment, Batch, JoinAnswer, Place, Study
 from annotation.models.locks import create_locks, drop_locks
 from annotation.models.triggers import create_triggers
 from annotation.work.joining import Visit, join, join_answers, person
@@ -20,27 +21,24 @@ BEFORE = [("annotation", "0009_fingerprint_of_the_identity_key")]
 
 
 @pytest.fixture
-def before() -> Iterator[StateApps]:
-    """The models of then; afterwards the tables are those of now again."""
-    executor = MigrationExecutor(connection)
-    latest = executor.loader.graph.leaf_nodes()
-    drop_locks(connection)
-    yield executor.migrate(BEFORE).apps
-    MigrationExecutor(connection).migrate(latest)
-    create_triggers(connection)
-    create_locks(connection)
-
-
-@pytest.fixture
 def batch() -> Batch:
     """Made, and read with all that belongs to it, before the tables are taken back."""
-    made = make.running_batch(via="prolific", wanted=4)
+    made = make.running_batch(via="prolific", wanted=6)
     return Batch.objects.select_related("study__channel", "task").get(pk=made.pk)
 
 
-def upgrade() -> None:
+@contextmanager
+def upgrade() -> Iterator[StateApps]:
+    """Within it, the models and tables of then; after it, the tables as an upgrade leaves them."""
     executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+    latest = executor.loader.graph.leaf_nodes()
+    drop_locks(connection)
+    try:
+        yield executor.migrate(BEFORE).apps
+    finally:
+        MigrationExecutor(connection).migrate(latest)
+        create_triggers(connection)
+        create_locks(connection)
 
 
 def came(apps: StateApps, batch: Batch, external_id: str, place: int, **fields: Any) -> Any:
@@ -72,45 +70,50 @@ def came(apps: StateApps, batch: Batch, external_id: str, place: int, **fields: 
     return assignment
 
 
-def test_ends_it_and_frees_the_place_and_forgets_the_person(
-    batch: Batch, before: StateApps
-) -> None:
-    waits = came(before, batch, "waits", 1, state="consent")
-    works = came(before, batch, "works", 2, state="answering", consented_at=make.NOON)
-    upgrade()
-    ended = Assignment.objects.get(pk=waits.pk)
-    assert (ended.state, ended.outcome, ended.amount) == ("finished", "declined", 0)
-    assert (ended.submission_id, ended.annotator.external_id) == ("", "")
-    assert ended.annotator.identity_hash != person(batch.study.channel, "waits").identity_hash
-    assert Place.objects.get(holder__isnull=False).holder_id == works.pk
-    kept = Assignment.objects.get(pk=works.pk)
-    assert (kept.state, kept.annotator.external_id) == ("answering", "works")
-    assert kept.submission_id == "submission of works"
-    assert join_answers(batch.study)[JoinAnswer.DECLINED] == 1
-
-
-def test_keeps_the_id_of_whoever_has_something_else(batch: Batch, before: StateApps) -> None:
-    done = {"state": "finished", "outcome": "completed", "consented_at": make.NOON}
-    came(before, batch, "both", 1, **done)
-    came(before, batch, "both", 2, state="consent", exposure_key="another")
-    upgrade()
-    assert Annotator.objects.get().external_id == "both"
-    assert set(Assignment.objects.values_list("outcome", flat=True)) == {"completed", "declined"}
-
-
-def test_removes_whoever_only_came_and_found_no_place(batch: Batch, before: StateApps) -> None:
-    before.get_model("annotation", "Annotator").objects.create(
-        channel_id=batch.study.channel_id, external_id="late", identity_hash="1", pseudonym="LATE"
-    )
-    upgrade()
-    assert not Annotator.objects.exists()
-
-
-def test_lets_them_in_again_as_somebody_new(batch: Batch, before: StateApps) -> None:
-    came(before, batch, "waits", 1, state="consent")
-    came(before, batch, "expired", 2, state="finished", outcome="expired")
-    upgrade()
+def test_ends_what_waited_and_keeps_what_was_begun(batch: Batch) -> None:
+    """In one upgrade, for taking the tables back takes long."""
+    with upgrade() as then:
+        waits = came(then, batch, "waits", 1, state="consent")
+        works = came(then, batch, "works", 2, state="answering", consented_at=make.NOON)
+        came(then, batch, "expired", 3, state="finished", outcome="expired")
+        done = {"state": "finished", "outcome": "completed", "consented_at": make.NOON}
+        came(then, batch, "both", 4, **done)
+        came(then, batch, "both", 5, state="consent", exposure_key="another")
+        then.get_model("annotation", "Annotator").objects.create(
+            channel_id=batch.study.channel_id, external_id="late", identity_hash="1",
+            pseudonym="LATE",
+        )  # fmt: skip
+    has_ended(Assignment.objects.get(pk=waits.pk))
+    has_gone_on(Assignment.objects.get(pk=works.pk))
+    free = Place.objects.filter(holder__isnull=True).values_list("number", flat=True)
+    assert set(free) == {1, 5, 6}
+    assert join_answers(batch.study)[JoinAnswer.DECLINED] == 2
+    knows_whoever_has_something_else()
+    assert not Annotator.objects.filter(pseudonym="LATE").exists()
     for name in ("waits", "expired"):
-        who = person(batch.study.channel, name)
-        assert who.pk is None
-        assert join(Visit(study=batch.study, annotator=who), at=make.NOON).consented_at
+        comes_in_as_somebody_new(batch.study, name)
+
+
+def has_ended(assignment: Assignment) -> None:
+    """Its place is free, and the person is forgotten."""
+    ended = (assignment.state, assignment.outcome, assignment.amount)
+    assert ended == ("finished", "declined", 0)
+    who = assignment.annotator
+    assert (assignment.submission_id, who.external_id) == ("", "")
+    assert who.identity_hash != person(assignment.study.channel, "waits").identity_hash
+
+
+def has_gone_on(assignment: Assignment) -> None:
+    assert (assignment.state, assignment.annotator.external_id) == ("answering", "works")
+    assert assignment.submission_id == "submission of works"
+
+
+def knows_whoever_has_something_else() -> None:
+    both = Annotator.objects.get(external_id="both")
+    assert set(both.assignments.values_list("outcome", flat=True)) == {"completed", "declined"}
+
+
+def comes_in_as_somebody_new(study: Study, name: str) -> None:
+    who = person(study.channel, name)
+    assert who.pk is None
+    assert join(Visit(study=study, annotator=who), at=make.NOON).consented_at

@@ -382,10 +382,17 @@ def test_asks_who_it_is_on_a_device_where_somebody_has_begun() -> None:
     page = text_of(visit(batch, client))
     assert "Is this you?" in page
     assert first.annotator.pseudonym in page
-    assert "is at item 1 of 7" in page
+    assert "is at example 1 of 7" in page
     client.post("/work/who/", {"who": first.annotator.pseudonym})
     assert agree(client)["Location"] == WORK
     assert Assignment.objects.get() == first
+
+
+def test_says_who_has_finished_on_a_device() -> None:
+    batch = make.running_batch()
+    client = consented(batch)
+    finish(Assignment.objects.get(), "withdrawn", at=timezone.now())
+    assert "has finished with this study" in text_of(visit(batch, client))
 
 
 def test_lets_a_second_person_begin_on_the_same_device() -> None:
@@ -491,3 +498,12 @@ def test_lets_three_of_sixty_in_who_consent_at_once_for_three_places() -> None:
     assert sum("CODE-FULL" in text_of(answer) for answer in answers) == 57
     assert Annotator.objects.count() == Assignment.objects.count() == taken() == 3
     assert JoinCount.objects.get().count == 57
+
+
+def test_shows_the_consent_text_as_markdown_without_html_of_its_own() -> None:
+    text = "We **store** little:\n\n- your answers\n- <script>x()</script>"
+    batch = make.running_batch(consent_text=text)
+    page = visit(batch).content.decode()
+    assert "<p>We <strong>store</strong> little:</p>" in page
+    assert "<li>your answers</li>" in page
+    assert "<script>x" not in page

@@ -84,8 +84,21 @@ def test_says_the_caps_in_plain_words() -> None:
     assert said(batch)["What is paid at most"] == (
         "At most 3 minutes are paid for one example, 5 minutes for reading what to do, and "
         "1 minute 30 seconds for looking at one right answer. "
-        "All together that is never more than 28 minutes, or 5.60 USD."
+        "Time beyond that counts as a pause, and is not paid. "
+        "If every page took that long, it would be 28 minutes in all. "
+        "Nobody is paid more than 5.60 USD."
     )
+
+
+def test_says_the_caps_of_long_work_in_hours() -> None:
+    batch = make.running_batch(zero_shot=True, tests=157, item_cap_s=180, reading_cap_s=420)
+    assert "it would be 7 hours 58 minutes in all" in said(batch)["What is paid at most"]
+
+
+def test_says_no_less_than_what_an_end_pays_at_least() -> None:
+    batch = make.running_batch(zero_shot=True, tests=1, item_cap_s=60, reading_cap_s=60)
+    _ruled(batch, "completed", minimum=5)
+    assert "Nobody is paid more than 5.00 USD." in said(batch)["What is paid at most"]
 
 
 def test_says_nothing_of_right_answers_where_none_is_shown() -> None:
@@ -143,7 +156,7 @@ def test_never_pays_more_than_it_said() -> None:
     batch = make.running_batch(
         training=1, tests=2, item_cap_s=30, reading_cap_s=60, reveal_cap_s=10, hourly_rate=36
     )
-    assert "or 2.20 USD" in said(batch)["What is paid at most"]
+    assert "more than 2.20 USD" in said(batch)["What is paid at most"]
     assignment = make.joined(batch)
     at = make.NOON
     while not assignment.is_finished:

@@ -120,9 +120,23 @@ def test_harms_nothing_when_a_form_comes_twice() -> None:
     client = enter(make.running_batch())
     start(client)
     first = submit(client, 0, htmx=True, option=0)
-    again = submit(client, 0, htmx=True, option=1)
+    again = submit(client, 0, htmx=True, option=0)
     assert _masked(first.content) == _masked(again.content)
     assert Judgement.objects.get().answer == ["bad"]
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+@pytest.mark.parametrize("sent", [{"option": 1}, {}], ids=["other", "none"])
+def test_says_that_the_answer_of_another_tab_counts(sent: dict[str, int], htmx: bool) -> None:
+    client = enter(make.running_batch(zero_shot=True))
+    start(client)
+    for step in range(2):
+        submit(client, step, option=0)
+    page = submit(client, 0, htmx=htmx, **sent).content.decode()
+    assert "in another tab or on another device: that answer counts" in page
+    assert "3 of 4" in page
+    assert [judgement.answer for judgement in Judgement.objects.all()] == [["bad"], ["bad"]]
+    assert "another tab" not in client.get(WORK).content.decode()
 
 
 @pytest.mark.parametrize(

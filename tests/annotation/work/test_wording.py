@@ -1,10 +1,12 @@
+import re
 from decimal import Decimal
 
 import pytest
+from django.conf import settings
 from django.template import Context, Template
 from django.utils import translation
 
-from annotation.work.wording import range_text, time_text
+from annotation.work.wording import full_stop, percent_text, range_text, time_text
 
 
 @pytest.mark.parametrize(
@@ -24,12 +26,46 @@ def test_writes_an_amount_in_the_readers_way_with_its_currency(language: str, te
         (60, "1 minute"),
         (61, "1 minute 1 second"),
         (1254, "20 minutes 54 seconds"),
+        (3600, "1 hour"),
+        (7325, "2 hours 2 minutes 5 seconds"),
     ],
 )
 def test_writes_a_time_to_the_second(seconds: int, text: str) -> None:
     assert time_text(seconds) == text
 
 
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [(0, "0"), (0.001, "1"), (0.4, "40"), (2 / 3, "67"), (0.999, "99"), (1, "100")],
+)
+def test_writes_a_score_in_percent_and_rounds_to_neither_end(score: float, text: str) -> None:
+    assert percent_text(score) == f"{text}\u00a0%"
+
+
+@pytest.mark.parametrize(
+    ("text", "stop"),
+    [("Rome", "."), ("New York, BC.", ""), ("Yahoo!", ""), ("東京。", ""), ("أين؟", "")],
+)
+def test_ends_a_sentence_once(text: str, stop: str) -> None:
+    assert full_stop(text) == stop
+
+
 def test_writes_no_range_of_one() -> None:
     assert range_text("5", "5") == "5"
     assert range_text("5", "7") == "5 to 7"
+
+
+@pytest.mark.parametrize("folder", ["annotation/work", "annotation/kinds"])
+def test_calls_things_on_annotators_pages_by_one_name(folder: str) -> None:
+    """An example is no item there, and those who run the study go by no other name."""
+    texts = [
+        (page.name, text)
+        for page in (settings.BASE_DIR / "templates" / folder).glob("*.html")
+        for text in re.findall(
+            r"""translate (["'])(.+?)\1 %|blocktranslate.*?%}(.+?){% endblock""",
+            page.read_text(),
+            re.DOTALL,
+        )
+    ]
+    assert texts
+    assert [row for row in texts if re.search(r"\b(items?|researchers?)\b", str(row[1]))] == []

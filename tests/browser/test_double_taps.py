@@ -1,0 +1,81 @@
+"""Two taps in quick succession: one act where they hit one place, two where they do not."""
+
+from time import time
+
+import pytest
+from playwright.sync_api import Browser, ViewportSize, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests import make
+from tests.browser.conftest import PHONE
+from tests.browser.finger import FingerPerson
+from tests.browser.person import DOUBLE_CLICK_MS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# A quick double tap, well within what the page takes for one.
+SOON_S = 0.2
+SEND = "[data-send]"
+
+
+@pytest.fixture
+def tapping(browser: Browser, live_server: LiveServer) -> FingerPerson:
+    """At the only practice example of a batch."""
+    size: ViewportSize = {"width": PHONE[0], "height": PHONE[1]}
+    context = browser.new_context(viewport=size, has_touch=True, is_mobile=True)
+    person = FingerPerson(context.new_page(), live_server.url, radius=6)
+    person.start(make.running_batch(training=1, tests=3))
+    person.answers_right()
+    return person
+
+
+def middle(person: FingerPerson, selector: str) -> tuple[float, float]:
+    box = person.page.locator(selector).bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_start_the_test_right_after_that_page_came(tapping: FingerPerson) -> None:
+    tapping.goes_on()
+    # The answer was sent in this very place.
+    tapping.page.wait_for_timeout(DOUBLE_CLICK_MS)
+    first = time()
+    tapping.finger.touch(*middle(tapping, SEND), at=first)
+    tapping.page.wait_for_selector("[data-panel=practice-done]")
+    tapping.touches(tapping.page.locator(SEND), at=first + SOON_S)
+    expect(tapping.page.locator("[data-panel=answer]")).to_be_visible()
+    assert tapping.step == 1
+
+
+def test_do_not_skip_the_right_answer_where_the_second_hits_the_same_place(
+    tapping: FingerPerson,
+) -> None:
+    first, place = time(), middle(tapping, SEND)
+    tapping.finger.touch(*place, at=first)
+    tapping.page.wait_for_selector("[data-panel=reveal]")
+    x, y = middle(tapping, SEND)
+    assert abs(x - place[0]) + abs(y - place[1]) < 4, "The button is meant to stay in its place."
+    tapping.finger.touch(place[0] + 5, place[1] - 5, at=first + SOON_S)
+    tapping.page.wait_for_timeout(500)
+    assert tapping.panel == "reveal"
+    # Nor does a refused tap keep the next one from counting.
+    tapping.finger.touch(*place, at=first + 2 * SOON_S)
+    expect(tapping.page.locator("[data-panel=practice-done]")).to_be_visible()
+
+
+def test_choose_an_answer_that_stands_where_the_button_was(tapping: FingerPerson) -> None:
+    for _ in range(2):
+        tapping.goes_on()
+        tapping.page.wait_for_timeout(DOUBLE_CLICK_MS)
+    tapping.goes_on()
+    tapping.answers_right()
+    first, place = time(), middle(tapping, SEND)
+    tapping.finger.touch(*place, at=first)
+    expect(tapping.page.locator("[name=step]")).to_have_value("2")
+    tapping.page.locator(".option").last.evaluate(
+        "(option, [x, y]) => { option.style.cssText ="
+        " `position: fixed; z-index: 9; left: ${x - 60}px; top: ${y - 24}px; width: 120px`; }",
+        place,
+    )
+    tapping.finger.touch(*place, at=first + SOON_S)
+    expect(tapping.page.locator("[name=option]").last).to_be_checked()
