@@ -32,7 +32,9 @@ ROOMS = {
     "annotation.work": ("models", "access", "kinds", "jobs", "benchmarks"),
     "annotation.studies": ("models", "access", "kinds", "jobs", "benchmarks", "work"),
     "annotation.payments": ("models", "access", "work", "studies"),
-    "annotation.people": ("models", "access", "kinds", "jobs", "work", "studies", "payments"),
+    "annotation.people": (
+        *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies", "payments"),
+    ),
     "annotation.prolific": ("models", "access", "work", "studies", "payments", "people"),
     "annotation.simulation": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
     "annotation.admin": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),

@@ -26,7 +26,7 @@ def correct(
     model_admin: admin.ModelAdmin[Example], request: ResearcherRequest, example: Example
 ) -> HttpResponse:
     gold = _latest_gold(example)
-    form = GoldForm(request.POST or None, initial={"gold": written(gold)})
+    form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
     if request.method == "POST" and form.is_valid():
         corrected = attempt(
             model_admin,

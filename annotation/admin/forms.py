@@ -45,7 +45,14 @@ class StudyForm(forms.ModelForm[Study]):
             "drop_group_size": _("Size of the group"),
             "margin": _("Margin, in points"),
         }
-        help_texts = {"slug": _("Used in commands and addresses.")}
+        help_texts = {
+            "slug": _("Used in commands and addresses."),
+            "consent_text": _(
+                "Annotators see it as Markdown, as they see the description of a task: “- ” begins "
+                "an entry of a list, two stars make **bold**, an empty line begins a paragraph. "
+                "HTML and pictures are not shown."
+            ),
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -15,5 +15,6 @@ urlpatterns = [
         name="correct_payment",
     ),
     path(f"{STUDY}/payments/settle/<int:payout_id>/", views.settle_payout, name="settle_payout"),
+    path(f"{STUDY}/payments-dictionary.csv", views.dictionary, name="payments_dictionary"),
     path(f"{STUDY}/payments.<str:file_format>", views.export, name="export_payments"),
 ]

@@ -20,7 +20,7 @@ from annotation.models import Assignment, Payout, Study
 from annotation.models.errors import Refusal
 from annotation.payments import base, ledger
 from annotation.payments.due import Due, dues, totals
-from annotation.payments.exporting import FORMATS, export_payments
+from annotation.payments.exporting import FORMATS, dictionary_lines, export_payments
 from annotation.payments.forms import CorrectionForm, RewardsForm
 from annotation.studies.tabs import study_frame
 
@@ -141,6 +141,16 @@ def export(request: ResearcherRequest, slug: str, file_format: str) -> HttpRespo
     response = HttpResponse("".join(lines).encode(), "text/csv; charset=utf-8")
     name = f"{slug}-payments.csv" if file_format == "csv" else f"{slug}-bonuses.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@never_cache
+@require_safe
+def dictionary(request: ResearcherRequest, slug: str) -> HttpResponse:
+    """Of the columns alone: it holds nobody's id, and leaves no line in the log."""
+    _study(request, slug)
+    response = HttpResponse("".join(dictionary_lines()), "text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-payments-dictionary.csv"'
     return response
 
 

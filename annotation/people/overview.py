@@ -7,8 +7,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db.models import Count, Sum
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
+from annotation.benchmarks.naming import names_of
 from annotation.models import (
     Assignment,
     Batch,
@@ -19,7 +21,8 @@ from annotation.models import (
     Place,
     Study,
 )
-from annotation.people.rows import Row, rows
+from annotation.people.bursts import Burst, burst_of
+from annotation.people.rows import Row
 from annotation.work.estimating import estimate, usual_seconds
 from annotation.work.paying import CENT, earned
 
@@ -29,6 +32,7 @@ PACE_OVER = timedelta(hours=3)
 # From this many finished on, what they cost tells more than an estimate.
 ENOUGH_FINISHED = 5
 MOST_TO_LOOK_AT = 12
+LONGEST_NAME = 24
 # More marks than this in one cell are told by numbers alone.
 MOST_MARKS = 40
 
@@ -106,23 +110,24 @@ class Overview:
     # Of how many, if that is not all.
     flagged: int
     problems: Sequence[Problem]
+    burst: Burst | None
 
 
-def overview(study: Study, *, at: datetime) -> Overview:
+def overview(study: Study, people: Collection[Row], *, at: datetime) -> Overview:
+    """Of the study, and of everybody in it, whom the page has read already."""
     batches = list(study.batches.select_related("task", "training_set", "test_set"))
     counts = _counts(study)
     places = _places(study, at)
+    names = names_of({batch.task for batch in batches})
     cells: dict[tuple[str, int], Cell] = {}
     for batch in batches:
-        key = (str(batch.task), batch.shots)
+        key = (names[batch.task.slug], batch.shots)
         cells[key] = _sum([cells.get(key, Cell()), _cell(batch, counts, places)])
     shots = sorted({shots for _task, shots in cells})
     total = _sum(cells.values())
     pace = _pace(study, at)
     left = total.wanted - total.finished
-    flagged = sorted(
-        (row for row in rows(study) if row.needs_a_look), key=lambda row: -len(row.flags)
-    )
+    flagged = sorted((row for row in people if row.needs_a_look), key=lambda row: -len(row.flags))
     return Overview(
         shots=shots,
         lines=[
@@ -137,6 +142,7 @@ def overview(study: Study, *, at: datetime) -> Overview:
         look_at=flagged[:MOST_TO_LOOK_AT],
         flagged=len(flagged),
         problems=_problems(study),
+        burst=_burst(study, people, at),
     )
 
 
@@ -206,6 +212,15 @@ def _with_fee(study: Study, amount: Decimal) -> Decimal:
     return (amount * (1 + study.platform_fee / 100)).quantize(CENT)
 
 
+def _burst(study: Study, people: Iterable[Row], at: datetime) -> Burst | None:
+    """On an open link alone: a platform knows who somebody is, and often fills a study at once."""
+    channel = study.channel
+    if channel.person_param or channel.invited_only or study.started_at is None:
+        return None
+    joins = [row.assignment.consented_at for row in people if row.assignment.consented_at]
+    return burst_of(joins, since=study.started_at, until=study.closed_at or at)
+
+
 def _is_anybody_at_work(study: Study) -> bool:
     return Assignment.objects.open().filter(study=study).exists()
 
@@ -218,7 +233,11 @@ def _problems(study: Study) -> list[Problem]:
     )
     most = [(pk, count) for pk, count in counted[:MOST_TO_LOOK_AT] if pk is not None]
     names = _item_names(study, [pk for pk, _count in most])
-    return [Problem(pk, names.get(pk, str(pk)), count) for pk, count in most]
+    # Without an id in its file an item goes by a long checksum.
+    return [
+        Problem(pk, Truncator(names.get(pk, str(pk))).chars(LONGEST_NAME), count)
+        for pk, count in most
+    ]
 
 
 def _item_names(study: Study, examples: Iterable[int]) -> dict[int, str]:

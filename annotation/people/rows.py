@@ -57,6 +57,10 @@ class Row:
         return any(flag.name != "problems" for flag in self.flags)
 
     @property
+    def is_below_rule(self) -> bool:
+        return any(flag.name == "rule" for flag in self.flags)
+
+    @property
     def is_at_work(self) -> bool:
         return not self.assignment.outcome
 

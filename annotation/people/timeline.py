@@ -22,6 +22,7 @@ class Answer:
     step: int
     is_training: bool
     item: str
+    example_id: int
     texts: str
     seconds: float
     # S1 in percent at the gold that the study started with; None where it is not told.
@@ -72,6 +73,7 @@ def answers(assignment: Assignment, *, scored: bool) -> list[Answer]:
             step=judgement.step,
             is_training=judgement.role == Role.TRAINING,
             item=names.get(judgement.example_id, ""),
+            example_id=judgement.example_id,
             texts=", ".join(judgement.answer) or _("none"),
             seconds=(judgement.submitted_at - judgement.shown_at).total_seconds(),
             score=_score(assignment, judgement, golds) if scored else None,

@@ -1,5 +1,6 @@
 """The pages that watch a study: how it stands, who takes part, and one person."""
 
+from collections import defaultdict
 from typing import Any
 
 from django.contrib import messages
@@ -26,7 +27,7 @@ from annotation.people.overview import overview
 from annotation.people.releasing import release_place
 from annotation.people.rows import SORTS, Row, chosen, row_of, rows
 from annotation.studies.excluding import exclude
-from annotation.studies.monitoring import study_figures
+from annotation.studies.monitoring import figures_of
 from annotation.studies.tabs import study_frame
 
 VIEW, CHANGE = "annotation.view_assignment", "annotation.change_study"
@@ -40,12 +41,17 @@ PER_PAGE = 100
 @require_safe
 def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
     study = _study(request, slug, Right.TABLES)
+    now, everybody = timezone.now(), rows(study)
+    below_rule: dict[int, list[Assignment]] = defaultdict(list)
+    for row in everybody:
+        if row.is_below_rule:
+            below_rule[row.assignment.batch_id].append(row.assignment)
     context = {
         **study_frame(request.user, study, tab="overview"),
-        "overview": overview(study, at=timezone.now()),
-        "figures": study_figures(study, at=timezone.now()),
+        "overview": overview(study, everybody, at=now),
+        "figures": figures_of(study, [row.assignment for row in everybody], below_rule, at=now),
         "outcomes": Outcome.choices,
-        "now": timezone.now(),
+        "now": now,
     }
     template = f"{WATCH}#figures" if request.htmx else WATCH
     return render(request, template, context)

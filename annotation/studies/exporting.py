@@ -18,8 +18,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.models import Assignment, Gold, GoldVersion, Item, Judgement, Study
+from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.texts import as_cell
-from annotation.models.work import AssignmentQuerySet
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import REFERENCE_POLICIES, score_one
 

@@ -5,11 +5,13 @@ separately and enter no other figure.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from statistics import median
+
+from django.db.models import Count
 
 from annotation.models import Assignment, Batch, JoinAnswer, JoinCount, Outcome, Place, Study
 from annotation.work.joining import hour_of
@@ -75,26 +77,47 @@ class StudyFigures:
 
 
 def study_figures(study: Study, *, at: datetime) -> StudyFigures:
-    batches = list(study.batches.select_related("task__benchmark", "training_set", "test_set"))
-    by_pk = {batch.pk: batch for batch in batches}
+    batches = {batch.pk: batch for batch in _batches(study)}
+    people = list(_people(study))
+    for assignment in people:
+        assignment.batch = batches[assignment.batch_id]
+    return figures_of(study, people, flagged_by_rule(study, people), at=at)
+
+
+def figures_of(
+    study: Study,
+    people: Iterable[Assignment],
+    flagged: Mapping[int, Sequence[Assignment]],
+    *,
+    at: datetime,
+) -> StudyFigures:
+    """Of people that a page has read already, and of those whom the rule would drop now, by
+    batch: there may be thousands."""
     by_batch: dict[int, list[Assignment]] = defaultdict(list)
-    for assignment in _assignments(study):
-        assignment.batch = by_pk[assignment.batch_id]
+    for assignment in people:
         by_batch[assignment.batch_id].append(assignment)
-    taken = _places(study, at)
     everybody = [assignment for group in by_batch.values() for assignment in group]
-    flagged = flagged_by_rule(study, everybody)
+    taken, (simulated, declined) = _places(study, at), _others(study)
     answered = list(study.join_counts.all())
     return StudyFigures(
         tuple(
-            _figures(batch, by_batch[batch.pk], taken[batch.pk], flagged[batch.pk])
-            for batch in batches
+            _figures(
+                batch,
+                by_batch[batch.pk],
+                taken[batch.pk],
+                flagged.get(batch.pk, ()),
+                simulated[batch.pk],
+            )
+            for batch in _batches(study)
         ),
         joins=tuple(_joins(everybody, answered, since=at - timedelta(days=1))),
-        declined=sum(row.count for row in answered if row.answer == JoinAnswer.DECLINED)
-        + sum(who.outcome == JoinAnswer.DECLINED for who in everybody if not who.is_simulated),
+        declined=sum(row.count for row in answered if row.answer == JoinAnswer.DECLINED) + declined,
         found_full=sum(row.count for row in answered if row.answer == JoinAnswer.FULL),
     )
+
+
+def _batches(study: Study) -> Iterable[Batch]:
+    return study.batches.select_related("task__benchmark", "training_set", "test_set")
 
 
 def _joins(
@@ -102,7 +125,7 @@ def _joins(
 ) -> Iterator[JoinsInHour]:
     counts: dict[tuple[datetime, str], int] = defaultdict(int)
     for assignment in everybody:
-        if not assignment.is_simulated and assignment.consented_at:
+        if assignment.consented_at:
             counts[hour_of(assignment.consented_at), ""] += 1
     for row in answered:
         counts[row.hour, row.answer] = row.count
@@ -115,12 +138,28 @@ def _joins(
         )
 
 
-def _assignments(study: Study) -> Iterable[Assignment]:
+def _people(study: Study) -> Iterable[Assignment]:
+    """Who declined has not worked."""
     return (
-        Assignment.objects.filter(study=study)
+        Assignment.objects.of_people()
+        .filter(study=study)
+        .exclude(outcome=JoinAnswer.DECLINED)
         .select_related("annotator__channel", "exclusion")
         .order_by("id")
     )
+
+
+def _others(study: Study) -> tuple[Counter[int], int]:
+    """How many simulated annotators each batch has, and how many people declined once let in."""
+    simulated, declined = Counter[int](), 0
+    everybody = Assignment.objects.filter(study=study).order_by()
+    groups = everybody.values_list("batch", "outcome", "annotator__channel__is_simulated")
+    for batch_id, outcome, is_simulated, count in groups.annotate(Count("pk")):
+        if is_simulated:
+            simulated[batch_id] += count
+        elif outcome == JoinAnswer.DECLINED:
+            declined += count
+    return simulated, declined
 
 
 def _places(study: Study, at: datetime) -> dict[int, list[bool]]:
@@ -133,9 +172,12 @@ def _places(study: Study, at: datetime) -> dict[int, list[bool]]:
 
 
 def _figures(
-    batch: Batch, everybody: Sequence[Assignment], places: Sequence[bool], flagged: list[Assignment]
+    batch: Batch,
+    people: Sequence[Assignment],
+    places: Sequence[bool],
+    flagged: Sequence[Assignment],
+    simulated: int,
 ) -> BatchFigures:
-    people = [assignment for assignment in everybody if not assignment.is_simulated]
     counts = Counter(assignment.outcome for assignment in people)
     completed = [a for a in people if a.outcome == Outcome.COMPLETED and elapsed_hours(a) > 0]
     return BatchFigures(
@@ -145,7 +187,7 @@ def _figures(
         working=counts[""],
         outcomes={outcome: counts[outcome] for outcome in Outcome.values},
         excluded=sum(hasattr(assignment, "exclusion") for assignment in people),
-        simulated=len(everybody) - len(people),
+        simulated=simulated,
         median_minutes=median(60 * elapsed_hours(a) for a in completed) if completed else None,
         hourly_pay=median(_hourly(a) for a in completed).quantize(CENT) if completed else None,
         flagged=tuple(flagged),

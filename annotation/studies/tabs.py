@@ -30,9 +30,12 @@ class Tab:
     before: tuple[str, ...] = ()
     by_key: bool = False
     of_rehearsals_alone: bool = False
+    # What it shows is of people, and a rehearsal has none.
+    of_people_alone: bool = False
 
     def is_of(self, study: Study) -> bool:
-        return study.state in self.states and (study.is_rehearsal or not self.of_rehearsals_alone)
+        is_left_out = self.of_people_alone if study.is_rehearsal else self.of_rehearsals_alone
+        return study.state in self.states and not is_left_out
 
     def address(self, study: Study) -> str:
         return reverse(self.page, args=[*self.before, study.pk if self.by_key else study.slug])
@@ -47,7 +50,7 @@ TABS = (
         permission="annotation.change_study",
         of_rehearsals_alone=True,
     ),
-    Tab("overview", _("Overview"), "annotation:watch", Right.TABLES),
+    Tab("overview", _("Overview"), "annotation:watch", Right.TABLES, of_people_alone=True),
     Tab(
         "settings",
         _("Settings"),
@@ -86,8 +89,9 @@ TABS = (
         Right.PEOPLE,
         permission="annotation.view_assignment",
         states=STARTED,
+        of_people_alone=True,
     ),
-    Tab("payments", _("Payments"), "annotation:payments", Right.PAY),
+    Tab("payments", _("Payments"), "annotation:payments", Right.PAY, of_people_alone=True),
     Tab("comparison", _("Comparison"), "scoring:comparison", Right.TABLES, before=("study",)),
     Tab("report", _("Report"), "scoring:report", Right.GOLD),
     Tab(

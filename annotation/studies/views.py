@@ -66,6 +66,7 @@ def start(request: ResearcherRequest, slug: str) -> HttpResponse:
         "estimate": needed,
         "cost_with_fee": (needed.cost * (1 + study.platform_fee / 100)).quantize(CENT),
         "facts": facts_to_read(study),
+        "consent": markdown_html(study.consent_text),
         "codes": codes,
         "codes_as_lines": as_lines(codes),
         "study_link": "" if study.channel.invited_only else study_link(request, study),

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -12,8 +12,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Assignment, Batch, ChangeAction, Outcome, Place
+from annotation.payments.exporting import COLUMNS
 from annotation.payments.ledger import approve
-from annotation.people.overview import overview
+from annotation.people.overview import Overview, overview
+from annotation.people.rows import rows
 from annotation.studies.lifecycle import close_study
 from annotation.work.commenting import add_comment
 from annotation.work.finishing import finish
@@ -44,6 +46,10 @@ def read(client: Client, name: str, batch: Batch, *more: object, query: str = ""
     return page.content.decode()
 
 
+def standing(batch: Batch, *, at: datetime) -> Overview:
+    return overview(batch.study, rows(batch.study), at=at)
+
+
 def signed_in(batch: Batch, role: str) -> Client:
     client = Client()
     client.force_login(make.member(batch.study, role))
@@ -69,13 +75,35 @@ def test_counts_no_simulated_person(researcher: Client, batch: Batch) -> None:
     assert assignment.annotator.pseudonym not in page
 
 
+def test_reads_everybody_once(
+    researcher: Client, batch: Batch, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    make.worked_through(batch)
+    read(researcher, "watch", batch)
+    with django_assert_max_num_queries(30) as queries:
+        read(researcher, "watch", batch)
+    read_whole = '"annotation_assignment"."resume_token"'
+    assert sum(read_whole in query["sql"] for query in queries) == 1
+
+
+@pytest.mark.parametrize(("via", "is_told"), [("link", True), ("prolific", False)])
+def test_tells_of_many_joins_within_minutes_by_an_open_link(
+    researcher: Client, via: str, is_told: bool
+) -> None:
+    batch = make.running_batch(via=via, wanted=20)
+    for second in range(12):
+        make.joined(batch, at=make.NOON + timedelta(hours=2, seconds=second))
+    page = read(researcher, "watch", batch)
+    assert ("12 of 12 people joined within 5 minutes" in page) is is_told
+
+
 def test_says_what_it_costs_and_when_it_is_full(batch: Batch) -> None:
     for _ in range(2):
         make.worked_through(batch)
     batch.study.platform_fee = Decimal(25)
     batch.study.save()
     spent = sum(a.amount for a in Assignment.objects.all() if a.amount)
-    seen = overview(batch.study, at=make.NOON + timedelta(hours=1))
+    seen = standing(batch, at=make.NOON + timedelta(hours=1))
     assert seen.cost.so_far == (spent * Decimal("1.25")).quantize(Decimal("0.01"))
     assert seen.cost.expected > seen.cost.so_far
     assert seen.pace == pytest.approx(2)
@@ -85,7 +113,7 @@ def test_says_what_it_costs_and_when_it_is_full(batch: Batch) -> None:
 def test_expects_no_more_cost_once_closed(batch: Batch) -> None:
     make.worked_through(batch)
     close_study(batch.study, at=make.NOON)
-    seen = overview(batch.study, at=make.NOON)
+    seen = standing(batch, at=make.NOON)
     assert seen.cost.expected == seen.cost.so_far
     assert not seen.can_change
 
@@ -93,7 +121,7 @@ def test_expects_no_more_cost_once_closed(batch: Batch) -> None:
 def test_goes_on_while_somebody_may_still_send_a_last_page(batch: Batch) -> None:
     make.at_work(batch)
     close_study(batch.study, at=make.NOON)
-    assert overview(batch.study, at=make.NOON).can_change
+    assert standing(batch, at=make.NOON).can_change
 
 
 def test_names_items_with_reported_problems(researcher: Client, batch: Batch) -> None:
@@ -103,6 +131,13 @@ def test_names_items_with_reported_problems(researcher: Client, batch: Batch) ->
     page = read(researcher, "watch", batch)
     assert "2 problems reported with item" in page
     assert "The text is cut off." not in page
+
+
+def test_shortens_the_name_of_an_item_that_has_no_id(batch: Batch) -> None:
+    add_comment(make.at_work(batch), text="The text is cut off.", step=0, at=make.NOON)
+    names = [problem.item for problem in standing(batch, at=make.NOON).problems]
+    assert [len(name) for name in names] == [24]
+    assert names[0].startswith("content:")
 
 
 @pytest.mark.parametrize(("role", "is_shown"), [("owner", True), ("editor", False)])
@@ -135,6 +170,23 @@ def test_shows_scores_after_the_end_alone(researcher: Client, batch: Batch) -> N
     assert '<td class="r-number">100</td>' not in page
     finish(assignment, Outcome.WITHDRAWN, at=make.NOON)
     assert '<td class="r-number">100</td>' in read(researcher, "person", batch, assignment.pk)
+
+
+def test_offers_a_dictionary_beside_the_payments(researcher: Client, batch: Batch) -> None:
+    dictionary = path("payments_dictionary", batch)
+    assert dictionary in read(researcher, "exports", batch)
+    lines = csv.DictReader(io.StringIO(researcher.get(dictionary).content.decode()))
+    told = {line["column"]: line["meaning"] for line in lines}
+    assert list(told) == list(COLUMNS)
+    assert all(told.values())
+
+
+def test_leads_from_a_score_to_the_item_and_its_gold(researcher: Client, batch: Batch) -> None:
+    assignment = make.worked_through(batch)
+    tested = batch.test_set.items.order_by("pk")[0].example_id
+    item = reverse("scoring:item", args=["study", batch.study.slug, tested])
+    assert f'<a href="{item}">' in read(researcher, "person", batch, assignment.pk)
+    assert researcher.get(item).status_code == 200
 
 
 def test_exports_what_the_filters_leave(researcher: Client, batch: Batch) -> None:

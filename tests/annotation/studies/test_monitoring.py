@@ -112,7 +112,7 @@ def test_needs_no_more_queries_for_more_people(
     batch = make.running_batch(wanted=6, max_drop=1, drop_unit="sds", drop_group_size=2)
     for _ in range(6):
         make.worked_through(batch)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(6):
         study_figures(batch.study, at=make.NOON)
 
 

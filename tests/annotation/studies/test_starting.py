@@ -57,6 +57,25 @@ def test_shows_what_is_frozen_what_it_costs_and_what_is_read(
     assert study.state == "draft"
 
 
+@pytest.mark.parametrize(("via", "has_platform"), [("prolific", True), ("link", False)])
+def test_tells_of_a_platform_where_there_is_one(
+    admin_client: Client, task: Task, via: str, has_platform: bool
+) -> None:
+    page = admin_client.get(address(make.study(task.benchmark, via=via))).content.decode()
+    assert ("What to set up on the channel" in page) is has_platform
+    assert ("who gives you theirs tells you how their part ended" in page) is not has_platform
+
+
+def test_shows_the_consent_as_annotators_see_it(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    make.batch(study, task)
+    Study.objects.update(consent_text="We **store** little:\n\n- <b>answers</b>")
+    page = admin_client.get(address(study)).content.decode()
+    assert "<p>We <strong>store</strong> little:</p>" in page
+    assert "<li>&lt;b&gt;answers&lt;/b&gt;</li>" in page
+
+
 def test_warns_of_the_rule_of_few_people_and_of_an_address_that_is_near(
     admin_client: Client, study: Study, task: Task
 ) -> None:

@@ -59,9 +59,25 @@ def test_no_two_tabs_have_the_same_name() -> None:
     assert len({tab.name for tab in TABS}) == len(TABS)
 
 
+def test_a_rehearsal_has_no_page_of_people(batch: Batch) -> None:
+    """They would say that nobody came."""
+    owner = make.member(batch.study)
+    tabs = {False: set(study_frame(owner, batch.study, tab="")["tabs"])}
+    batch.study.is_rehearsal = True
+    tabs[True] = set(study_frame(owner, batch.study, tab="")["tabs"])
+    labels = {of: {str(tab.label) for tab in those} for of, those in tabs.items()}
+    assert labels[False] - labels[True] == {"Overview", "People", "Payments"}
+    assert labels[True] - labels[False] == {"What came out"}
+
+
 def test_every_page_says_who_is_signed_in_and_offers_the_other_language(batch: Batch) -> None:
     member = make.member(batch.study)
     page = signed_in(member).get("/").content.decode()
     assert member.username in page
     assert 'name="language" value="de"' in page
     assert reverse("admin:logout") in page
+
+
+def test_pages_of_the_admin_have_the_icon_too(admin_client: Client) -> None:
+    for page in ("/", reverse("admin:index")):
+        assert 'rel="icon"' in admin_client.get(page).content.decode()
