@@ -22,7 +22,139 @@ from scoring.comparison.analysis_columns import (
 from scoring.comparison.rows import BY_KEY
 from scoring.tables.table import Column, Table, Text, lines_of
 
+
+def _variance(key: str, heading: Text, meaning: Text) -> Column:
+    return Column(key, heading, meaning, digits=4)
+
+
+def _agreement_columns(key: str, heading: str, meaning: Text) -> Sequence[Column]:
+    limit = _("A limit of its 95 % interval, by bootstrap over contexts.")
+    return (
+        Column(key, heading, meaning, digits=2),
+        Column(f"{key}_low", "95 % low", limit, digits=2),
+        Column(f"{key}_high", "95 % high", limit, digits=2),
+    )
+
+
 CLUSTERS = Column("m", "m", _("Item clusters: items that share a context count as one."))
+MEAN_AND_SDS = (
+    points("mean", _("Mean"), _("Mean S1 in percent over the cell's annotators.")),
+    points("sd", "SD", _("Sample SD (ddof 1) over annotators, in percent points.")),
+    points(
+        "sd_ddof0",
+        _("SD (ddof 0)"),
+        _("SD over annotators with n instead of n – 1, in percent points."),
+    ),
+)
+INTERVALS = (
+    *limits(
+        "new_items",
+        (_("New items, low"), _("New items, high")),
+        _("The 95 % interval for other people on other items like these, in percent."),
+    ),
+    Column(
+        "new_items_df",
+        "df",
+        _("Degrees of freedom of the interval for new items."),
+        digits=1,
+    ),
+    text(
+        "new_items_method",
+        _("New items, method"),
+        _("How the interval for new items was computed."),
+    ),
+    *limits(
+        "guard",
+        (_("Guard band, low"), _("Guard band, high")),
+        _("The guard band, in percent; only where n is below 5. Two have nothing else."),
+    ),
+    *limits(
+        "these_items",
+        (_("These items, low"), _("These items, high")),
+        _("The 95 % interval for other people on exactly this test set, in percent."),
+    ),
+    text(
+        "these_items_method",
+        _("These items, method"),
+        _("How the interval for these items was computed."),
+    ),
+)
+COMPONENTS = (
+    _variance(
+        "annotator_var",
+        _("Annotator variance"),
+        _("How much annotators differ, as a variance of scores in [0, 1]."),
+    ),
+    _variance(
+        "item_var",
+        _("Item variance"),
+        _("How much item clusters differ in difficulty, as a variance."),
+    ),
+    _variance(
+        "residual_var",
+        _("Residual variance"),
+        _("The variance that neither annotators nor item clusters explain."),
+    ),
+)
+BETWEEN_SPLITS = (
+    Column("splits", _("Splits"), _("Training sets that the annotators learned from.")),
+    BY_KEY["shot_sets"],
+    _variance(
+        "split_var",
+        _("Variance between splits"),
+        _("How much the splits differ; empty for a single one."),
+    ),
+    _variance(
+        "within_split_var",
+        _("Variance within splits"),
+        _("How much annotators of one split differ; empty if nobody shares one."),
+    ),
+)
+CONSENSUS = (
+    points(
+        "consensus",
+        _("Consensus S1, %"),
+        _("Mean S1 in percent of what more than half of the annotators chose."),
+    ),
+    *limits(
+        "consensus",
+        (_("Consensus, low"), _("Consensus, high")),
+        _("Its 95 % interval by bootstrap over contexts: these people, other items."),
+    ),
+)
+AGREEMENT = (
+    *_agreement_columns(
+        "masi",
+        "α, MASI",
+        _(
+            "Krippendorff's α with the MASI distance between two answers: 1 is full "
+            "agreement, 0 what chance gives."
+        ),
+    ),
+    *_agreement_columns(
+        "pairwise_s1",
+        "S1 of pairs",
+        _("Mean S1 of two annotators' answers against each other, from 0 to 1."),
+    ),
+    *_agreement_columns(
+        "empty", "α, empty or not", _("Krippendorff's α on whether an answer is empty.")
+    ),
+)
+OVER_TASKS = (
+    points("mean", _("Mean"), _("Mean of the task means, in percent.")),
+    points("low", _("95 % low"), _("Lower limit of its 95 % interval, in percent.")),
+    points("high", _("95 % high"), _("Upper limit of its 95 % interval, in percent.")),
+    points(
+        "sd",
+        _("SD of the mean"),
+        _("√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing."),
+    ),
+    points(
+        "clues_sd",
+        _("SD as CLUES prints it"),
+        _("√(Σ sd²), in percent points; empty if an SD is missing."),
+    ),
+)
 
 
 def uncertainty_table(result: Plain) -> Table:
@@ -36,76 +168,15 @@ def uncertainty_table(result: Plain) -> Table:
         ),
         (
             *WHERE,
-            points("mean", _("Mean"), _("Mean S1 in percent over the cell's annotators.")),
-            points("sd", "SD", _("Sample SD (ddof 1) over annotators, in percent points.")),
-            points(
-                "sd_ddof0",
-                _("SD (ddof 0)"),
-                _("SD over annotators with n instead of n – 1, in percent points."),
-            ),
+            *MEAN_AND_SDS,
             ANNOTATORS,
             CLUSTERS,
-            *limits(
-                "new_items",
-                (_("New items, low"), _("New items, high")),
-                _("The 95 % interval for other people on other items like these, in percent."),
-            ),
-            Column(
-                "new_items_df",
-                "df",
-                _("Degrees of freedom of the interval for new items."),
-                digits=1,
-            ),
-            text(
-                "new_items_method",
-                _("New items, method"),
-                _("How the interval for new items was computed."),
-            ),
-            *limits(
-                "guard",
-                (_("Guard band, low"), _("Guard band, high")),
-                _("The guard band, in percent; only where n is below 5. Two have nothing else."),
-            ),
-            *limits(
-                "these_items",
-                (_("These items, low"), _("These items, high")),
-                _("The 95 % interval for other people on exactly this test set, in percent."),
-            ),
-            text(
-                "these_items_method",
-                _("These items, method"),
-                _("How the interval for these items was computed."),
-            ),
-            _variance(
-                "annotator_var",
-                _("Annotator variance"),
-                _("How much annotators differ, as a variance of scores in [0, 1]."),
-            ),
-            _variance(
-                "item_var",
-                _("Item variance"),
-                _("How much item clusters differ in difficulty, as a variance."),
-            ),
-            _variance(
-                "residual_var",
-                _("Residual variance"),
-                _("The variance that neither annotators nor item clusters explain."),
-            ),
+            *INTERVALS,
+            *COMPONENTS,
             BY_KEY["without_low"],
             BY_KEY["without_high"],
             BY_KEY["flagged"],
-            Column("splits", _("Splits"), _("Training sets that the annotators learned from.")),
-            BY_KEY["shot_sets"],
-            _variance(
-                "split_var",
-                _("Variance between splits"),
-                _("How much the splits differ; empty for a single one."),
-            ),
-            _variance(
-                "within_split_var",
-                _("Variance within splits"),
-                _("How much annotators of one split differ; empty if nobody shares one."),
-            ),
+            *BETWEEN_SPLITS,
             BY_KEY["notes"],
             *UNDER,
         ),
@@ -124,16 +195,7 @@ def agreement_table(result: Plain) -> Table:
         ),
         (
             *WHERE,
-            points(
-                "consensus",
-                _("Consensus S1, %"),
-                _("Mean S1 in percent of what more than half of the annotators chose."),
-            ),
-            *limits(
-                "consensus",
-                (_("Consensus, low"), _("Consensus, high")),
-                _("Its 95 % interval by bootstrap over contexts: these people, other items."),
-            ),
+            *CONSENSUS,
             ANNOTATORS,
             Column("items", _("Items"), _("Items that anybody answered.")),
             points(
@@ -145,22 +207,7 @@ def agreement_table(result: Plain) -> Table:
                     "annotators or more."
                 ),
             ),
-            *_agreement_columns(
-                "masi",
-                "α, MASI",
-                _(
-                    "Krippendorff's α with the MASI distance between two answers: 1 is full "
-                    "agreement, 0 what chance gives."
-                ),
-            ),
-            *_agreement_columns(
-                "pairwise_s1",
-                "S1 of pairs",
-                _("Mean S1 of two annotators' answers against each other, from 0 to 1."),
-            ),
-            *_agreement_columns(
-                "empty", "α, empty or not", _("Krippendorff's α on whether an answer is empty.")
-            ),
+            *AGREEMENT,
             *UNDER,
         ),
         lines_of(_flat_accord(cell) for cell in result["cells"] if cell["accord"]),
@@ -180,19 +227,7 @@ def aggregates_table(result: Plain) -> Table:
             BY_KEY["study"],
             *SYSTEM,
             BY_KEY["shots"],
-            points("mean", _("Mean"), _("Mean of the task means, in percent.")),
-            points("low", _("95 % low"), _("Lower limit of its 95 % interval, in percent.")),
-            points("high", _("95 % high"), _("Upper limit of its 95 % interval, in percent.")),
-            points(
-                "sd",
-                _("SD of the mean"),
-                _("√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing."),
-            ),
-            points(
-                "clues_sd",
-                _("SD as CLUES prints it"),
-                _("√(Σ sd²), in percent points; empty if an SD is missing."),
-            ),
+            *OVER_TASKS,
             text("tasks", _("Tasks"), _("The tasks that the mean is over.")),
             text(
                 "exploratory",
@@ -204,15 +239,7 @@ def aggregates_table(result: Plain) -> Table:
             replace(BY_KEY["normalisation"], key="normalisations"),
             text("source", _("Source"), _("Where the figures were published, if they were.")),
         ),
-        lines_of(
-            {
-                **row,
-                "tasks": ", ".join(row["tasks"]),
-                "references": ", ".join(row.get("references", ())),
-                "normalisations": ", ".join(row.get("normalisations", ())),
-            }
-            for row in result["aggregates"]
-        ),
+        lines_of(_flat_aggregate(row) for row in result["aggregates"]),
     )
 
 
@@ -243,19 +270,6 @@ def excluded_table(result: Plain) -> Table:
     )
 
 
-def _variance(key: str, heading: Text, meaning: Text) -> Column:
-    return Column(key, heading, meaning, digits=4)
-
-
-def _agreement_columns(key: str, heading: str, meaning: Text) -> Sequence[Column]:
-    limit = _("A limit of its 95 % interval, by bootstrap over contexts.")
-    return (
-        Column(key, heading, meaning, digits=2),
-        Column(f"{key}_low", "95 % low", limit, digits=2),
-        Column(f"{key}_high", "95 % high", limit, digits=2),
-    )
-
-
 def _of_side(side: str, key: str, heading: Text) -> Column:
     """As the comparison has it, without or with excluded annotators."""
     return replace(BY_KEY[key], key=f"{side}_{key}", heading=f"{heading} {side}")
@@ -283,6 +297,11 @@ def _flat_accord(cell: Plain) -> Plain:
             f"{name}_high": accord[name]["high"],
         }
     return flat
+
+
+def _flat_aggregate(row: Plain) -> Plain:
+    lists = {key: row.get(key, ()) for key in ("tasks", "references", "normalisations")}
+    return {**row, **{key: ", ".join(texts) for key, texts in lists.items()}}
 
 
 def _flat_sides(row: Plain) -> Plain:

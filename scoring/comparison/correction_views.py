@@ -38,7 +38,7 @@ def correct(request: ResearcherRequest, scope: str, name: str, example_id: int) 
         Example.objects.select_related("task"), pk=example_id, task__in=compared.tasks
     )
     gold = _gold_of(example)
-    form = GoldForm(request.POST or None, initial={"gold": written(gold)})
+    form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
     context: dict[str, Any] = {"effect": None}
     if request.method == "POST" and form.is_valid():
         given: dict[int | str, Given] = {example.pk: form.alternatives(gold)}

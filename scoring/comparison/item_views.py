@@ -42,7 +42,7 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     shown = sorted(_filtered(scores, request.GET), key=ORDERS[order][1])
     context = {
         **_shared(request, scope, compared, task, choices),
-        "tasks": in_order(compared),
+        "tasks": [(each.slug, compared.task_names[each.slug]) for each in in_order(compared)],
         "task": task,
         "orders": {key: heading for key, (heading, _) in ORDERS.items()},
         "order": order,
@@ -67,6 +67,7 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
     context = {
         **_shared(request, scope, compared, example.task, choices),
         "example": example,
+        "task_name": compared.task_names[example.task.slug],
         "scores": scores[example.pk],
         "may_correct": may_correct(request, compared.benchmark),
         "answers": given_answers(example, people, systems),

@@ -60,6 +60,7 @@ class GivenAnswer:
     split: int | None
     answer: tuple[str, ...]
     score: float
+    is_simulated: bool = False
 
 
 def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> list[ItemScores]:
@@ -136,6 +137,7 @@ def _answers(example: Example, cell: Cell, given: Mapping[int, Answers]) -> list
                 normalised_golds(gold, cell.normalisation),
                 references=cell.references,
             ),
+            is_simulated=cell.simulated,
         )
         for member in cell.members
         if example.pk in given[member.pk]

@@ -1,7 +1,7 @@
 """What is compared: a study or all of a benchmark, the fingerprint of everything in it, and how
 much of it is still to be scored."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.benchmarks.formats.content import checksum
+from annotation.benchmarks.naming import names_of
 from annotation.models import (
     Assignment,
     Benchmark,
@@ -51,12 +52,7 @@ class Scope:
 
     @cached_property
     def task_names(self) -> dict[str, str]:
-        """By slug, what researchers read: two tasks of one name keep theirs apart."""
-        named = {task.slug: str(task) for task in self.tasks}
-        counts = Counter(named.values())
-        return {
-            slug: f"{name} ({slug})" if counts[name] > 1 else name for slug, name in named.items()
-        }
+        return names_of(self.tasks)
 
     @cached_property
     def task_order(self) -> list[str]:

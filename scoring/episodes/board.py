@@ -6,11 +6,12 @@ A figure is the mean over episodes, with their SD (ddof 0) and a percentile boot
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 
+from annotation.benchmarks.naming import names_of
 from annotation.models import Benchmark, Study
 from scoring.comparison.form import is_well_formed
 from scoring.comparison.rows import released
@@ -76,6 +77,11 @@ class EpisodeBoard:
     # How many episodes there are in each column.
     settings: Mapping[Setting, int]
     entries: tuple[EpisodeEntry, ...]
+    # By slug, what is read.
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, task: str) -> str:
+        return self.names.get(task, task)
 
     @property
     def tasks(self) -> list[str]:
@@ -115,7 +121,8 @@ def episode_board(
     ]
     if not sees_gold:
         entries = [_withheld(entry, settings) for entry in entries]
-    return EpisodeBoard(benchmark.name, settings, tuple(sorted(entries, key=_order)))
+    names = names_of(benchmark.tasks.all())
+    return EpisodeBoard(benchmark.name, settings, tuple(sorted(entries, key=_order)), names)
 
 
 def _people(

@@ -39,6 +39,33 @@ LIMITS = (
 SPREAD = Column(
     "sd_ddof0", _("SD (ddof 0)"), _("SD over episodes (ddof 0), in percent points."), digits=1
 )
+TESTED = (
+    Column("first", _("First"), _("One line of the board."), is_number=False),
+    replace(BY_KEY["method"], key="first_method"),
+    Column("second", _("Second"), _("Another line of the board."), is_number=False),
+    replace(BY_KEY["method"], key="second_method"),
+    Column(
+        "place",
+        _("Data set"),
+        _("The data set, without training examples (0) or with some (few)."),
+        is_number=False,
+    ),
+    Column(
+        "difference",
+        _("Difference"),
+        _("The first less the second, in percent points."),
+        digits=1,
+    ),
+    SPREAD,
+    *LIMITS,
+    Column("episodes", _("Episodes"), _("Episodes that both finished.")),
+    p_column(
+        "p",
+        _("p, sign flips"),
+        _("Two-sided p value from flipping the signs of the episodes' differences."),
+    ),
+    p_column("p_holm", _("p, Holm"), _("Adjusted by Holm's method over this table.")),
+)
 # Without and with training examples, and over both.
 OVERALL: dict[str, Text] = {"overall-0": "0", "overall-few": "few", "overall": _("both")}
 # In FLEX's own table, by what the key ends with.
@@ -64,7 +91,7 @@ def board_table(board: EpisodeBoard) -> Table:
             Column("who", _("Who"), is_number=False, is_name=True),
             *(_score(key, heading, overall) for key, heading in OVERALL.items()),
             *(
-                _score(setting_name((task, few)), "few" if few else "0", Group(task))
+                _score(setting_name((task, few)), "few" if few else "0", Group(board.name(task)))
                 for task, few in board.settings
             ),
         ),
@@ -126,7 +153,16 @@ NAMES = ("board", "figures", "episodes", "tests")
 
 
 def episode_tables(board: EpisodeBoard, tests: Sequence[EpisodeTest]) -> list[Table]:
-    return [_wide(board), _long(board), _episodes(board), _tests(tests)]
+    places = {
+        setting_name((task, few)): setting_name((board.name(task), few))
+        for task, few in board.settings
+    }
+    return [
+        _wide(board),
+        _long(board).with_names("task", board.names),
+        _episodes(board).with_names("task", board.names),
+        _tests(tests).with_names("place", places),
+    ]
 
 
 def _wide(board: EpisodeBoard) -> Table:
@@ -238,23 +274,6 @@ def _episodes(board: EpisodeBoard) -> Table:
 
 
 def _tests(tests: Sequence[EpisodeTest]) -> Table:
-    rows: list[dict[str, Value]] = [
-        {
-            "first": name_of(test.first),
-            "first_method": test.first.method,
-            "second": name_of(test.second),
-            "second_method": test.second.method,
-            "place": setting_name(test.setting),
-            "difference": _percent(test.difference),
-            "sd_ddof0": _percent(test.sd),
-            "ci_low": _percent(test.low),
-            "ci_high": _percent(test.high),
-            "episodes": test.episodes,
-            "p": test.p,
-            "p_holm": test.p_holm,
-        }
-        for test in tests
-    ]
     return Table(
         name="tests",
         title=_("Tests on the same episodes"),
@@ -262,35 +281,26 @@ def _tests(tests: Sequence[EpisodeTest]) -> Table:
             "The first less the second, over the episodes that both finished: a bootstrap over "
             "episodes, and a sign-flip test with Holm's adjustment over all rows."
         ),
-        columns=(
-            Column("first", _("First"), _("One line of the board."), is_number=False),
-            replace(BY_KEY["method"], key="first_method"),
-            Column("second", _("Second"), _("Another line of the board."), is_number=False),
-            replace(BY_KEY["method"], key="second_method"),
-            Column(
-                "place",
-                _("Data set"),
-                _("The data set, without training examples (0) or with some (few)."),
-                is_number=False,
-            ),
-            Column(
-                "difference",
-                _("Difference"),
-                _("The first less the second, in percent points."),
-                digits=1,
-            ),
-            SPREAD,
-            *LIMITS,
-            Column("episodes", _("Episodes"), _("Episodes that both finished.")),
-            p_column(
-                "p",
-                _("p, sign flips"),
-                _("Two-sided p value from flipping the signs of the episodes' differences."),
-            ),
-            p_column("p_holm", _("p, Holm"), _("Adjusted by Holm's method over this table.")),
-        ),
-        lines=lines_of(rows),
+        columns=TESTED,
+        lines=lines_of(map(_tested, tests)),
     )
+
+
+def _tested(test: EpisodeTest) -> dict[str, Value]:
+    return {
+        "first": name_of(test.first),
+        "first_method": test.first.method,
+        "second": name_of(test.second),
+        "second_method": test.second.method,
+        "place": setting_name(test.setting),
+        "difference": _percent(test.difference),
+        "sd_ddof0": _percent(test.sd),
+        "ci_low": _percent(test.low),
+        "ci_high": _percent(test.high),
+        "episodes": test.episodes,
+        "p": test.p,
+        "p_holm": test.p_holm,
+    }
 
 
 def _who(who: Who) -> Mapping[str, Value]:

@@ -38,6 +38,7 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
     tests = [] if are_in_file else paired_tests(board)
     context = {
         "name": name,
+        "for_researchers": lets_in(request.user, _benchmark(name), Right.TABLES),
         "board": board_table(board),
         "protocol": request.GET.get("protocol", ""),
         "protocols": ProtocolTag.choices,

@@ -7,13 +7,17 @@ from io import BytesIO
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from scoring.figures.canvas import INK
+from scoring.tables.text import UNSEEN
 
 # Text stays text, ids are stable, and no clock gets into a file.
 mpl.rcParams["svg.fonttype"] = "none"
 mpl.rcParams["svg.hashsalt"] = "scoring"
 mpl.rcParams["pdf.fonttype"] = 42
+# Names are no formulas: one that begins like a formula and is none could not be drawn.
+mpl.rcParams["text.parse_math"] = False
 NO_DATES = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None, "ModDate": None},
@@ -24,6 +28,9 @@ CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image
 
 def rendered(figure: Figure, form: str) -> bytes:
     """The figure as svg, pdf or png."""
+    for text in figure.findobj(Text):
+        # A control character is not allowed in an SVG, and makes the whole file unreadable.
+        text.set_text(UNSEEN.sub("", text.get_text()))
     out = BytesIO()
     figure.savefig(out, format=form, metadata=NO_DATES[form], dpi=200)
     return out.getvalue()

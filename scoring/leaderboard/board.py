@@ -1,10 +1,11 @@
 """The leaderboard of a benchmark: the entries that appear on it, ranked for one reader."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
+from annotation.benchmarks.naming import names_of
 from annotation.models import Benchmark, ItemSet, Role
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.comparing import reported_rows
@@ -40,6 +41,22 @@ class Board:
     not_imported: tuple[str, ...]
     over_tasks: tuple[OverTasks, ...]
     by_task: tuple[TaskBoard, ...]
+    # By slug, what is read; a task that is not imported has its slug alone.
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, task: str) -> str:
+        return self.names.get(task, task)
+
+    def named(self, tasks: Sequence[str]) -> list[tuple[str, str]]:
+        return [(task, self.name(task)) for task in tasks]
+
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        return self.named(self.tasks)
+
+    @property
+    def names_not_imported(self) -> list[str]:
+        return [name for _task, name in self.named(self.not_imported)]
 
     @property
     def entries(self) -> list[Entry]:
@@ -83,16 +100,19 @@ def place_all(
     rows = (row for entry in entries for row in entry.rows.values())
     known = task_order([*rows, *published])
     chosen = tuple(slug for slug in known if slug in tasks) or tuple(known)
+    names = names_of(imported.values())
+    over = {slug: names.get(slug, slug) for slug in chosen}
     return Board(
         benchmark=benchmark.name,
         tasks=tuple(known),
         chosen=chosen,
         not_imported=tuple(slug for slug in known if slug not in imported),
-        over_tasks=tuple(over_tasks(entries, chosen, in_full=sees_gold)),
+        over_tasks=tuple(over_tasks(entries, over, in_full=sees_gold)),
         by_task=tuple(
             _task_board(entries, slug, policies.get(slug, ""), normalisations.get(slug))
             for slug in chosen
         ),
+        names=names,
     )
 
 

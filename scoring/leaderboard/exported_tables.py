@@ -91,7 +91,9 @@ def _averages(board: Board) -> Table:
         f"{SORTED_BY} shots. The SD of the average is the root of the summed squared SDs, divided "
         "by the number of tasks; the CLUES board prints the root itself."
     )
-    return Table("averages", "Average over tasks", note, columns, lines_of(rows))
+    table = Table("averages", "Average over tasks", note, columns, lines_of(rows))
+    chosen = {" ".join(board.chosen): ", ".join(map(board.name, board.chosen))}
+    return table.with_names("tasks", chosen)
 
 
 def _figures(board: Board) -> Table:
@@ -116,7 +118,8 @@ def _figures(board: Board) -> Table:
         f"S1 in percent; ranked on each task by the mean at {SORTED_BY} shots. The SD of people is "
         "over annotators, that of systems over runs; a published figure is as published."
     )
-    return Table("figures", "Figures by task and shots", note, columns, lines_of(rows))
+    table = Table("figures", "Figures by task and shots", note, columns, lines_of(rows))
+    return table.with_names("task", board.names)
 
 
 def _figures_of(row: Row) -> dict[str, Value]:

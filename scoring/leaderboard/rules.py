@@ -90,12 +90,12 @@ def on_task(entries: Iterable[Entry], task: str) -> list[Ranking]:
 
 
 def over_tasks(
-    entries: Sequence[Entry], tasks: Sequence[str], *, in_full: bool = True
+    entries: Sequence[Entry], tasks: Mapping[str, str], *, in_full: bool = True
 ) -> list[OverTasks]:
-    """Everybody who has any figure on these tasks, by the mean of the task means; rounded, as the
-    task means are then, unless `in_full`."""
+    """Everybody who has any figure on these tasks, by their slugs with their names; by the mean of
+    the task means; rounded, as the task means are then, unless `in_full`."""
     there = [entry for entry in entries if any(map(entry.is_on, tasks))]
-    averages = {id(entry): _averages(entry, tasks) for entry in there}
+    averages = {id(entry): _averages(entry, list(tasks)) for entry in there}
     if not in_full:
         averages = {key: _withheld(those) for key, those in averages.items()}
 
@@ -203,11 +203,11 @@ def _withheld(averages: Mapping[int, Aggregate]) -> dict[int, Aggregate]:
     return {shots: withheld_aggregate(average) for shots, average in averages.items()}
 
 
-def _gaps_over(entry: Entry, tasks: Sequence[str]) -> tuple[str, ...]:
+def _gaps_over(entry: Entry, tasks: Mapping[str, str]) -> tuple[str, ...]:
     if entry.kind != SYSTEM:
         return ()
-    absent = [task for task in tasks if not entry.is_on(task)]
-    short = [task for task in tasks if task not in absent and entry.gaps.get(task)]
+    absent = [name for task, name in tasks.items() if not entry.is_on(task)]
+    short = [n for task, n in tasks.items() if entry.is_on(task) and entry.gaps.get(task)]
     return (
         *((_("nothing on %(tasks)s") % {"tasks": _listed(absent)},) if absent else ()),
         *((_("not ranked on %(tasks)s") % {"tasks": _listed(short)},) if short else ()),

@@ -37,7 +37,7 @@ MOST_CITED = 160
 def board_tables(board: Board) -> list[Table]:
     """As the page shows them: the table over tasks if there are several, then one for each."""
     first = [_over_tasks(board)] if len(board.chosen) > 1 else []
-    return [*first, *map(_on_task, board.by_task)]
+    return [*first, *(_on_task(each, board.name(each.task)) for each in board.by_task)]
 
 
 def _over_tasks(board: Board) -> Table:
@@ -47,7 +47,7 @@ def _over_tasks(board: Board) -> Table:
         "average": _average(SORTED_BY),
         "sd": _("SD of the average: √(Σ SD²) / %(tasks)s") % count,
         "clues_sd": _("√(Σ SD²), as the CLUES board prints"),
-        **{task: f"{task}, {_shots(SORTED_BY)}" for task in board.chosen},
+        **{task: f"{name}, {_shots(SORTED_BY)}" for task, name in board.named(board.chosen)},
     }
     return _table(
         AVERAGE,
@@ -77,13 +77,13 @@ def _cells_over_tasks(line: OverTasks, board: Board) -> dict[str, Cell]:
     }
 
 
-def _on_task(board: TaskBoard) -> Table:
+def _on_task(board: TaskBoard, name: str) -> Table:
     # The column that orders, then down to the fewest; fully supervised is not a few-shot figure.
     shots = [str(count) for count in (SORTED_BY, *reversed(SHOTS), FULLY_SUPERVISED)]
     shots = [count for count in dict.fromkeys(shots) if count in board.shots]
     return _table(
         board.task,
-        board.task,
+        name,
         _("references: %(policy)s") % {"policy": board.scored_under} if board.references else "",
         {count: _shots(count) for count in shots},
         [(ranking, _cells_on_task(ranking, board.task, shots)) for ranking in board.rankings],

@@ -2,7 +2,7 @@
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
+from matplotlib.ticker import LogFormatter, StrMethodFormatter
 
 from scoring.figures.canvas import COLOURS, GRID, INK, PAGE, Size
 from scoring.planning.plans import Plan, PlannedDesign
@@ -56,6 +56,8 @@ def _draw_curve(panel: Axes, plan: Plan) -> None:
     if least > 0 and most > WIDE * least:
         panel.set_xscale("log")
         panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        # Not as formulas, which figures do not set.
+        panel.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
 
 
 def _draw_point(panel: Axes, planned: PlannedDesign, marker: str, colour: str, label: str) -> None:

@@ -37,10 +37,10 @@ def plan(request: ResearcherRequest) -> HttpResponse:
     if "pilot" in request.GET:
         return _started(request)
     form = PlanForm.from_query(request.GET)
-    task = request.GET.get("task")
+    task, pilot = request.GET.get("task"), request.GET.get("from")
     context: dict[str, Any] = {
         "form": form,
-        "start": StartForm(user=request.user, initial={"task": task}),
+        "start": StartForm(user=request.user, initial={"task": task, "pilot": pilot}),
         "draft": DraftForm(user=request.user, initial={"task": task}),
         **_result(form, checked="check" in request.GET),
     }
@@ -152,6 +152,7 @@ def _started(request: ResearcherRequest) -> HttpResponse:
         else:
             given |= values
             if pilot:
+                given["from"] = request.GET["pilot"]
                 taken = _("These values are from %(pilot)s.") % {"pilot": pilot.says}
                 messages.success(request, " ".join([taken, *pilot.notes]))
     else:

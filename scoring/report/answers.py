@@ -21,12 +21,12 @@ from scoring.report.words import (
 
 
 def evaluated(facts: Facts) -> str:
-    kinds = [f"{task.task} ({task.task.kind}, {task.task.language})" for task in facts.design.tasks]
+    kinds = [f"{task.name} ({task.task.kind}, {task.task.language})" for task in facts.design.tasks]
     return f"Benchmark {facts.study.benchmark}: {listed(kinds)}. Text only."
 
 
 def items(facts: Facts) -> str:
-    parts = [f"{task.task} {task.items}" for task in facts.design.tasks]
+    parts = [f"{task.name} {task.items}" for task in facts.design.tasks]
     total = sum(task.items for task in facts.design.tasks)
     sides = (
         " Systems are compared with people on the items that both sides answered."

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotation.benchmarks.findings import WARNING
+from annotation.benchmarks.naming import names_of
 from annotation.models import Batch, Item, Study, Task
 
 
@@ -18,6 +19,8 @@ class Correction:
 @dataclass(frozen=True)
 class TaskFacts:
     task: Task
+    # What it is called in the text.
+    name: str
     # Of the test sets together: items, and contexts that items share.
     items: int
     contexts: int
@@ -53,9 +56,10 @@ def design(study: Study) -> Design:
     by_task: dict[Task, list[Batch]] = {}
     for batch in batches:
         by_task.setdefault(batch.task, []).append(batch)
+    names = names_of(by_task)
     training = {batch.training_set.items.count() if batch.training_set else 0 for batch in batches}
     return Design(
-        tasks=tuple(_task_facts(task, those) for task, those in by_task.items()),
+        tasks=tuple(_task_facts(task, names[task.slug], those) for task, those in by_task.items()),
         batches=len(batches),
         wanted=sum(batch.wanted for batch in batches),
         training_items=tuple(sorted(training)),
@@ -63,13 +67,14 @@ def design(study: Study) -> Design:
     )
 
 
-def _task_facts(task: Task, batches: Sequence[Batch]) -> TaskFacts:
+def _task_facts(task: Task, name: str, batches: Sequence[Batch]) -> TaskFacts:
     test_sets = {batch.test_set_id for batch in batches}
     items = Item.objects.filter(item_set__in=test_sets)
     shown = {batch.gold_version.number for batch in batches if batch.gold_version}
     latest = task.latest_gold_version().number
     return TaskFacts(
         task=task,
+        name=name,
         # A part of a test set holds items of the whole one.
         items=items.order_by().values("example").distinct().count(),
         contexts=items.order_by().values("example__context_hash").distinct().count(),

@@ -79,7 +79,7 @@ def _gold(facts: Facts) -> Iterator[str]:
     for task in facts.design.tasks:
         for correction in task.corrections:
             yield (
-                f"The reference answers of {task.task} were corrected on {day(correction.at)} "
+                f"The reference answers of {task.name} were corrected on {day(correction.at)} "
                 f"(version {correction.number}): {correction.reason.rstrip('.')}. Annotators saw, "
                 f"and were screened by, version {task.shown_gold}; scores are at version "
                 f"{task.scored_gold}."
@@ -239,7 +239,7 @@ def data(facts: Facts) -> Section:
         "Data and their terms",
         (
             *filter(str.strip, terms.splitlines()),
-            *(f"Known problems of {task.task}: {' '.join(task.warnings)}" for task in warned),
+            *(f"Known problems of {task.name}: {' '.join(task.warnings)}" for task in warned),
         ),
     )
 

@@ -11,7 +11,7 @@ from scoring.report.words import alternatives, capital, counted, day, listed, pe
 
 def design(facts: Facts) -> Section:
     study, plan = facts.study, facts.design
-    tasks = [f"{task.task} ({answer_kind(task.task.kind).in_words})" for task in plan.tasks]
+    tasks = [f"{task.name} ({answer_kind(task.task.kind).in_words})" for task in plan.tasks]
     lines = [
         f"The study “{study.title}” asks what people score on "
         f"{counted(len(tasks), 'task')} of the benchmark {study.benchmark}: {listed(tasks)}.",
@@ -44,11 +44,11 @@ def _learning(facts: Facts) -> str:
 
 def _items(facts: Facts) -> Iterator[str]:
     sizes = [
-        f"{task.task} {task.items}"
+        f"{task.name} {task.items}"
         + (f" in {task.contexts} contexts" if task.contexts < task.items else "")
         for task in facts.design.tasks
     ]
-    splits = [f"{task.task} {task.splits}" for task in facts.design.tasks if task.splits]
+    splits = [f"{task.name} {task.splits}" for task in facts.design.tasks if task.splits]
     yield f"Items of the test: {listed(sizes)}."
     if splits:
         yield f"Training splits in use: {listed(splits)}."
@@ -136,7 +136,7 @@ def instructions(facts: Facts) -> Section:
         for task in facts.design.tasks
         if task.description
         for paragraph in (
-            f"{task.task} (“{task.task.heading}”):",
+            f"{task.name} (“{task.task.heading}”):",
             *task.description.splitlines(),
         )
         if paragraph.strip()

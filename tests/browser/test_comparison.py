@@ -101,6 +101,20 @@ def test_is_short_and_scrolls_no_table_sideways(
     assert frames.evaluate("frame => frame.scrollWidth <= frame.clientWidth + 1")
 
 
+def test_a_wide_table_begins_closed_on_a_phone_and_open_on_a_laptop(
+    researcher: Page, live_server: LiveServer, batch: Batch
+) -> None:
+    wide = researcher.locator(".figures.systems, .figures.people").first
+    for size, is_open in ((LAPTOP, True), (PHONE, False)):
+        researcher.set_viewport_size({"width": size[0], "height": size[1]})
+        visit(researcher, live_server, batch, "comparison")
+        researcher.goto(f"{researcher.url.partition('?')[0]}?view=wide")
+        expect(wide).to_be_visible(visible=is_open)
+    assert researcher.evaluate("document.documentElement.scrollHeight") < HIGHEST["phone"]
+    researcher.get_by_role("heading", name="People, by shots").click()
+    expect(wide).to_be_visible()
+
+
 def test_acts_on_a_choice_at_once_and_keeps_it_in_the_link(
     researcher: Page, live_server: LiveServer, batch: Batch
 ) -> None:

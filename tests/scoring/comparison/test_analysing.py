@@ -265,12 +265,13 @@ def test_holds_each_annotator_against_the_consensus_of_the_others() -> None:
 
 
 def test_tells_the_gain_over_the_training() -> None:
-    batch = make.running_batch(wanted=6, training=3, tests=4)
+    # Of six orders of three items, one time in sixty none tells the positions from the items.
+    batch = make.running_batch(wanted=6, training=6, tests=4)
     for wrong in (0, 1, 2, 1, 2, 3):
         make.worked_through(batch, wrong=wrong)
     analysis = computed(batch)
     [curve] = analysis["curves"]
-    assert curve["gain"]["total"] == pytest.approx(2 * curve["gain"]["per_item"])
+    assert curve["gain"]["total"] == pytest.approx(5 * curve["gain"]["per_item"])
     assert curve["gain"]["low"] < curve["gain"]["total"] < curve["gain"]["high"]
     assert all(0 <= point["adjusted"] <= 100 for point in curve["points"])
     [row] = next(table for table in analysis_tables(analysis) if table.name == "gains").records

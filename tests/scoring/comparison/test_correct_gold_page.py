@@ -52,6 +52,12 @@ def applied(client: Client, batch: Batch, example: Example) -> Any:
     return proposed(client, batch, example, apply="", seen=seen)
 
 
+def test_names_the_labels_of_a_choice(admin_client: Client, batch: Batch, example: Example) -> None:
+    page = admin_client.get(address(batch, example)).content.decode()
+    assert f"One of the labels: {', '.join(make.LABELS)}." in page
+    assert "exactly as in the context" not in page
+
+
 def test_leads_there_from_the_items_page(
     admin_client: Client, batch: Batch, example: Example
 ) -> None:

@@ -3,6 +3,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Batch, Gold, GoldVersion, Study
+from annotation.work.places import open_places
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.items import item_scores, task_cells
 from tests import make
@@ -47,6 +48,17 @@ def test_lists_the_items_where_people_and_systems_differ_most_first(
     order = shown(page(admin_client, batch), batch)
     assert set(order[:2]) == {"test 0", "test 1"}
     assert len(order) == 4
+
+
+def test_tells_simulated_answers_from_those_of_people(admin_client: Client, batch: Batch) -> None:
+    open_places(batch, simulated=True)
+    played = make.worked_through(batch, who=make.annotator("simulated"))
+    example = batch.test_set.items.first()
+    assert example is not None
+    response = admin_client.get(address(batch, f"{example.example_id}/"), {"simulated": "on"})
+    text = response.content.decode()
+    assert text.count("(simulated)") == 1
+    assert "(simulated)" in text.partition(played.annotator.pseudonym)[2].partition("</th>")[0]
 
 
 def test_names_the_policy_and_keeps_the_gold_version_that_it_scores_under(

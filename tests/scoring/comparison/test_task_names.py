@@ -8,6 +8,7 @@ from django.utils.html import strip_tags
 from openpyxl import load_workbook
 
 from annotation.models import Batch, Task
+from annotation.studies.lifecycle import start_study
 from scoring.comparison.analysis_tables import with_task_names
 from scoring.comparison.comparing import compare
 from scoring.comparison.overview import overview
@@ -110,6 +111,26 @@ def test_two_tasks_of_one_name_stay_apart() -> None:
         "new": "SST-2 (new)",
         "mnli": "MNLI",
     }
+
+
+def test_choices_reports_and_the_overview_tell_two_tasks_of_one_name_apart(
+    admin_client: Client,
+) -> None:
+    benchmark = make.benchmark()
+    study = make.study(benchmark)
+    for slug in ("old", "new"):
+        make.batch(study, make.task(benchmark, slug=slug, name="SST-2"))
+    start_study(study, at=make.NOON)
+    for batch in study.batches.all():
+        make.worked_through(batch)
+    for place in (
+        f"/studies/{study.slug}/comparison/items/",
+        f"/studies/{study.slug}/report/",
+        f"/research/studies/{study.slug}/watch/",
+    ):
+        text = strip_tags(admin_client.get(place).content.decode())
+        assert "SST-2 (old)" in text
+        assert "SST-2 (new)" in text
 
 
 def test_a_column_of_several_tasks_names_each() -> None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Benchmark
+from annotation.models import Benchmark, Task
 from scoring.models import Leaderboard
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled_task
@@ -37,6 +37,27 @@ def test_shows_the_board_with_its_intervals_and_tests(admin_client: Client, flex
     assert "62.5 [50.0–75.0] 2 of 6 episodes" in text
     assert "(not finished)" in text
     assert "Tests on the same episodes" in text
+
+
+def test_says_the_name_of_a_data_set_and_exports_its_slug(admin_client: Client, flex: str) -> None:
+    slug = Task.objects.get().slug
+    Task.objects.update(name="Movie reviews")
+    text = page(admin_client, flex)
+    assert "Movie reviews" in text
+    for sheet in ("figures", "episodes", "tests"):
+        read, bare = (
+            admin_client.get(reverse("scoring:episodes_export", args=[flex, sheet, form]))
+            for form in ("markdown", "csv")
+        )
+        assert "Movie reviews" in read.content.decode()
+        assert slug in bare.content.decode()
+        assert "Movie reviews" not in bare.content.decode()
+
+
+def test_leads_researchers_back(admin_client: Client, flex: str) -> None:
+    Leaderboard.objects.create(benchmark=Benchmark.objects.get(name=flex), is_public=True)
+    assert "Benchmarks › Comparison › Episodes" in page(admin_client, flex)
+    assert "Benchmarks › Comparison" not in page(Client(), flex)
 
 
 def test_shows_the_systems_of_one_protocol(admin_client: Client, flex: str) -> None:

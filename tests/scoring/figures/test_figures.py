@@ -207,3 +207,11 @@ def test_draws_a_curve_of_a_single_point(mean: float | None) -> None:
     figure = curves_figure([{**CURVE, "points": [point], "by_annotator": {"a": [mean]}}])
     assert rendered(figure, "svg")
     assert rendered(curves_figure([]), "svg")
+
+
+def test_draws_names_that_are_no_formulas_and_no_xml() -> None:
+    figure = Figure()
+    figure.text(0.5, 0.5, "$\\frac$ <script> & \x07\u202ename")
+    svg = rendered(figure, "svg").decode()
+    texts = "".join(ElementTree.fromstring(svg).itertext())
+    assert "$\\frac$ <script> & name" in texts

@@ -43,6 +43,21 @@ def test_shows_everybody_a_public_board(client: Client, task: Task) -> None:
     assert "No skill" in text
 
 
+def test_says_the_name_of_a_task_and_exports_its_slug(client: Client, task: Task) -> None:
+    other = make.task(task.benchmark, tests=4, slug="conll", name="CoNLL03")
+    system(other)
+    text = page(client, task.benchmark)
+    assert "CoNLL03, 30 shots" in text
+    assert "> CoNLL03</label>" in text
+    assert "> conll</label>" not in text
+    for table in ("averages", "figures"):
+        address = f"/benchmarks/{task.benchmark.name}/leaderboard/export/{table}"
+        assert "CoNLL03" in client.get(f"{address}/markdown/").content.decode()
+        bare = client.get(f"{address}/csv/").content.decode()
+        assert "conll" in bare
+        assert "CoNLL03" not in bare
+
+
 def test_shows_people_with_their_number_and_interval(client: Client) -> None:
     batch = measured.cell([3, 4, 5], training=10)
     benchmark = batch.task.benchmark

@@ -103,6 +103,7 @@ def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
     response = admin_client.get(PLAN, {"pilot": chosen, "budget": "99"}, follow=True)
     html = response.content.decode()
     assert "on SST-2, 3 shots" in html
+    assert f'<option value="{chosen}" selected>' in html
     assert f"These values are from 3 annotators of the study {batch.study}" in html
     form = response.context["form"]
     assert form.is_valid()

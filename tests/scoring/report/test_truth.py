@@ -8,7 +8,9 @@ from datetime import timedelta
 from decimal import Decimal
 from math import isnan
 
+import numpy as np
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import (
@@ -25,12 +27,13 @@ from annotation.models import (
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.finishing import withdraw
 from scoring.comparison.cell_rows import cell_row
-from scoring.comparison.cells import CellReader, Choices
+from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.differences import against_systems
 from scoring.comparison.verdicts import judged, verdicts
 from scoring.report.documents import Report, as_latex, as_text, report_on
 from scoring.report.sheet import SIMULATED
 from tests import make
+from tests.made_once import made_once
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -189,11 +192,19 @@ class Told:
         return sum(person.outcome == outcome for person in self.people)
 
 
-@pytest.fixture(params=SHAPES, ids=lambda shape: shape.__name__)
-def told(request: pytest.FixtureRequest) -> Told:
+@pytest.fixture(params=SHAPES, ids=lambda shape: shape.__name__, scope="module")
+def told(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Told]:
+    """Read by the tests, and changed by none of them."""
     shape: Callable[[], Study] = request.param
-    study = Study.objects.select_related("benchmark", "channel").get(pk=shape().pk)
-    return Told(study, report_on(study, with_agreement=True))
+
+    def report() -> Told:
+        study = Study.objects.select_related("benchmark", "channel").get(pk=shape().pk)
+        return Told(study, report_on(study, with_agreement=True))
+
+    with made_once(django_db_blocker, report) as told:
+        yield told
 
 
 def numbers(text: str) -> list[float]:
@@ -402,8 +413,8 @@ def test_tells_the_smallest_difference_that_could_be_shown(told: Told) -> None:
     )
 
 
-def any_gap(cell: object) -> bool:
-    return bool((cell.scores != cell.scores).any())  # type: ignore[attr-defined]
+def any_gap(cell: Cell) -> bool:
+    return bool(np.isnan(cell.scores).any())
 
 
 def test_marks_a_rehearsal_wherever_it_can_be_read_alone(told: Told) -> None:
