@@ -22,6 +22,7 @@ from annotation.work.commenting import add_comment
 from scoring.models import BoardDecision, ImportedStudy, Leaderboard, ReportedScore, Run
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled
+from tests.made_once import made_once
 from tests.scoring.comparison import measured
 from tests.scoring.episodes.measured import answered
 
@@ -77,15 +78,8 @@ Arguments = Callable[[World], list[Any]]
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    """Made once: every test works in a transaction of its own within this one."""
-    within = transaction.atomic()
-    with django_db_blocker.unblock():
-        within.__enter__()
-        made = made_world()
-    yield made
-    with django_db_blocker.unblock():
-        transaction.set_rollback(True)
-        within.__exit__(None, None, None)
+    with made_once(django_db_blocker, made_world) as world:
+        yield world
 
 
 def made_world() -> World:
@@ -382,6 +376,7 @@ TABLE: dict[str, Address] = {
     # Whoever cannot sign what they report is nobody; an address that no study has does not exist.
     "annotation:prolific_report": Address(lambda w: ["unknown"], "method " * 7, "gone " * 7),
     "annotation:export_payments": Address(also(slug, "csv"), OWNERS, NOT_ALLOWED),
+    "annotation:payments_dictionary": Address(slug, OWNERS, NOT_ALLOWED),
     "annotation:export_judgements": Address(also(slug, "csv"), EDITORS, EDITORS),
     "annotation:exports": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:export": Address(also(slug, "items"), EDITORS, NOT_ALLOWED),
