@@ -1,7 +1,7 @@
-# make run | test | test-all | lint | docs | bench | mutants | screens | messages | lock |
-#      demonstration-runs
+# make run | test | test-all | lint | docs | bench | soak | mutants | fuzz | audit | screens | messages |
+#      lock | demonstration-runs
 # make run PORT=8001          make test ARGS="-k joining"          make test COVERAGE=1
-# make mutants MODULE=scoring/core/s1.py
+# make mutants MODULE=scoring/core/s1.py     make fuzz MINUTES=3 ARGS="helm bundle"
 
 HOST := 127.0.0.1
 PORT := 8000
@@ -32,7 +32,7 @@ export PYTHONUNBUFFERED := 1
 # What `make lint` runs, each by itself too; .pre-commit-config.yaml runs the same.
 LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
-.PHONY: run test test-all lint $(LINTS) docs bench mutants messages screens lock demonstration-runs
+.PHONY: run test test-all lint $(LINTS) docs bench soak mutants fuzz audit messages screens lock demonstration-runs
 
 run: $(INSTALLED)
 	@$(PY) -m config.serve $(HOST) $(PORT)
@@ -76,9 +76,23 @@ bench: $(DEV_INSTALLED)
 	@for file in tests/benchmarks/bench_*.py; do \
 		echo "== $$file"; $(PY) -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
 
+# An hour's traffic, killings included; draws memory and waiting times in var/soak/.
+soak: $(DEV_INSTALLED)
+	@$(PY) -m tests.benchmarks.soak $(ARGS)
+
 # Hours for all of it; docs/explained/mutants.md tells what to make of what it shows.
 mutants: $(DEV_INSTALLED)
 	@nice $(PY) -m tests.mutants --minutes $(MINUTES) $(ARGS) $(MODULE)
+
+# Half an hour for each reader of files from elsewhere, unless told otherwise.
+fuzz: $(DEV_INSTALLED)
+	@$(PY) -m pip install --quiet --requirement requirements-checks.txt
+	@nice $(PY) -m tests.fuzzing --minutes $(MINUTES) $(ARGS)
+
+# Known flaws of what the image installs; needs the network, and fails where it gets no answer.
+audit: $(DEV_INSTALLED)
+	@$(PY) -m pip install --quiet --requirement requirements-checks.txt
+	$(PY) -m pip_audit --strict --disable-pip --require-hashes --requirement requirements.lock
 
 # The pictures of docs/screens/, taken again.
 screens: $(DEV_INSTALLED)

@@ -1,7 +1,7 @@
 """Runs every test on SQLite, and those marked for both databases on PostgreSQL too.
 
-With --cov it measures which lines of the product both runs together reach, and fails where that is
-less than the floor in pyproject.toml.
+With --cov it measures which lines of the product those on SQLite reach, and fails where that is
+less than the floor in pyproject.toml. Those on PostgreSQL reach hardly any other.
 """
 
 import os
@@ -22,7 +22,7 @@ LOCAL = ["postgresql://127.0.0.1:5432/postgres", "postgresql://postgres@127.0.0.
 OLDEST_SERVER = 140_000  # Django 5.2 works with PostgreSQL 14 and later
 NO_TEST_FOUND = 5
 COVERAGE = "--cov"
-# Both runs add to one measurement, which is reported and judged when they are over.
+# The processes add to one measurement, which is reported and judged when they are over.
 MEASURED = [COVERAGE, "--cov-append", "--cov-report=", "--cov-fail-under=0"]
 # A worker for each core, with a database and a browser of its own, about a gigabyte of memory; one
 # that has no test left takes over half of another's.
@@ -35,23 +35,30 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     chosen = [argument for argument in arguments if argument != COVERAGE]
     workers = [] if chooses_few(chosen) else WORKERS
-    if COVERAGE not in arguments:
-        return run_on_both_databases(chosen, workers)
-    run_coverage("erase")
-    failed = run_on_both_databases(chosen, [*workers, *MEASURED])
-    # The floor is that of the whole suite.
-    too_low = run_coverage("report", *(["--fail-under=0"] if chosen else []))
-    return failed or too_low
-
-
-def run_on_both_databases(chosen: list[str], options: list[str]) -> int:
-    on_sqlite = run_pytest([*options, *chosen])
-    with postgres() as (url, origin):
-        print(f"\nThe tests of both databases, on PostgreSQL: {origin}", flush=True)
-        on_postgres = run_pytest(["-m", "both_databases", *options, *chosen], DATABASE_URL=url)
+    on_sqlite = run_on_sqlite([*workers, *chosen], measures=COVERAGE in arguments)
+    on_postgres = run_on_postgres([*workers, *chosen])
     if chosen and on_postgres == NO_TEST_FOUND:
         on_postgres = 0  # no selected test was for both
-    return on_sqlite or on_postgres
+    too_low = report_coverage(chosen) if COVERAGE in arguments else 0
+    return on_sqlite or on_postgres or too_low
+
+
+def report_coverage(chosen: list[str]) -> int:
+    """The floor is that of the whole suite."""
+    return run_coverage("report", *(["--fail-under=0"] if chosen else []))
+
+
+def run_on_sqlite(arguments: list[str], *, measures: bool) -> int:
+    if not measures:
+        return run_pytest(arguments)
+    run_coverage("erase")
+    return run_pytest([*arguments, *MEASURED])
+
+
+def run_on_postgres(arguments: list[str]) -> int:
+    with postgres() as (url, origin):
+        print(f"\nThe tests of both databases, on PostgreSQL: {origin}", flush=True)
+        return run_pytest(["-m", "both_databases", *arguments], DATABASE_URL=url)
 
 
 def chooses_few(arguments: list[str]) -> bool:

@@ -1,12 +1,18 @@
 """The files that those who work on the project rely on say the same thing."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
+import tarfile
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import yaml
 from django.conf import settings
+from pathspec import GitIgnoreSpec
 
 
 def _text(path: str) -> str:
@@ -111,3 +117,32 @@ def _project() -> dict[str, Any]:
 
 def _numbers(version: str) -> list[int]:
     return [int(number) for number in version.split(".")]
+
+
+def test_the_archive_of_a_release_holds_the_project_and_nothing_else(tmp_path: Path) -> None:
+    """Whoever unpacks it has what somebody with the repository has, and `make run` starts it."""
+    for path in tracked():
+        copy = tmp_path / "project" / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((settings.BASE_DIR / path).read_bytes())
+    for path in (".env", "var/secret-key", "db.sqlite3", ".venv/made"):
+        left = tmp_path / "project" / path
+        left.parent.mkdir(parents=True, exist_ok=True)
+        left.write_text("a secret")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=tmp_path / "project", check=True, capture_output=True)
+    [archive] = tmp_path.glob("baseliner-*.tar.gz")
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert names == {*tracked(), "PKG-INFO"}
+
+
+def tracked() -> list[str]:
+    """What lies here and is not ignored, whether or not git is there."""
+    ignored = GitIgnoreSpec.from_lines([*_text(".gitignore").splitlines(), ".git", "PKG-INFO"])
+    names = []
+    for folder, folders, files in os.walk(settings.BASE_DIR):
+        place = Path(folder).relative_to(settings.BASE_DIR)
+        folders[:] = [name for name in folders if not ignored.match_file(f"{place / name}/")]
+        names += [str(place / name) for name in files]
+    return [name for name in names if not ignored.match_file(name)]

@@ -33,9 +33,13 @@ def find_firefox() -> str | None:
 
 @cache
 def find_python() -> Path | None:
-    """The interpreter that has all three tools of models."""
-    imports = "import every_eval_ever.validator, inspect_ai, lm_eval"
+    """The interpreter that has all tools of requirements-tools.txt."""
+    imports = "import every_eval_ever.validator, inspect_ai, lm_eval, schemathesis"
     return PYTHON if PYTHON.exists() and _runs(PYTHON, "-c", imports) else None
+
+
+def find_schemathesis() -> str | None:
+    return shutil.which("schemathesis", path=PYTHON.parent)
 
 
 @cache
@@ -54,6 +58,9 @@ def main() -> None:
     if not shutil.which("nginx"):
         print("Installing nginx, which stands before the web server.", flush=True)
         _install_from_debian(*PROXY)
+    if not shutil.which("redis-server"):
+        print("Installing Redis, which two machines share.", flush=True)
+        _install_from_debian("redis-server")
     if not find_firefox():
         print("Installing Firefox, in which the annotators' pages are tried too.", flush=True)
         _install_from_debian("firefox-esr")
@@ -81,7 +88,7 @@ def _install_from_debian(*packages: str) -> None:
 
 def _install_tools() -> None:
     if not PYTHON.exists():
-        print("Installing the tools that evaluate models (about 1 GB).", flush=True)
+        print("Installing the tools of others (about 1 GB).", flush=True)
         _runs(sys.executable, "-m", "venv", FOLDER)
     _runs(*PIP, "--requirement", ROOT / "requirements-tools.txt")
     _runs(sys.executable, *PIP[1:], "--requirement", ROOT / "requirements-models.txt")
