@@ -1,5 +1,5 @@
-"""Every state of the annotator's pages, and some of the researcher's, as pictures in docs/screens/:
-`make screens`.
+"""Every state of the annotator's pages, and every page of the researcher's, as pictures in
+docs/screens/: `make screens`.
 
 Not a test: it takes pictures of what the tests drive. It runs under pytest for the sake of the live
 server."""
@@ -11,27 +11,34 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from PIL import Image
 from playwright.sync_api import Error, expect
 
-from annotation.models import Batch, Kind, Outcome
+from annotation.models import Batch, Example, Kind, Outcome, Role, Study, Task
+from annotation.payments.ledger import approve
 from annotation.studies.lifecycle import close_study
+from annotation.work.commenting import add_comment
 from annotation.work.finishing import finish
 from annotation.work.frame import picture_of
 from tests import make
+from tests.annotation.benchmarks.sampled import sampled_task
 from tests.browser.conftest import LAPTOP, PHONE, Comes
 from tests.browser.person import Person
 from tests.scoring.bundle.packed import packed, zipped
 from tests.scoring.comparison import measured
+from tests.scoring.episodes.measured import answered, worked
 from tests.texts import Text, running_batch_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 FOLDER = settings.BASE_DIR / "docs" / "screens"
 COLOURS = 128
+# Of a long page the beginning says what it is like.
+MOST_HIGH = 2000
 LINK = "https://study.example.org/resume/m2Zq81vB0tYc4hWnJ5sKxA/"
 ATTEMPTS = 5
 
@@ -120,7 +127,8 @@ class Album:
             [LINK, picture_of(LINK)],
         )
         picture = Image.open(io.BytesIO(_picture(person, whole=whole)))
-        small = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        beginning = picture.crop((0, 0, picture.width, min(picture.height, MOST_HIGH)))
+        small = beginning.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
         small.save(self.folder / f"{name}.png", optimize=True)
 
 
@@ -327,9 +335,13 @@ def test_refusals(people: Comes, album: Album) -> None:
 @pytest.fixture
 def at_a_desk(people: Comes) -> Person:
     """Somebody who is signed in, with all rights."""
-    person = people()
+    return _signed_in(people())
+
+
+def _signed_in(person: Person) -> Person:
     client = Client()
-    client.force_login(User.objects.create_superuser("researcher"))
+    user = User.objects.filter(username="researcher").first()
+    client.force_login(user or User.objects.create_superuser("researcher"))
     session = client.cookies[settings.SESSION_COOKIE_NAME].value
     cookie: Any = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": person.origin}
     person.page.context.add_cookies([cookie])
@@ -376,3 +388,98 @@ def test_studies_of_others(at_a_desk: Person, album: Album, tmp_path: Path) -> N
     page.get_by_role("button", name="Check and show").click()
     expect(page.get_by_role("heading", name="Reviews, read in Graz")).to_be_visible()
     album.shows(at_a_desk, "study-of-others", whole=True)
+
+
+def test_every_page_of_a_desk(somebody: Comes) -> None:
+    """In one go: the demonstration takes its time to load."""
+    call_command("load_demo")
+    pages = {**_of_the_demonstration(), **_of_a_running_study(), **_of_a_draft()}
+    maker = _signed_in(somebody())
+    maker.open(pages["rehearsals"])
+    maker.page.get_by_role("button", name="Rehearse the study").click()
+    expect(maker.page.get_by_text("The table that would come out")).to_be_visible(timeout=300_000)
+    pages["rehearsal"] = maker.page.url.removeprefix(maker.origin)
+    maker.open(pages["analysis"])
+    heading = maker.page.get_by_role("heading", name="People against systems, on the same items")
+    expect(heading).to_be_visible(timeout=300_000)
+    for size in (LAPTOP, PHONE):
+        for scheme in ("light", "dark"):
+            person = _signed_in(somebody(size, touch=size == PHONE, color_scheme=scheme))
+            album = Album(FOLDER / f"{size[0]}-{scheme}")
+            for name, address in pages.items():
+                person.open(address)
+                _wait_for_figures(person)
+                album.shows(person, f"desk-{name}", whole=True)
+
+
+def _of_the_demonstration() -> dict[str, str]:
+    study = Study.objects.get(slug="demonstration")
+    name, simulated = study.slug, "?simulated=on"
+    example = Example.objects.filter(task__benchmark=study.benchmark, items__isnull=False)
+    tested = example.filter(items__item_set__role=Role.TEST).order_by("pk")[0]
+    return {
+        "home": reverse("annotation:home"),
+        "settings": reverse("admin:annotation_study_change", args=[study.pk]),
+        "comparison": reverse("scoring:comparison", args=["study", name]) + simulated,
+        "comparison-wide": reverse("scoring:comparison", args=["study", name])
+        + f"{simulated}&view=wide",
+        "analysis": reverse("scoring:analysis", args=["study", name]) + simulated,
+        "items": reverse("scoring:items", args=["study", name]) + simulated,
+        "item": reverse("scoring:item", args=["study", name, tested.pk]) + simulated,
+        "report": reverse("scoring:report", args=[name]),
+        "leaderboard": reverse("scoring:leaderboard", args=[study.benchmark.name]),
+        "planner": reverse("scoring:plan"),
+        "admin": reverse("admin:index"),
+        "admin-studies": reverse("admin:annotation_study_changelist"),
+        "admin-benchmark": reverse("admin:annotation_benchmark_change", args=[study.benchmark.pk]),
+        "import-benchmark": reverse("admin:annotation_benchmark_import"),
+        "documentation": "/docs/",
+    }
+
+
+def _of_a_running_study() -> dict[str, str]:
+    """Five have finished, one is at work, one was screened out."""
+    batch = measured.cell([0, 1, 2, 5, 3])
+    study, first = batch.study, batch.assignments.order_by("pk")[0]
+    study.title = "Pilot on short reviews"
+    study.save()
+    Task.objects.filter(pk=batch.task_id).update(name="Reviews")
+    make.at_work(batch)
+    finish(make.joined(batch, at=make.NOON), Outcome.SCREENED_OUT, at=make.NOON)
+    add_comment(first, text="The text is cut off.", step=0, at=make.NOON)
+    approve(study, [first.pk], at=make.NOON)
+    episodes = sampled_task()
+    answered(episodes, {1: 3, 2: 6, 7: 6}, protocol=["meta-trained"])
+    worked(episodes, {1: [0], 2: [3], 7: [3]}, closed=True)
+    return {
+        "overview": reverse("annotation:watch", args=[study.slug]),
+        "people": reverse("annotation:people", args=[study.slug]),
+        "person": reverse("annotation:person", args=[study.slug, first.pk]),
+        "payments": reverse("annotation:payments", args=[study.slug]),
+        "send-bonuses": reverse("annotation:send_payments", args=[study.slug]),
+        "episodes": reverse("scoring:episodes", args=[episodes.benchmark.name]),
+    }
+
+
+def _of_a_draft() -> dict[str, str]:
+    task = Task.objects.get(benchmark__name="demo", slug="reviews")
+    draft = make.study(
+        task.benchmark, via="prolific", slug="pilot-on-reviews", **{**STUDY, "title": "A pilot"}
+    )
+    batch = make.batch(draft, task, wanted=5)
+    return {
+        "builder": reverse("scoring:builder", args=[draft.slug]),
+        "preview": reverse("annotation:preview", args=[batch.pk]),
+        "rehearsals": reverse("scoring:rehearsals", args=[draft.slug]),
+        "start": reverse("annotation:start", args=[draft.slug]),
+        "copy": reverse("admin:annotation_study_copy", args=[draft.pk]),
+    }
+
+
+def _wait_for_figures(person: Person) -> None:
+    """Those further down are drawn when one comes to them."""
+    for figure in person.page.locator(".figure:visible").all():
+        figure.scroll_into_view_if_needed()
+    being_drawn = person.page.get_by_text("The figure is being drawn.").locator("visible=true")
+    expect(being_drawn).to_have_count(0)
+    person.page.evaluate("scrollTo(0, 0)")

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import Literal
 from zipfile import ZipFile
 
 import pytest
@@ -128,9 +129,9 @@ class Desk:
         row = self.page.locator("dl > div").filter(has=self.page.locator(f"dt:text-is('{term}')"))
         return row.locator("dd").inner_text().replace("\N{NO-BREAK SPACE}", " ")
 
-    def fetches(self, name: str, *, by: str = "link") -> Path:
+    def fetches(self, name: str, *, by: Literal["link", "button"] = "link") -> Path:
         with self.page.expect_download() as fetched:
-            self.page.get_by_role(by, name=name, exact=True).first.click()  # type: ignore[arg-type]
+            self.page.get_by_role(by, name=name, exact=True).first.click()
         download: Download = fetched.value
         path = self.folder / download.suggested_filename
         download.save_as(path)
