@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 from django.template import Context, Template
 from django.test import Client
+from pytest_django import Settings
 from sphinx.cmd.build import build_main
 
 from config.documentation import pages
@@ -111,7 +112,7 @@ def shown(page: str) -> str:
     return Template('{% load documentation %}{% docs "' + page + '" %}').render(Context())
 
 
-def test_links_lead_to_the_site_where_one_is_named(settings: pytest.FixtureRequest) -> None:
+def test_links_lead_to_the_site_where_one_is_named(settings: Settings) -> None:
     assert shown("explained/figures#s1") == "/docs/explained/figures/#s1"
-    settings.DOCS_URL = "https://docs.example"  # type: ignore[attr-defined]
+    settings.DOCS_URL = "https://docs.example"
     assert shown("explained/figures#s1") == "https://docs.example/explained/figures.html#s1"
