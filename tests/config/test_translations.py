@@ -220,7 +220,7 @@ def test_speaks_german_from_consent_to_the_code(
         pages.append(submitted(client, assignment))
         assignment.refresh_from_db()
         if assignment.state == WorkState.REVEALED:
-            assert "Wertung: 1 von 1." in pages[-1]
+            assert "Wertung: 100\N{NO-BREAK SPACE}%." in pages[-1]
             client.post("/work/next/", {"step": assignment.step})
             client.post("/work/begin/", {"step": assignment.step + 1})
             assignment.refresh_from_db()
