@@ -1,19 +1,21 @@
 """The file of a backup: a zip with what it holds, the identity key, and a file for each table."""
 
 import json
-import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
+from annotation.benchmarks.archives import UNREADABLE
 from annotation.models.errors import BadInput
 from config.backups.rows import Content, content_of
 
 FORMAT = 1
 MANIFEST = "backup.json"
 IDENTITY_KEY = "identity-key"
+# What reading a file raises that is something else, or was damaged.
+BROKEN = (*UNREADABLE, KeyError, TypeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Backup:
             self.identity_key = self._zip.read(IDENTITY_KEY).decode().strip()
         except OSError as problem:
             raise BadInput(f"{file} can't be read: {problem.strerror or problem}.") from problem
-        except (BadZipFile, zlib.error, KeyError, TypeError, ValueError) as problem:
+        except BROKEN as problem:
             raise BadInput(f"{file} is no backup made by `manage.py backup`.") from problem
         self._check()
 
@@ -85,7 +87,7 @@ class Backup:
         for held in self.manifest.tables:
             try:
                 whole = held.matches(content_of(self.lines(held)))
-            except (BadZipFile, zlib.error, EOFError, KeyError):
+            except BROKEN:
                 whole = False
             if not whole:
                 raise BadInput(
