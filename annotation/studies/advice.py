@@ -15,6 +15,7 @@ from scoring.core.splits import FEWEST_SPLITS
 SMALL_GROUP = 5
 # What a platform asks for an hour at the least, by the currencies that it pays in.
 LEAST_PAY = {"prolific": {"GBP": 6, "USD": 8}}
+TAKE_A_FEE = ("prolific", "connect")
 _ISO_4217 = """
 AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN
 BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS
@@ -78,6 +79,7 @@ def design_advice(study: Study, batches: Sequence[Batch], *, host: str = "") -> 
         *_few_people(batches),
         *_two_splits(batches),
         *_pay_advice(study),
+        *_fee_advice(study),
         *_contact_advice(study),
         *_host_advice(host),
     ]
@@ -150,6 +152,18 @@ def _pay_advice(study: Study) -> list[str]:
             "%(rate)s: it would be turned down."
         )
         % {**about, "least": least[study.currency], "rate": study.hourly_rate}
+    ]
+
+
+def _fee_advice(study: Study) -> list[str]:
+    if study.platform_fee or study.channel.slug not in TAKE_A_FEE:
+        return []
+    return [
+        _(
+            "%(channel)s takes a fee on top of the pay, and the settings say 0 %%: enter it, or "
+            "the cost that is shown is too low."
+        )
+        % {"channel": study.channel}
     ]
 
 

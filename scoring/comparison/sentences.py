@@ -100,13 +100,16 @@ class Summary:
     is_interim: bool
 
     @property
-    def ends(self) -> list[tuple[str, Text, int]]:
-        """Those that any comparison came to, in words."""
+    def ends(self) -> list[tuple[str, Text, Text]]:
+        """Those that any comparison came to, in words, with how many did."""
         return [
-            (outcome, words, self.counts[outcome])
+            (outcome, words, self._how_many(self.counts[outcome]))
             for outcome, words in ENDS.items()
             if self.counts[outcome]
         ]
+
+    def _how_many(self, count: int) -> Text:
+        return _("all") if count == self.compared > 1 else str(count)
 
     @property
     def compared(self) -> int:

@@ -2,8 +2,10 @@
 
 import csv
 import io
+import re
 from datetime import datetime, timedelta
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -11,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Assignment, Batch, ChangeAction, Outcome, Place
+from annotation.models import Assignment, Batch, ChangeAction, Example, Outcome, Place
 from annotation.payments.exporting import COLUMNS
 from annotation.payments.ledger import approve
 from annotation.people.overview import Overview, overview
@@ -133,11 +135,14 @@ def test_names_items_with_reported_problems(researcher: Client, batch: Batch) ->
     assert "The text is cut off." not in page
 
 
-def test_shortens_the_name_of_an_item_that_has_no_id(batch: Batch) -> None:
+def test_names_an_item_without_an_id_by_how_it_begins(researcher: Client, batch: Batch) -> None:
     add_comment(make.at_work(batch), text="The text is cut off.", step=0, at=make.NOON)
-    names = [problem.item for problem in standing(batch, at=make.NOON).problems]
-    assert [len(name) for name in names] == [24]
-    assert names[0].startswith("content:")
+    [problem] = standing(batch, at=make.NOON).problems
+    example = Example.objects.get(pk=problem.example_id)
+    assert example.context[0].startswith(problem.item.strip("“…”"))
+    page = read(researcher, "watch", batch)
+    [address] = re.findall(r'href="(/admin/annotation/comment/[^"]*example=[^"]*)"', page)
+    assert "The text is cut off." in researcher.get(unescape(address)).content.decode()
 
 
 @pytest.mark.parametrize(("role", "is_shown"), [("owner", True), ("editor", False)])

@@ -101,7 +101,8 @@ def test_names_the_labels_that_a_description_leaves_out() -> None:
 
 def designed(*, wanted: int = 5, via: str = "link", **fields: Any) -> list[str]:
     task = make.task(name="SST-2")
-    study = make.study(task.benchmark, via=via, **{"contact": "me@example.org", **fields})
+    sound = {"contact": "me@example.org", "platform_fee": Decimal(33)}
+    study = make.study(task.benchmark, via=via, **{**sound, **fields})
     make.batch(study, task, zero_shot=True, wanted=wanted)
     return design_advice(study, list(study.batches.all()), host="baseline.example.org")
 
@@ -144,6 +145,14 @@ def test_warns_of_pay_that_the_platform_would_turn_down(fields: dict[str, Any], 
     fields = {name: Decimal(v) if name == "hourly_rate" else v for name, v in fields.items()}
     (sentence,) = designed(via="prolific", **fields)
     assert words in sentence
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("via", "count"), [("prolific", 1), ("connect", 1), ("link", 0)])
+def test_warns_of_a_platform_without_a_fee(via: str, count: int) -> None:
+    advice = designed(via=via, currency="USD", platform_fee=Decimal(0))
+    assert [sentence for sentence in advice if "takes a fee" not in sentence] == []
+    assert len(advice) == count
 
 
 @pytest.mark.django_db
