@@ -21,6 +21,7 @@ from scoring.leaderboard.rules import (
     Ranking,
 )
 from scoring.models import FULLY_SUPERVISED, ProtocolTag, method_label
+from scoring.tables.documents import ALL
 from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value
 
 # The last one only if anybody states it.
@@ -38,6 +39,17 @@ def board_tables(board: Board) -> list[Table]:
     """As the page shows them: the table over tasks if there are several, then one for each."""
     first = [_over_tasks(board)] if len(board.chosen) > 1 else []
     return [*first, *(_on_task(each, board.name(each.task)) for each in board.by_task)]
+
+
+def paper_tables(board: Board, name: str) -> list[Table]:
+    """What a paper prints of the exported table of this name, or of all: as the page shows it at
+    first."""
+    shown = [
+        table.without(set(table.keys) - set(usual_columns(table))) for table in board_tables(board)
+    ]
+    by_task = [table for table in shown if table.name != AVERAGE]
+    over_tasks = [table for table in shown if table.name == AVERAGE]
+    return {"averages": over_tasks or by_task, "figures": by_task, ALL: shown}.get(name, [])
 
 
 def _over_tasks(board: Board) -> Table:

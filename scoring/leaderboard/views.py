@@ -15,9 +15,12 @@ from scoring.leaderboard.approving import waiting_runs
 from scoring.leaderboard.board import Board, place_all
 from scoring.leaderboard.exported_tables import exported_tables
 from scoring.leaderboard.rules import SORTED_BY
-from scoring.leaderboard.tables import board_tables, usual_columns
+from scoring.leaderboard.tables import board_tables, paper_tables, usual_columns
 from scoring.models import Leaderboard
 from scoring.tables.documents import FORMATS, chosen
+
+# Read by people as they are; the other formats hold everything, under stable names.
+FOR_PAPERS = ("latex", "markdown")
 
 
 @login_not_required
@@ -51,7 +54,11 @@ def leaderboard_export(request: HttpRequest, name: str, table: str, form: str) -
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
     with translation.override("en"):  # as all documents
-        tables = chosen(exported_tables(_board(request, benchmark)), table, form)
+        board = _board(request, benchmark)
+        if form in FOR_PAPERS:
+            tables = paper_tables(board, table)
+        else:
+            tables = chosen(exported_tables(board), table, form)
     if not tables:
         raise Http404
     writer = FORMATS[form]

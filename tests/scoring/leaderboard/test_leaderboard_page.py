@@ -219,6 +219,21 @@ def test_exports_both_tables_in_one_document(client: Client, task: Task, form: s
     assert response.content
 
 
+def test_prints_for_a_paper_what_the_page_shows(client: Client, task: Task) -> None:
+    system(make.task(task.benchmark, tests=4, slug="conll", name="CoNLL03"))
+    address = f"/benchmarks/{task.benchmark.name}/leaderboard/export"
+    text = client.get(f"{address}/averages/markdown/").content.decode()
+    heads = next(line for line in text.splitlines() if line.startswith("| Who"))
+    names = [head.strip() for head in heads.strip("|").split("|")]
+    assert names[:3] == ["Who", "", "Average, 30 shots"]
+    assert set(names[3:]) == {"one, 30 shots", "CoNLL03, 30 shots"}
+    assert "| BERT-Base | FT | 100.0 | 100.0 (0.0) | 100.0 (0.0) |" in text
+    by_task = client.get(f"{address}/figures/latex/").content.decode()
+    assert by_task.count(r"\begin{longtable}") == 2
+    assert r"30 shots & 20 shots & 10 shots \\" in by_task
+    assert client.get(f"{address}/nothing/latex/").status_code == 404
+
+
 def test_reads_no_more_for_more_systems(
     client: Client, task: Task, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
