@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from scoring.comparison.comparing import ComparisonTable
 from scoring.comparison.over_tasks import Aggregate
@@ -109,7 +110,7 @@ class Summary:
         ]
 
     def _how_many(self, count: int) -> Text:
-        return _("all") if count == self.compared > 1 else str(count)
+        return pgettext_lazy("in all of them", "all") if count == self.compared > 1 else str(count)
 
     @property
     def compared(self) -> int:
