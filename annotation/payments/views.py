@@ -126,6 +126,7 @@ def send_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
         **study_frame(request.user, study, tab="payments"),
         "bonuses": ledger.open_bonuses(study),
         "connection": getattr(study, "prolific", None),
+        "by_platform": bool(study.channel.person_param),
         "refused": refused,
     }
     return render(request, f"{FOLDER}/send.html", context, status=status)

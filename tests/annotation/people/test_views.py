@@ -277,6 +277,17 @@ def test_marks_as_sent_what_the_dry_run_showed(researcher: Client, batch: Batch)
     assert done.payment_lines.filter(purpose="bonus").count() == 1
 
 
+@pytest.mark.parametrize(
+    ("via", "file"), [("prolific", "payments.prolific"), ("link", "payments.csv")]
+)
+def test_says_where_the_money_goes_from(researcher: Client, via: str, file: str) -> None:
+    batch = make.running_batch(via=via)
+    approve(batch.study, [make.worked_through(batch).pk], at=make.NOON)
+    page = read(researcher, "send_payments", batch)
+    assert f'{file}"' in page
+    assert ("Prolific" in page.partition("<ol>")[2]) is (via == "prolific")
+
+
 def test_stores_what_the_platform_pays_itself(researcher: Client, batch: Batch) -> None:
     url = path("set_rewards", batch)
     assert researcher.post(url, {"completed": "-1", "screened_out": "x"}).status_code == 422
