@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -28,9 +28,20 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def start(data: Path, port: int | str, **variables: str) -> subprocess.Popen[str]:
+# However long a process takes to fail, it never counts as one that has worked.
+PATIENT = """
+import math, sys
+from config import serve
+serve.STARTED_AFTER_S = math.inf
+serve.main(*sys.argv[1:])
+"""
+
+
+def start(
+    data: Path, port: int | str, *, run: Sequence[str] = ("-m", "config.serve"), **variables: str
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "config.serve", "127.0.0.1", str(port)],
+        [sys.executable, *run, "127.0.0.1", str(port)],
         cwd=settings.BASE_DIR,
         env=untouched(DATA_DIR=str(data), PYTHONUNBUFFERED="1", **variables),
         stdout=subprocess.PIPE,
@@ -212,7 +223,7 @@ class TestPauses:
 
 def test_ends_with_a_sentence_when_the_worker_cannot_start(data: Path) -> None:
     environment = {"CELERY_BROKER_URL": "nonsense://"}
-    process = start(data, free_port(), **environment)
+    process = start(data, free_port(), run=("-c", PATIENT), **environment)
     _, error = process.communicate()
     assert process.returncode == 1
     assert "ended 3 times before it worked, the last time with status" in error
