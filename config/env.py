@@ -135,7 +135,7 @@ def _sqlite(name: str, url: str, root: Path, wait_s: int) -> dict[str, object]:
             "(web server and worker share it, so it can't be in memory)."
         )
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "config.sqlite",
         "NAME": str(root / path),
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",

@@ -237,6 +237,9 @@ def run(options: argparse.Namespace) -> None:
         study = store_people(options.judgements // ITEMS)
         stored = time.perf_counter() - begin
         print(f"  stored {study_size(study)} in {stored:.0f} s")
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("ANALYZE")  # as it does by itself a minute later
 
         tell("join and consent", joining(batch), "before they were stored", alone)
         sums = typical(lambda: list(selected(SUMS, study)))

@@ -156,7 +156,7 @@ def test_keeps_the_winner_of_two_that_found_no_secret(tmp_path: Path) -> None:
 )
 def test_reads_a_file_of_sqlite(monkeypatch: pytest.MonkeyPatch, url: str, path: str) -> None:
     read = database(monkeypatch, url)
-    assert (read["ENGINE"], read["NAME"]) == ("django.db.backends.sqlite3", path)
+    assert (read["ENGINE"], read["NAME"]) == ("config.sqlite", path)
 
 
 def test_reads_a_server_of_postgresql(monkeypatch: pytest.MonkeyPatch) -> None:
