@@ -52,13 +52,6 @@ def export_payments(study: Study, file_format: str, *, by: User | None = None) -
     return _csv_lines(study)
 
 
-def dictionary_lines() -> Iterator[str]:
-    """What the columns of the CSV mean, as CSV too."""
-    yield _csv_line(("column", "meaning"))
-    for column, meaning in COLUMNS.items():
-        yield _csv_line((column, meaning))
-
-
 def prolific_lines(bonuses: Iterable[Due]) -> Iterator[str]:
     """What Prolific takes for bulk bonuses: the person's id and the amount, without a heading."""
     for due in bonuses:

@@ -20,8 +20,9 @@ from annotation.models import Assignment, Payout, Study
 from annotation.models.errors import Refusal
 from annotation.payments import base, ledger
 from annotation.payments.due import Due, dues, totals
-from annotation.payments.exporting import FORMATS, dictionary_lines, export_payments
+from annotation.payments.exporting import COLUMNS, FORMATS, export_payments
 from annotation.payments.forms import CorrectionForm, RewardsForm
+from annotation.studies.exporting import dictionary_lines
 from annotation.studies.tabs import study_frame
 
 CHANGE = "annotation.change_study"
@@ -150,7 +151,7 @@ def export(request: ResearcherRequest, slug: str, file_format: str) -> HttpRespo
 def dictionary(request: ResearcherRequest, slug: str) -> HttpResponse:
     """Of the columns alone: it holds nobody's id, and leaves no line in the log."""
     _study(request, slug)
-    response = HttpResponse("".join(dictionary_lines()), "text/csv; charset=utf-8")
+    response = HttpResponse("".join(dictionary_lines(COLUMNS)), "text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-payments-dictionary.csv"'
     return response
 

@@ -15,7 +15,6 @@ from annotation.models import (
     Assignment,
     Batch,
     Comment,
-    Example,
     Item,
     JoinAnswer,
     Outcome,
@@ -33,9 +32,7 @@ PACE_OVER = timedelta(hours=3)
 # From this many finished on, what they cost tells more than an estimate.
 ENOUGH_FINISHED = 5
 MOST_TO_LOOK_AT = 12
-# What stands for an item's id where its file has none, before a checksum.
-NO_ID = "content:"
-LONGEST_NAME = 60
+LONGEST_ID = 24
 LONGEST_BEGINNING = 40
 # More marks than this in one cell are told by numbers alone.
 MOST_MARKS = 40
@@ -237,26 +234,19 @@ def _problems(study: Study) -> list[Problem]:
     )
     most = [(pk, count) for pk, count in counted[:MOST_TO_LOOK_AT] if pk is not None]
     names = _item_names(study, [pk for pk, _count in most])
-    return [
-        Problem(pk, Truncator(names.get(pk, str(pk))).chars(LONGEST_NAME), count)
-        for pk, count in most
-    ]
+    return [Problem(pk, names.get(pk, str(pk)), count) for pk, count in most]
 
 
 def _item_names(study: Study, examples: Iterable[int]) -> dict[int, str]:
-    """By their ids, and those that have none in their file by how they begin."""
+    """By their ids, which may be checksums, and how they begin."""
     sets = study.batches.values_list("training_set", "test_set")
     items = Item.objects.filter(
         example__in=list(examples), item_set__in={pk for pair in sets for pk in pair if pk}
     ).select_related("example")
-    return {
-        item.example_id: f"“{_beginning(item.example)}”"
-        if item.source_id.startswith(NO_ID)
-        else item.source_id
-        for item in items
-    }
+    return {item.example_id: _item_name(item) for item in items}
 
 
-def _beginning(example: Example) -> str:
-    written = [*example.context, example.question]
-    return Truncator(next(filter(None, written), "")).chars(LONGEST_BEGINNING)
+def _item_name(item: Item) -> str:
+    written = [*item.example.context, item.example.question]
+    beginning = Truncator(next(filter(None, written), "")).chars(LONGEST_BEGINNING)
+    return f"{Truncator(item.source_id).chars(LONGEST_ID)} “{beginning}”"

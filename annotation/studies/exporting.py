@@ -9,7 +9,7 @@ spreadsheet would compute has an apostrophe before it, which the checksums know 
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -194,6 +194,12 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     yield _csv_line(columns)
     for row in rows:
         yield _csv_line([_cell(row[name]) for name in columns])
+
+
+def dictionary_lines(meanings: Mapping[str, str]) -> Iterator[str]:
+    """What the columns of a table mean, as CSV too."""
+    rows = ({"column": name, "meaning": text} for name, text in meanings.items())
+    return csv_lines(["column", "meaning"], rows)
 
 
 def _cell(value: object) -> object:

@@ -23,6 +23,7 @@ from annotation.studies.exporting import (
     Chosen,
     Row,
     csv_lines,
+    dictionary_lines,
     judgement_rows,
     utc,
     with_checksums,
@@ -51,9 +52,7 @@ class Export:
         return csv_lines(list(self.columns), self.rows(study, chosen))
 
     def dictionary(self) -> Iterator[str]:
-        """What its columns mean, as CSV too."""
-        rows = ({"column": name, "meaning": text} for name, text in self.columns.items())
-        return csv_lines(["column", "meaning"], rows)
+        return dictionary_lines(self.columns)
 
 
 def checked_judgements(study: Study, chosen: Chosen) -> Iterator[Row]:

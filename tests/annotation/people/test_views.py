@@ -135,11 +135,13 @@ def test_names_items_with_reported_problems(researcher: Client, batch: Batch) ->
     assert "The text is cut off." not in page
 
 
-def test_names_an_item_without_an_id_by_how_it_begins(researcher: Client, batch: Batch) -> None:
+def test_names_an_item_by_its_id_and_how_it_begins(researcher: Client, batch: Batch) -> None:
     add_comment(make.at_work(batch), text="The text is cut off.", step=0, at=make.NOON)
     [problem] = standing(batch, at=make.NOON).problems
     example = Example.objects.get(pk=problem.example_id)
-    assert example.context[0].startswith(problem.item.strip("“…”"))
+    name, _, beginning = problem.item.partition(" “")
+    assert example.identity.startswith(name.strip("…"))
+    assert example.context[0].startswith(beginning.strip("…”"))
     page = read(researcher, "watch", batch)
     [address] = re.findall(r'href="(/admin/annotation/comment/[^"]*example=[^"]*)"', page)
     assert "The text is cut off." in researcher.get(unescape(address)).content.decode()
