@@ -160,32 +160,12 @@ def prepare(annotators: int, stored: int) -> str:
 
 def _store(count: int) -> None:
     """Judgements of an earlier study, so that the tables are as large as they may get."""
-    from annotation.models import Judgement
     from tests import make
+    from tests.benchmarks.completed import complete
 
-    per_annotator = TEST_ITEMS
-    batch = make.running_batch(
-        zero_shot=True, training=0, tests=per_annotator, wanted=count // per_annotator + 1
-    )
-    examples = list(batch.test_set.items.values_list("example_id", flat=True))
-    for _ in range(count // per_annotator):
-        assignment = make.joined(batch)
-        Judgement.objects.bulk_create(
-            [
-                Judgement(
-                    assignment=assignment,
-                    example_id=example,
-                    role="test",
-                    step=step,
-                    answer=["bad"],
-                    shown_at=make.NOON,
-                    submitted_at=make.NOON,
-                    paid_ms=1000,
-                )
-                for step, example in enumerate(examples)
-            ],
-            batch_size=2000,
-        )
+    people = count // TEST_ITEMS
+    batch = make.running_batch(zero_shot=True, training=0, tests=TEST_ITEMS, wanted=people + 1)
+    complete(batch, people, lambda _person, _step: ["bad"])
 
 
 def lost(acknowledged: int) -> tuple[int, int]:

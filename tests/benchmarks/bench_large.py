@@ -19,7 +19,6 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 ITEMS = 210  # as many as SST-2 has in CLUES
 JOINS = 40
-TOGETHER = 50  # people in one transaction
 ROUNDS = 3
 SUMS = """
     SELECT a.id, count(j.id), sum(j.paid_ms), min(j.shown_at), max(j.submitted_at)
@@ -48,42 +46,14 @@ BARE = """
 
 
 def store_people(count: int) -> "Study":
-    """A study that so many people completed, its rows in bulk as the acts would have left them."""
-    from django.db import transaction
-
-    from annotation.models import Assignment, Judgement, Outcome, WorkState
+    """A study that so many people completed."""
     from tests import make
+    from tests.benchmarks.completed import complete
 
     batch = make.running_batch(
         zero_shot=True, training=0, tests=ITEMS, wanted=count, slug="large", title="Large"
     )
-    examples = list(batch.test_set.items.values_list("example_id", flat=True))
-    times = [make.NOON + timedelta(seconds=10 * step) for step in range(ITEMS + 1)]
-    people = count
-    while people:
-        with transaction.atomic():
-            together = [make.joined(batch) for _ in range(min(people, TOGETHER))]
-            Judgement.objects.bulk_create(
-                Judgement(
-                    assignment=assignment,
-                    example_id=example,
-                    role="test",
-                    step=step,
-                    answer=["bad" if (step + assignment.pk) % 7 else "good"],
-                    shown_at=times[step],
-                    submitted_at=times[step + 1],
-                    paid_ms=10_000,
-                )
-                for assignment in together
-                for step, example in enumerate(examples)
-            )
-        people -= len(together)
-    Assignment.objects.filter(batch=batch).update(
-        state=WorkState.FINISHED,
-        outcome=Outcome.COMPLETED,
-        step=ITEMS,
-        finished_at=make.NOON + timedelta(seconds=10 * ITEMS),
-    )
+    complete(batch, count, lambda person, step: ["bad" if (step + person) % 7 else "good"])
     return batch.study
 
 

@@ -7,24 +7,13 @@ The rows are written in bulk, as the acts would have left them.
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
-from annotation.models import (
-    Assignment,
-    Batch,
-    Example,
-    Judgement,
-    Kind,
-    Outcome,
-    Role,
-    Study,
-    Task,
-    WorkState,
-)
+from annotation.models import Batch, Kind, Role, Study, Task
 from annotation.studies.lifecycle import start_study
 from scoring.runs.formats.records import RunFields
 from scoring.runs.storing import add_predictions, finish_run, open_run
 from tests import make
+from tests.benchmarks.completed import complete
 
 PIECES = ["Anna", "Boris", "Anna met", "today"]
 
@@ -69,8 +58,7 @@ def store_study(size: Size) -> Study:
             _store_batch(study, task, shots, size.annotators)
     start_study(study, at=make.NOON)
     for batch in study.batches.select_related("test_set", "study__channel"):
-        for _ in range(size.annotators):
-            _work_through(batch, rng)
+        complete(batch, size.annotators, lambda _person, _step: _answer(rng))
     return study
 
 
@@ -104,42 +92,6 @@ def _store_batch(study: Study, task: Task, shots: int, wanted: int) -> None:
     test_set = task.item_sets.get(role=Role.TEST)
     Batch.objects.create(
         study=study, task=task, training_set=training_set, test_set=test_set, wanted=wanted
-    )
-
-
-def _work_through(batch: Batch, rng: random.Random) -> None:
-    assignment = make.joined(batch)
-    training = list(batch.training_set.examples.all()) if batch.training_set else []
-    shown = [(example, Role.TRAINING) for example in training]
-    shown += [(example, Role.TEST) for example in batch.test_set.examples.all()]
-    Judgement.objects.bulk_create(
-        [
-            _judgement(assignment, example, role, step, rng)
-            for step, (example, role) in enumerate(shown)
-        ],
-        batch_size=2_000,
-    )
-    Assignment.objects.filter(pk=assignment.pk).update(
-        state=WorkState.FINISHED,
-        outcome=Outcome.COMPLETED,
-        consented_at=make.NOON,
-        training_ended_at=make.NOON,
-        finished_at=make.NOON + timedelta(hours=1),
-    )
-
-
-def _judgement(
-    assignment: Assignment, example: Example, role: str, step: int, rng: random.Random
-) -> Judgement:
-    return Judgement(
-        assignment=assignment,
-        example=example,
-        role=role,
-        step=step,
-        answer=_answer(rng),
-        shown_at=make.NOON,
-        submitted_at=make.NOON,
-        paid_ms=1_000,
     )
 
 
