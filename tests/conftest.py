@@ -20,7 +20,7 @@ from annotation.models.locks import create_locks, drop_locks
 from annotation.models.triggers import create_triggers, drop_triggers
 from annotation.work.page import asked_html
 from config.celery import app
-from tests import chromium, make, skips
+from tests import chromium, make, migrated_once, skips
 
 ORACLES = Path(__file__).parent / "oracles"
 # pyproject.toml says what these marks are for.
@@ -75,7 +75,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(skips, skips.__name__)
+    for plugin in (skips, migrated_once):
+        config.pluginmanager.register(plugin, plugin.__name__)
 
 
 @pytest.fixture(scope="session")

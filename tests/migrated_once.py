@@ -1,42 +1,64 @@
-"""A pytest plugin for hundreds of short runs: the first migrates an SQLite database, the others
-start with a copy of it."""
+"""A pytest plugin: the first run migrates an SQLite database, the others start with a copy of it,
+until a migration or a model changes."""
 
 import os
 import sqlite3
 from contextlib import closing
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import django
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.db.backends.base.creation import BaseDatabaseCreation
 
-MIGRATED = Path("var/migrated.sqlite3").absolute()
+FOLDER = Path("var").absolute()
+NAME = "migrated-{}.sqlite3"
+# Of an app: what decides what a new database holds.
+DECIDING = ("apps.py", "migrations/*.py", "models.py", "models/*.py")
 
 migrate = BaseDatabaseCreation.create_test_db
 
 
 def create_test_db(creation: Any, *args: Any, **options: Any) -> str:
-    if not MIGRATED.exists():
-        name = migrate(creation, *args, **options)
-        _keep(creation.connection.connection)
-        return name
     connection = creation.connection
+    if connection.vendor != "sqlite":
+        return migrate(creation, *args, **options)
+    if not _migrated().exists():
+        name = migrate(creation, *args, **options)
+        _keep(connection.connection)
+        return name
     name = creation._get_test_db_name()
     connection.close()
-    with closing(sqlite3.connect(MIGRATED)) as migrated, closing(sqlite3.connect(name)) as copy:
+    with closing(sqlite3.connect(_migrated())) as migrated, closing(sqlite3.connect(name)) as copy:
         migrated.backup(copy)
     settings.DATABASES[connection.alias]["NAME"] = connection.settings_dict["NAME"] = name
     connection.ensure_connection()
     return name
 
 
+@cache
+def _migrated() -> Path:
+    digest = sha256(django.__version__.encode())
+    for app in apps.get_app_configs():
+        for pattern in DECIDING:
+            for file in sorted(Path(app.path).glob(pattern)):
+                digest.update(file.name.encode() + file.read_bytes())
+    return FOLDER / NAME.format(digest.hexdigest()[:16])
+
+
 def _keep(migrated: sqlite3.Connection) -> None:
-    MIGRATED.parent.mkdir(exist_ok=True)
-    part = MIGRATED.with_suffix(f".{os.getpid()}")
+    FOLDER.mkdir(exist_ok=True)
+    outdated = set(FOLDER.glob(NAME.format("*"))) - {_migrated()}
+    part = FOLDER / f"migrating-{os.getpid()}"
     with closing(sqlite3.connect(part)) as copy:
         migrated.backup(copy)
-    part.replace(MIGRATED)
+    part.replace(_migrated())
+    for file in outdated:
+        file.unlink(missing_ok=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -240,12 +240,12 @@ def test_never_hides_text_behind_the_bar(somebody: Comes, kind: str, size: tuple
     person = somebody(size).start(batch_of(kind))
     person.answers(["Vienna"] if kind != Kind.CHOICE else ["bad"])
     for _ in range(2):
-        person.page.evaluate("scrollTo(0, document.body.scrollHeight)")
-        bottom, top = person.page.evaluate(
-            "[document.querySelector('.item').getBoundingClientRect().bottom,"
-            " document.querySelector('.send').getBoundingClientRect().top]"
+        # Asked until it holds: what comes after an answer may still be arriving.
+        person.page.wait_for_function(
+            "() => (scrollTo(0, document.body.scrollHeight),"
+            " document.querySelector('.item').getBoundingClientRect().bottom"
+            " <= document.querySelector('.send').getBoundingClientRect().top)"
         )
-        assert bottom <= top
         share = person.page.evaluate(
             "document.querySelector('.send').getBoundingClientRect().height / innerHeight"
         )

@@ -28,11 +28,13 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-# However long a process takes to fail, it never counts as one that has worked.
+# However long a process takes to fail, it never counts as one that has worked. It need not be
+# polite: beside other tests its start would take minutes.
 PATIENT = """
 import math, sys
 from config import serve
 serve.STARTED_AFTER_S = math.inf
+serve.POLITELY = []
 serve.main(*sys.argv[1:])
 """
 
