@@ -101,6 +101,8 @@ def check_entries(entries: list[zipfile.ZipInfo]) -> None:
     """Raise BadInput for the first thing that an archive of texts does not have."""
     if len(entries) > MOST_FILES:
         raise BadInput(f"The archive holds {len(entries)} files; at most {MOST_FILES} are read.")
+    if not all(entry.filename for entry in entries):
+        raise BadInput("An entry of the archive has no name: the archive is damaged.")
     names: set[str] = set()
     for entry in entries:
         if problem := _problem(entry, names):

@@ -92,6 +92,16 @@ def test_rejects_a_repeated_name() -> None:
         read_all(packed(("a.txt", b"1"), ("a.txt", b"2")))
 
 
+def test_rejects_a_file_without_a_name() -> None:
+    archive = BytesIO()
+    nameless = ZipInfo("a.txt")
+    nameless.filename = ""
+    with ZipFile(archive, "w") as made, made.open(nameless, "w") as file:
+        file.write(b"1")
+    with pytest.raises(BadInput, match="has no name"):
+        read_all(archive)
+
+
 def test_rejects_too_many_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MOST_FILES", 3)
     assert len(read_all(packed(*((f"{n}.txt", b"") for n in range(3))))) == 3
