@@ -8,6 +8,7 @@ from scoring.comparison.overview import overview, shots_of_people
 from scoring.comparison.paper_tables import annotators_by_shots, supervision_table, system_tables
 from scoring.comparison.row_tables import (
     annotator_table,
+    beside_scores_table,
     columns_table,
     interval_table,
     row_table,
@@ -22,8 +23,8 @@ from scoring.tables.xlsx import as_xlsx
 
 
 def paper_tables(table: ComparisonTable) -> list[Table]:
-    """As in a paper: the answer, people with every annotator, systems, full supervision; without
-    empty ones."""
+    """As in a paper: the answer, people with every annotator, systems, full supervision, how long
+    people took; without empty ones."""
     shots = shots_of_people(table.rows)
     papers = [
         replace(overview(table, shots), is_short=True),
@@ -35,11 +36,13 @@ def paper_tables(table: ComparisonTable) -> list[Table]:
         f"reference policy {table.references or 'of each task'}; "
         f"normalisation {table.normalisation}."
     )
-    return [
+    times = beside_scores_table(table.rows).with_names("task", table.task_names)
+    scores = [
         replace(paper, note=f"{_shown(paper, table.estimand)}; {basis}")
         for paper in papers
         if paper.lines
     ]
+    return [*scores, times] if times.lines else scores
 
 
 def further_tables(table: ComparisonTable) -> list[Table]:

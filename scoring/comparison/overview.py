@@ -18,7 +18,7 @@ from scoring.comparison.paper_tables import (
     size_of,
     task_group,
 )
-from scoring.comparison.rows import BY_KEY, Row
+from scoring.comparison.rows import BESIDE_SCORES, Row
 from scoring.comparison.score_columns import (
     FigureLine,
     ScoreColumn,
@@ -40,7 +40,6 @@ SIGNS = {AHEAD: "▲", BEHIND: "▼", SAME: "≈", UNDECIDED: "?", EXPLORATORY: 
 FALLS = "‡"
 NOTE_OF_FALLS = _("Without one of the people it would say something else.")
 Opened = tuple[Text, str]
-P = BY_KEY["median_item_s"]
 
 
 def shots_of_people(rows: Iterable[Row]) -> str:
@@ -172,8 +171,9 @@ def _opened(row: Row, verdicts: Iterable[CellVerdict], table: ComparisonTable) -
         yield "SD", rounded(row.sd)
     if size := size_of(row):
         yield "", size
-    if row.median_item_s is not None:
-        yield _("median time"), f"{rounded(row.median_item_s)} {P.unit}"
+    for column in BESIDE_SCORES:
+        if (value := getattr(row, column.key)) is not None:
+            yield column.heading, f"{column.read(value)} {column.unit}"
     for verdict in verdicts:
         yield from _of_verdict(verdict)
     if people_named(row):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from django.utils.translation import gettext_lazy as _
 
 from scoring.comparison.floors import RULES, Bound
-from scoring.comparison.rows import BY_KEY, EPISODE_BOOTSTRAP, Row
+from scoring.comparison.rows import BESIDE_SCORES, EPISODE_BOOTSTRAP, Row
 from scoring.comparison.score_columns import (
     FigureLine,
     ScoreColumn,
@@ -40,8 +40,6 @@ NOTES = {
 Links = Mapping[str, str]
 Names = Mapping[str, str]
 WHO = Column("who", _("Who"), is_number=False, is_name=True)
-# Of people, beneath their score.
-BENEATH = BY_KEY["median_item_s"]
 
 
 def people_table(
@@ -232,8 +230,9 @@ def _beneath(row: Row, *, in_full: bool) -> Iterable[str]:
         yield " ".join([str(_("guard")), guard])
     if size := size_of(row):
         yield size
-    if in_full and row.median_item_s is not None:
-        yield f"{BENEATH.read(row.median_item_s)} {BENEATH.unit}"
+    for column in BESIDE_SCORES if in_full else ():
+        if (value := getattr(row, column.key)) is not None:
+            yield f"{column.read(value)} {column.unit}"
 
 
 def size_of(row: Row) -> str:

@@ -257,8 +257,8 @@ COLUMNS = (
         _("Flagged"),
         _(
             "How many annotators (of one: 1) differ from the others of the cell by 20 points or "
-            "more, beyond item noise: a description, not a test. Of two who differ so both are "
-            "flagged."
+            "more, beyond item noise: a description, not a test. Two who differ that much from "
+            "each other are both flagged."
         ),
     ),
     Column(
@@ -270,6 +270,9 @@ COLUMNS = (
 )
 BY_KEY = {column.key: column for column in COLUMNS}
 KEYS = tuple(BY_KEY)
+# What the people of a cell fill beside their scores: a page has it behind the score, and a document
+# to read in a table of its own.
+BESIDE_SCORES = (BY_KEY["median_item_s"],)
 
 
 def as_plain(row: Row) -> dict[str, Any]:

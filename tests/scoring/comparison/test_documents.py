@@ -155,8 +155,12 @@ def test_has_the_time_of_people_in_every_format() -> None:
     markdown = written("markdown").decode()
     assert "| Items | References | Median time, s per item |" in markdown
     assert "| 210 | any | 12.3 |" in markdown
+    of_cell = "| Human, pilot\\_1 | sst2 | 10 | 9.5 |"
+    assert of_cell in markdown
+    assert of_cell.strip("| ").replace(" |", " &") in written("latex").decode()
     book = load_workbook(BytesIO(written("xlsx")))
     assert book["comparison"].cell(3, KEYS.index("median_item_s") + 1).value == 12.34
+    assert 9.5 in [cell.value for row in book["Times"] for cell in row]
     explained: Any = book["columns"].iter_rows(min_row=2, values_only=True)
     meanings = dict(explained)
     assert "by the server's clock" in meanings["median_item_s"]
@@ -230,7 +234,13 @@ def wide_table() -> ComparisonTable:
 
 def test_has_the_tables_of_a_paper() -> None:
     names = [table.name for table in paper_tables(wide_table())]
-    assert names == ["overview", *["people"] * 4, *["systems"] * 6, *["supervision"] * 2]
+    assert names == [
+        "overview",
+        *["people"] * 4,
+        *["systems"] * 6,
+        *["supervision"] * 2,
+        "times",
+    ]
     people = paper_tables(wide_table())[1]
     assert len(people.lines) == 1 + 10
 

@@ -13,7 +13,7 @@ from scoring.comparison.cells import Choices
 from scoring.comparison.comparing import ComparisonTable, compare
 from scoring.comparison.rows import Row
 from scoring.comparison.scope import Scope
-from scoring.comparison.withholding import withheld_table
+from scoring.comparison.withholding import SCORES, withheld_table
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -154,17 +154,27 @@ def test_a_consensus_shows_a_mean_alone(batch: Batch) -> None:
     assert (row.ci_low, row.ci_method, row.m) == (None, None, None)
 
 
-# What a reader without the gold may see of a row of a system: who, on what, and how complete.
+# What a reader without the gold may see of any row: who, on what, and how complete.
 OPEN = {
     *("kind", "study", "system", "method", "task", "shots", "split", "references", "gold_version"),
     *("normalisation", "coverage", "parameters", "source", "single", "n", "splits", "shot_sets"),
     *("median_item_s", "interim"),
 }
-RELEASED = {"mean", "sd", "released_mean", "released_sd"}
+# And what else of the row of a kind, rounded; of people only once their study is closed.
+RELEASED = {
+    "run": {"mean", "sd", "released_mean", "released_sd"},
+    "human": {*SCORES, "m", "ci_method", "estimand", "units", "notes"},
+    "annotator": {"mean"},
+    "consensus": {"mean"},
+}
 
 
-def test_says_of_every_figure_whether_it_is_withheld(batch: Batch) -> None:
+@pytest.mark.parametrize("kind", RELEASED)
+def test_says_of_every_figure_whether_it_is_withheld(batch: Batch, kind: str) -> None:
     """A new column is either of no item, or withheld."""
-    row = row_of(withheld(batch), "run")
-    left = {field.name for field in fields(row) if getattr(row, field.name) is not None}
-    assert left <= OPEN | RELEASED
+    table = withheld(batch)
+    shown = [row for row in (*table.rows, *table.consensus) if row.kind == kind]
+    assert shown
+    for row in shown:
+        left = {field.name for field in fields(row) if getattr(row, field.name) is not None}
+        assert left <= OPEN | RELEASED[kind]
