@@ -12,7 +12,13 @@ from annotation.models.errors import BadInput
 from scoring.core.draws import Draws
 from scoring.tuning.settings import Settings
 
-OPTIMIZERS = {"adam": torch.optim.Adam, "adamax": torch.optim.Adamax, "adamw": torch.optim.AdamW}
+OPTIMIZERS = {
+    # T5's own: a step is as large as the weights that it moves.
+    "adafactor": torch.optim.Adafactor,
+    "adam": torch.optim.Adam,
+    "adamax": torch.optim.Adamax,
+    "adamw": torch.optim.AdamW,
+}
 
 # The loss of a batch of whatever a kind of model learns from.
 LossOf = Callable[[Sequence[Any]], Any]

@@ -4,13 +4,13 @@ They are shown before the work, and stored with every run.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from math import ceil
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from math import ceil, isfinite
 from typing import Any
 
 from annotation.models.errors import BadInput
 
-OPTIMIZERS = ("adam", "adamax", "adamw")
+OPTIMIZERS = ("adafactor", "adam", "adamax", "adamw")
 SCHEDULES = ("constant", "linear")
 # The heads of encoders: those that CLUES describes, and others, which go under names of their own.
 OF_CLUES, BIO = HEADS = ("clues", "bio")
@@ -104,6 +104,8 @@ UNIFEW = Settings(
 )
 
 NAMES = tuple(field.name for field in fields(Settings) if field.name != "recipe")
+# Of what was added after the first recipes: what every run before did.
+DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
 
 
 def changed(settings: Settings, given: Mapping[str, Any]) -> Settings:
@@ -112,6 +114,9 @@ def changed(settings: Settings, given: Mapping[str, Any]) -> Settings:
     if said.get("epochs") and "steps" not in said:
         said["steps"] = None
     made = replace(settings, **said)
+    for name, value in made.as_plain().items():
+        if isinstance(value, float) and not isfinite(value):
+            raise BadInput(f"--{_option(name)} must be a number.")
     for name in ("learning_rate", "batch_size", "max_length", "longest_answer"):
         if getattr(made, name) <= 0:
             raise BadInput(f"--{_option(name)} must be more than 0.")

@@ -31,6 +31,7 @@ from scoring.runs.storing import (
     same_answers,
     storable_answer,
 )
+from scoring.tuning.settings import DEFAULTS
 
 FORMAT = "finetune_model"
 # In the report of a run: all that decides what is answered, and what happened.
@@ -247,22 +248,27 @@ def _run_there(plan: Plan, prompts: PromptSet) -> Run | None:
         source_format=FORMAT,
     )
     for run in runs:
-        if run.report.get(TUNING) == plan.tuning:
-            return run
-        if other := _difference(run.report.get(TUNING, {}), plan.tuning):
+        there = run.report.get(TUNING, {})
+        if other := _difference(there, plan.tuning):
             raise BadInput(
                 f"“{fields.system}” has run {run.pk} on {run.task.slug}, {run.label}, with other "
                 f"settings ({other}): give this one another --system."
             )
+        if there.get(LIMIT) == plan.tuning.get(LIMIT):
+            return run
     return None
 
 
 def _difference(there: dict[str, Any], now: dict[str, Any]) -> str:
-    """The first that differs, besides the number of examples that were asked."""
-    flat = [{**tuning.get("settings", {}), **tuning} for tuning in (there, now)]
-    for name in flat[1].keys() - {LIMIT, "settings"}:
-        if flat[0].get(name) != flat[1][name]:
-            return f"{name} {flat[0].get(name)}, now {flat[1][name]}"
+    """The first that differs, besides the number of examples that were asked. A run of an earlier
+    version lacks the settings that came later, and was made as their defaults say."""
+    before, after = (
+        {**DEFAULTS, **tuning.get("settings", {}), **tuning} for tuning in (there, now)
+    )
+    for name in dict.fromkeys([*after, *before]):
+        was, wanted = before.get(name), after.get(name)
+        if name not in (LIMIT, "settings") and was != wanted:
+            return f"{name} {was}, now {wanted}"
     return ""
 
 

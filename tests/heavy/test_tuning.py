@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Benchmark
 from scoring.models import Run
+from scoring.tuning.settings import OPTIMIZERS
 from tests.scoring.runs.runs_from import answers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.models]
@@ -45,6 +46,10 @@ def finetune(*arguments: object) -> str:
 def import_demo(folder: Path = DEMO, name: str = "demo") -> Benchmark:
     call_command("import_benchmark", folder, name=name, stdout=StringIO(), stderr=StringIO())
     return Benchmark.objects.get(name=name)
+
+
+def test_has_every_optimizer_that_is_offered() -> None:
+    assert tuple(import_module("scoring.tuning.fitting").OPTIMIZERS) == OPTIMIZERS
 
 
 class TestHeads:

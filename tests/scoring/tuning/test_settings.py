@@ -39,6 +39,8 @@ def test_epochs_count_once_they_are_given() -> None:
     ("given", "sentence"),
     [
         ({"learning_rate": 0.0}, "--learning-rate must be more than 0"),
+        ({"learning_rate": float("nan")}, "--learning-rate must be a number"),
+        ({"clip": float("inf")}, "--clip must be a number"),
         ({"batch_size": -1}, "--batch-size must be more than 0"),
         ({"steps": 0}, "--steps must be 1 or more"),
         ({"epochs": 0}, "--epochs must be 1 or more where --steps is not given"),

@@ -1,7 +1,7 @@
 """What is tuned, stored, taken up again and refused, with a stand-in for the model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +15,7 @@ from scoring.prompts.material import PromptSet
 from scoring.prompts.prompting import Wanted
 from scoring.runs.formats.records import RunFields
 from scoring.runs.scores import scores_of_run
+from scoring.tuning.settings import CLUES
 from scoring.tuning.tuning import Done, Material, Plan, predictions_of, steps, tune
 from tests import make
 from tests.scoring.runs.runs_from import answers
@@ -191,3 +192,16 @@ def test_writes_predictions_that_can_be_imported(mood: Benchmark) -> None:
     lines = list(predictions_of(done.run))
     assert {line["id"]: line["prediction"] for line in lines} == answers(done.run)
     assert lines[0].items() >= {"system": "Small", "shots": 3, "split": 1, "task": "mood"}.items()
+
+
+def test_knows_a_run_of_an_earlier_version(mood: Benchmark) -> None:
+    """Its settings lack what came later, and count as that one's default."""
+    plan = plan_for(mood, OneLabel(), tasks=["mood"])
+    now = CLUES.as_plain()
+    earlier = {name: value for name, value in now.items() if name != "seed"}
+    do(replace(plan, tuning={**plan.tuning, "settings": earlier}))
+    found = list(steps(replace(plan, tuning={**plan.tuning, "settings": now})))
+    assert all(step.run is not None for step in found if not step.left_out)
+    other = {**plan.tuning, "settings": {**now, "seed": 1}}
+    with pytest.raises(BadInput, match="seed 0, now 1"):
+        list(steps(replace(plan, tuning=other)))
