@@ -99,10 +99,12 @@ class Spans(AnswerKind):
         return json.dumps(list(answer), ensure_ascii=False)
 
     def answer_form(self, max_spans: int | None) -> str:
-        most = "" if max_spans is None else f" of at most {max_spans}"
+        pieces = {None: "pieces", 1: "at most one piece"}.get(
+            max_spans, f"at most {max_spans} pieces"
+        )
         return (
-            f"Answer with a JSON list{most} of pieces of the text, each exactly as it stands "
-            "there, and nothing else; with [] if there are none."
+            f"Answer with a JSON list of {pieces} of the text, each exactly as it stands there, and "
+            "nothing else; with [] if there are none."
         )
 
     def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:

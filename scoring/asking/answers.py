@@ -24,6 +24,8 @@ class Answered:
 
 class Client(Protocol):
     version: str
+    # Why nothing comes, while it tries again; empty once an answer has come.
+    trouble: str
 
     def ask(self, line: dict[str, Any]) -> "Future[Answered]": ...
 

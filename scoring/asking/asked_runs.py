@@ -93,9 +93,19 @@ class AskedRun:
             self.run.delete()
             return ImportedRun(error.run, counts, (), is_new=False)
         keep_scores([self.run])
+        self._take_the_place_of_parts()
         counts.matched, counts.missing = self.run.report["matched"], self.run.report["missing"]
         forms = form_in_words(self.run.report, self.items.item_set.choices)
         return ImportedRun(self.run, counts, (*self.run.report["notes"], *forms), is_new=True)
+
+    def _take_the_place_of_parts(self) -> None:
+        """A complete run of fewer prompts, whose answers this one has taken over, would count
+        twice."""
+        answered = self.run.predictions.values("example_id")
+        for part in Run.objects.complete().filter(report__asked__key=self.run.report[ASKED]["key"]):
+            is_other = part.pk != self.run.pk and part.owner_id == self.run.owner_id
+            if is_other and not part.predictions.exclude(example_id__in=answered).exists():
+                part.delete()
 
     def _read(self, example: int, text: str) -> tuple[str, ...]:
         line = self.missing[example]

@@ -44,6 +44,8 @@ class Tally:
     read: int = 0
     written: int = 0
     failures: Counter[str] = field(default_factory=Counter)
+    # Why nothing comes at present.
+    trouble: str = ""
 
     @property
     def done(self) -> int:
@@ -59,6 +61,8 @@ class Tally:
             words += f"; {self.read:,} tokens read, {self.written:,} written"
         if settings.prices is not None:
             words += f"; {settings.prices.cost(self.read, self.written):.4f} USD so far"
+        if self.trouble:
+            words += f"; {self.trouble}"
         return words + (f"; {self.failed} failed" if self.failed else "")
 
 
@@ -125,7 +129,9 @@ class _Asking:
             done, _ = wait(self.under_way, timeout=TICK_S, return_when=FIRST_COMPLETED)
             self._take(asked, done)
             self._check_reach()
+            self.outcome.tally.trouble = self.client.trouble
             self.tell(self.outcome.tally, asked.in_words)
+        self.outcome.tally.trouble = ""
 
     def _fill(self, questions: Iterator[tuple[int, Line]]) -> bool:
         """Whether anything is under way."""

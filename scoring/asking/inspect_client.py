@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from importlib.metadata import version
 from typing import Any
 
+from inspect_ai.hooks import Hooks, ModelRetry, hooks
 from inspect_ai.model import GenerateConfig, Model, get_model
 from tenacity import RetryError
 
@@ -25,6 +26,20 @@ MARKUP = re.compile(r"\[/?(?:bold|italic|dim|red|blue|green|yellow)[^\]]*\]")
 NO_KEY = "none"
 
 
+# By the model's name, the last failure that is tried again.
+_retried: dict[str, str] = {}
+
+
+@hooks(name="baseliner_retries", description="Keeps why a model is asked again.")
+class Retries(Hooks):
+    async def on_model_retry(self, data: ModelRetry) -> None:
+        why = data.exception_type or "no answer"
+        status = f", status {data.status_code}" if data.status_code else ""
+        _retried[data.model_name] = (
+            f"{why}{status}: attempt {data.attempt} failed, the next in {data.wait_time:.0f} s"
+        )
+
+
 class InspectClient:
     version = f"inspect-ai {version('inspect-ai')}"
 
@@ -35,6 +50,10 @@ class InspectClient:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
+
+    @property
+    def trouble(self) -> str:
+        return _retried.get(self._model.name, "")
 
     def ask(self, line: Line) -> "Future[Answered]":
         return asyncio.run_coroutine_threadsafe(self._answer(line), self._loop)
@@ -51,6 +70,7 @@ class InspectClient:
         except RetryError as error:
             # Only the last of several failures says anything.
             raise error.last_attempt.exception() or error from None
+        _retried.pop(self._model.name, None)
         usage = output.usage
         read = None
         if usage is not None:

@@ -1,6 +1,6 @@
 """Prompting: the item sets of a task, or the frozen batches of a study, as material for prompts."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from annotation.kinds import answer_kind
@@ -29,6 +29,23 @@ class Wanted:
             and (not self.episodes or possible.episode in self.episodes)
         )
 
+    def check(self, possible: Collection[PossibleBatch], whose: str) -> None:
+        """Raise BadInput for what none of them has, so that nothing is left out unsaid."""
+        training = [batch.training_set for batch in possible]
+        there: dict[str, set[int | None]] = {
+            "shots": {batch.shots for batch in possible},
+            "splits": {items.split for items in training if items},
+            "episodes": {batch.episode for batch in possible},
+        }
+        for name, found in there.items():
+            if unknown := sorted(set(getattr(self, name)) - found):
+                known = sorted(value for value in found if value is not None)
+                raise BadInput(
+                    f"{whose} has no {name} {_listed(unknown)}: choose from {_listed(known)}."
+                    if known
+                    else f"{whose} has no {name}: leave them out."
+                )
+
 
 def prompt_sets(task: Task, *, wanted: Wanted, seed: int) -> Iterator[PromptSet]:
     """One for each batch that the task allows, with the training set in the order given by the
@@ -49,15 +66,16 @@ def prompt_sets_of_study(
     batches = study.batches.select_related(
         "task__benchmark", "training_set", "test_set__task", "gold_version"
     )
-    chosen = [
-        batch
-        for batch in batches.order_by("task__slug", "pk")
-        if task in ("", batch.task.slug) and wanted.takes(_possible(batch))
-    ]
+    there = list(batches.order_by("task__slug", "pk"))
+    of_task = [batch for batch in there if task in ("", batch.task.slug)]
+    if not of_task:
+        known = _listed(dict.fromkeys(batch.task.slug for batch in there))
+        raise BadInput(f"The study {study.slug} has no task “{task}”: choose from {known}.")
+    wanted.check([_possible(batch) for batch in of_task], f"The study {study.slug}")
+    chosen = [batch for batch in of_task if wanted.takes(_possible(batch))]
     if not chosen:
         raise BadInput(
-            f"The study {study.slug} has no such batches: choose another task, or other shots, "
-            "splits or episodes."
+            f"The study {study.slug} has no batch with these shots, splits and episodes together."
         )
     for batch in chosen:
         if batch.gold_version is None:
@@ -68,6 +86,10 @@ def prompt_sets_of_study(
         version = batch.gold_version.number
         prompts = _prompt_set(_possible(batch), batch.description, version, seed)
         yield replace(prompts, fields={**prompts.fields, "study": study.slug})
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values))
 
 
 def _possible(batch: Batch) -> PossibleBatch:

@@ -6,11 +6,13 @@ the first set that has no run yet.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from time import monotonic
 from typing import Any, Protocol
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.models import Benchmark, ItemSet, Study
 from annotation.models.errors import BadInput
@@ -220,6 +222,8 @@ def _store(
             TUNED: {**happened, **plan.ways.machine},
         },
     )
+    # What was asked of fewer examples would count twice.
+    _runs_there(plan, prompts).filter(owner=plan.owner).exclude(pk=run.pk).delete()
     return run
 
 
@@ -236,9 +240,10 @@ def _why_left_out(plan: Plan, prompts: PromptSet) -> str:
     return "it is the validation set" if split == plan.validation_split else ""
 
 
-def _run_there(plan: Plan, prompts: PromptSet) -> Run | None:
+def _runs_there(plan: Plan, prompts: PromptSet) -> QuerySet[Run]:
+    """Complete ones of this system on this set."""
     fields = _fields_of(plan, prompts)
-    runs = Run.objects.complete().filter(
+    return Run.objects.complete().filter(
         test_set=_test_set(plan, prompts),
         system=fields.system,
         method=fields.method,
@@ -247,16 +252,26 @@ def _run_there(plan: Plan, prompts: PromptSet) -> Run | None:
         episode=fields.episode,
         source_format=FORMAT,
     )
-    for run in runs:
+
+
+def _run_there(plan: Plan, prompts: PromptSet) -> Run | None:
+    fields = _fields_of(plan, prompts)
+    for run in _runs_there(plan, prompts):
         there = run.report.get(TUNING, {})
         if other := _difference(there, plan.tuning):
             raise BadInput(
                 f"“{fields.system}” has run {run.pk} on {run.task.slug}, {run.label}, with other "
                 f"settings ({other}): give this one another --system."
             )
-        if there.get(LIMIT) == plan.tuning.get(LIMIT):
+        if _asked(there) >= _asked(plan.tuning):
             return run
     return None
+
+
+def _asked(tuning: Mapping[str, Any]) -> float:
+    """At most so many test examples."""
+    limit = tuning.get(LIMIT)
+    return inf if limit is None else limit
 
 
 def _difference(there: dict[str, Any], now: dict[str, Any]) -> str:

@@ -235,8 +235,12 @@ def test_shows_no_study_that_may_still_change() -> None:
         exported(study=study.slug)
     with pytest.raises(CommandError, match="no study “other”"):
         exported(study="other")
-    with pytest.raises(CommandError, match="has no such batches"):
+    with pytest.raises(CommandError, match=r"has no shots 7: choose from 3\."):
         exported(study=study.slug, shots=[7])
+    with pytest.raises(CommandError, match=r"has no splits 2, 4: choose from 1\."):
+        exported(study=study.slug, split=[1, 2, 4])
+    with pytest.raises(CommandError, match="has no task “other”: choose from"):
+        exported(study=study.slug, task="other")
 
 
 def test_gives_every_prompt_an_id_of_its_own() -> None:

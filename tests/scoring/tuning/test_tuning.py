@@ -146,14 +146,19 @@ def test_refuses_other_settings_under_the_same_name(mood: Benchmark) -> None:
         list(steps(plan_for(mood, OneLabel(), learning_rate=0.1)))
 
 
-def test_a_part_of_the_test_is_a_partial_run_and_the_whole_another(mood: Benchmark) -> None:
+def test_a_part_of_the_test_is_a_partial_run_until_there_is_the_whole(mood: Benchmark) -> None:
     one_split = Wanted(splits=[1])
     [part] = do(plan_for(mood, OneLabel(), limit=3, wanted=one_split))
     assert part.run.coverage == 0.75
     assert "partial: 1 of 4 examples missing" in part.run.report["notes"]
+    answered = answers(part.run)
     [whole] = do(plan_for(mood, OneLabel(), wanted=one_split))
     assert whole.run.coverage == 1
-    assert set(answers(part.run)) < set(answers(whole.run))
+    assert set(answered) < set(answers(whole.run))
+    # The part would count twice.
+    assert Run.objects.get() == whole.run
+    found = steps(plan_for(mood, OneLabel(), limit=3, wanted=one_split))
+    assert [step.run for step in found if not step.left_out] == [whole.run]
 
 
 class TestValidation:
