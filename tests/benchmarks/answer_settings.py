@@ -1,5 +1,7 @@
-"""The product's settings plus two addresses to measure against."""
+"""The product's settings plus two addresses to measure against. Everybody comes from one machine."""
 
 from config.settings import *  # noqa: F403
+from config.settings import THROTTLES
 
 ROOT_URLCONF = "tests.benchmarks.answer_urls"
+THROTTLES = {**THROTTLES, "joins_per_address": 0, "consents_per_address": 0}
