@@ -103,8 +103,8 @@ class Spans(AnswerKind):
             max_spans, f"at most {max_spans} pieces"
         )
         return (
-            f"Answer with a JSON list of {pieces} of the text, each exactly as it stands there, and "
-            "nothing else; with [] if there are none."
+            f"Answer with a JSON list of {pieces} of the text, each exactly as it stands there, "
+            "and nothing else; with [] if there are none."
         )
 
     def from_prompted(self, text: str, options: Texts, separator: str = "") -> list[str]:

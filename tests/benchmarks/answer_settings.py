@@ -1,4 +1,4 @@
-"""The product's settings plus two addresses to measure against. Everybody comes from one machine."""
+"""The product's settings plus two addresses to measure against. Everybody comes from one place."""
 
 from config.settings import *  # noqa: F403
 from config.settings import THROTTLES
