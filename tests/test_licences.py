@@ -25,6 +25,7 @@ PROGRAMS = {"djlint": "GPL-3.0-or-later"}
 # What a package says by its files alone, or by words that are no licence's.
 SAYS_ELSEWHERE = {
     "agent-client-protocol": "Apache-2.0",
+    "atheris": "Apache-2.0",
     "axe-playwright-python": "MIT",
     "docutils": "BSD-2-Clause",  # the rest is in the public domain; one file for Emacs is GPL
     "matplotlib": "PSF-2.0",  # a licence of its own, with the terms of Python's

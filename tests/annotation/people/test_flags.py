@@ -45,7 +45,8 @@ def names(assignment: Assignment) -> set[str]:
 
 
 def test_raises_none_for_ordinary_work(batch: Batch) -> None:
-    everybody = [worked(batch, wrong=n) for n in range(5)]
+    # Not two: one in ten who gets the one test item with another gold wrong has all answers alike.
+    everybody = [worked(batch, wrong=n) for n in (0, 1, 3, 4, 5)]
     assert [names(assignment) for assignment in everybody] == [set()] * 5
 
 

@@ -78,6 +78,7 @@ def test_prints_a_workbook_as_bytes() -> None:
         "Overview",
         "People",
         "Systems",
+        "Times",
         "Annotators",
         "comparison",
         "columns",
