@@ -1,26 +1,23 @@
 """What the small models are made from."""
 
-from importlib import import_module
 from itertools import islice
 
 import pytest
 
 from annotation.simulation.demonstration import BENCHMARK
+from tests.generated_sentences import IN_ENGLISH, Generated, Words, made_up_words
 from tests.heavy.small_t5 import rows
 
-pytestmark = pytest.mark.models
+pytestmark = pytest.mark.long
 
-# As many questions as the demonstration's model is made from: 4,000 for its vocabulary, 16 and 24 a
-# step.
-QUESTIONS = 4_000 + 3_000 * 16 + 2_500 * 24
+# As many questions as a model is made from: 4,000 for its vocabulary, 16 and 24 a step.
+QUESTIONS = {"in English": (4_000 + 3_000 * 16, 2_500 * 24), "made up": (148_000, 120_000)}
+WORDS = {"in English": IN_ENGLISH, "made up": made_up_words()}
 
 
-def test_no_text_of_the_demonstration_is_generated() -> None:
-    generated = import_module("tests.small_models").Generated(1)
-    pairs, triples = generated.pairs(), generated.triples()
-    texts = {text for text, _answer in islice(pairs, QUESTIONS)}
-    texts |= {text for text, _answer in islice(triples, QUESTIONS)}
-    everything = "\n".join(texts)
+@pytest.mark.parametrize("name", WORDS)
+def test_no_text_of_the_demonstration_is_generated(name: str) -> None:
+    everything = "\n".join(texts(WORDS[name], *QUESTIONS[name]))
     checked = 0
     for file in BENCHMARK.glob("*/*.jsonl"):
         for row in rows(file):
@@ -29,3 +26,15 @@ def test_no_text_of_the_demonstration_is_generated() -> None:
                 assert text not in everything
                 checked += 1
     assert checked > 1_000
+
+
+def test_the_learner_never_meets_the_words_of_the_demonstration() -> None:
+    everything = "\n".join(texts(made_up_words(), 20_000, 20_000))
+    for word in ("people names", "organizations", "locations"):
+        assert word not in everything
+
+
+def texts(words: Words, single: int, of_triples: int) -> set[str]:
+    generated = Generated(1, words)
+    asked = {text for text, _answer in islice(generated.pairs(), single)}
+    return asked | {text for text, _answer in islice(generated.triples(), of_triples)}
