@@ -27,6 +27,13 @@ class Source:
 
     @cached_property
     def config(self) -> Any:
+        folder = Path(self.place)
+        if folder.is_absolute() and not folder.is_dir():
+            raise BadInput(f"There is no folder {self.place}.")
+        if folder.is_dir() and not (folder / "config.json").is_file():
+            raise BadInput(
+                f"{self.place} has no config.json: give the folder that transformers saved."
+            )
         try:
             return transformers.AutoConfig.from_pretrained(self.place)
         except (OSError, ValueError, KeyError) as error:

@@ -164,6 +164,12 @@ class TestHeads:
         with pytest.raises(CommandError, match=sentence):
             finetune(tmp_path, "--benchmark", "demo")
 
+    def test_refuses_a_folder_that_holds_no_model(self, tmp_path: Path) -> None:
+        with pytest.raises(CommandError, match=r"has no config\.json: give the folder"):
+            finetune(tmp_path, "--benchmark", "demo")
+        with pytest.raises(CommandError, match=r"There is no folder .*missing"):
+            finetune(tmp_path / "missing", "--benchmark", "demo")
+
     def test_refuses_a_device_that_is_not_there(self, encoder: Path) -> None:
         if cuda_is_there():
             assert "on cuda" in finetune(encoder, "--dry-run")
