@@ -102,9 +102,11 @@ class AskedRun:
         """A complete run of fewer prompts, whose answers this one has taken over, would count
         twice."""
         answered = self.run.predictions.values("example_id")
-        for part in Run.objects.complete().filter(report__asked__key=self.run.report[ASKED]["key"]):
-            is_other = part.pk != self.run.pk and part.owner_id == self.run.owner_id
-            if is_other and not part.predictions.exclude(example_id__in=answered).exists():
+        same = Run.objects.complete().filter(
+            report__asked__key=self.run.report[ASKED]["key"], owner=self.run.owner
+        )
+        for part in same.exclude(pk=self.run.pk):
+            if not part.predictions.exclude(example_id__in=answered).exists():
                 part.delete()
 
     def _read(self, example: int, text: str) -> tuple[str, ...]:

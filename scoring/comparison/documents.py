@@ -5,10 +5,14 @@ from dataclasses import replace
 
 from scoring.comparison.comparing import ComparisonTable
 from scoring.comparison.overview import overview, shots_of_people
-from scoring.comparison.paper_tables import annotators_by_shots, supervision_table, system_tables
+from scoring.comparison.paper_tables import (
+    annotators_by_shots,
+    supervision_table,
+    system_tables,
+    time_table,
+)
 from scoring.comparison.row_tables import (
     annotator_table,
-    beside_scores_table,
     columns_table,
     interval_table,
     row_table,
@@ -36,7 +40,7 @@ def paper_tables(table: ComparisonTable) -> list[Table]:
         f"reference policy {table.references or 'of each task'}; "
         f"normalisation {table.normalisation}."
     )
-    times = beside_scores_table(table.rows).with_names("task", table.task_names)
+    times = time_table(table.rows).with_names("task", table.task_names)
     scores = [
         replace(paper, note=f"{_shown(paper, table.estimand)}; {basis}")
         for paper in papers

@@ -7,7 +7,7 @@ from dataclasses import replace
 from django.utils.translation import gettext_lazy as _
 
 from scoring.comparison.floors import RULES, Bound
-from scoring.comparison.rows import BESIDE_SCORES, EPISODE_BOOTSTRAP, Row
+from scoring.comparison.rows import BESIDE_SCORES, BY_KEY, EPISODE_BOOTSTRAP, Row, as_plain
 from scoring.comparison.score_columns import (
     FigureLine,
     ScoreColumn,
@@ -15,6 +15,7 @@ from scoring.comparison.score_columns import (
     is_people,
     lines_of_figures,
     lines_of_people,
+    name_of,
     score_columns,
     shots_text,
     task_order,
@@ -85,6 +86,17 @@ def supervision_table(rows: Sequence[Row], shots: str, names: Names | None = Non
         replace(table, name="supervision", title=title % {"tasks": table.title})
         for table in system_tables(beside, names=names, most_tasks=MOST_COLUMNS // 2)
     ]
+
+
+def time_table(rows: Iterable[Row]) -> Table:
+    """What the people of each cell have beside their scores."""
+    keys = [column.key for column in BESIDE_SCORES]
+    timed = [
+        row for row in rows if not row.single and any(getattr(row, key) is not None for key in keys)
+    ]
+    columns = (WHO, BY_KEY["task"], BY_KEY["shots"], *BESIDE_SCORES)
+    lines = tuple(Line({**as_plain(row), "who": name_of(row)}) for row in timed)
+    return Table("times", _("Time of people"), "", columns, lines, is_short=True)
 
 
 def _people_line(line: FigureLine) -> Line:

@@ -1,13 +1,12 @@
-"""The rows of a comparison as tables: every column for exports, what each interval says, what
-people have beside their scores, and the annotators one by one."""
+"""The rows of a comparison as tables: every column for exports, what each interval says, and
+the annotators one by one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from scoring.comparison.rows import BESIDE_SCORES, BY_KEY, COLUMNS, KEYS, Row, as_plain
-from scoring.comparison.score_columns import is_people, name_of
+from scoring.comparison.rows import BY_KEY, COLUMNS, KEYS, Row, as_plain
 from scoring.core.normalisation import NONE
 from scoring.models import method_label
 from scoring.tables.table import Cell, Column, Line, Table, limits, lines_of
@@ -94,29 +93,6 @@ def _interval_line(row: Row) -> Line:
             "guard": limits(row.guard_low, row.guard_high) or None,
             "without": limits(row.without_low, row.without_high) or None,
         }
-    )
-
-
-def beside_scores_table(rows: Iterable[Row]) -> Table:
-    """Of the people of each cell."""
-    of_people = [row for row in rows if is_people(row) and not row.single]
-    filled = [
-        column
-        for column in BESIDE_SCORES
-        if any(getattr(row, column.key) is not None for row in of_people)
-    ]
-    return Table(
-        "times",
-        _("Time of people"),
-        "",
-        (
-            Column("who", _("Who"), is_number=False, is_name=True),
-            BY_KEY["task"],
-            BY_KEY["shots"],
-            *filled,
-        ),
-        tuple(Line({**as_plain(row), "who": name_of(row)}) for row in of_people if filled),
-        is_short=True,
     )
 
 
