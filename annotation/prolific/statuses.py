@@ -8,7 +8,7 @@ from collections import defaultdict
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.models import (
@@ -49,18 +49,14 @@ def note_status(assignment: Assignment, status: str, *, said_at: datetime) -> bo
 
 
 def _store(assignment: Assignment, status: str, said_at: datetime) -> bool:
+    said = {"status": status, "status_at": said_at}
+    # First of all a row: an event that is stored meanwhile is then compared, and not overlooked.
+    _, is_first = Submission.objects.get_or_create(assignment=assignment, defaults=said)
+    if is_first:
+        return True
     known = Submission.objects.filter(assignment=assignment)
     # The row count decides between two events that come at once.
-    if known.filter(status_at__lt=said_at).update(status=status, status_at=said_at):
-        return True
-    if known.exists():
-        return False
-    try:
-        with transaction.atomic():
-            Submission.objects.create(assignment=assignment, status=status, status_at=said_at)
-    except IntegrityError:
-        return bool(known.filter(status_at__lt=said_at).update(status=status, status_at=said_at))
-    return True
+    return bool(known.filter(status_at__lt=said_at).update(**said))
 
 
 def poll(connection: ProlificStudy, *, at: datetime) -> int:
