@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
+from django.template.defaultfilters import pluralize
 
 from scoring.asking.asked_runs import known_answers, test_set_of
 from scoring.asking.settings import ModelSettings
@@ -39,7 +40,8 @@ class Estimate:
         return self.asked * self.settings.max_tokens
 
     def in_words(self) -> Iterator[str]:
-        yield f"{self.prompts} prompts in {self.runs} runs; {self.asked} are to be asked."
+        prompts, runs = pluralize(self.prompts), pluralize(self.runs)
+        yield f"{self.prompts} prompt{prompts} in {self.runs} run{runs}; {self.asked} to be asked."
         yield (
             f"About {self.tokens:,} tokens to read (at four characters a token), and at most "
             f"{self.most_written:,} to write."

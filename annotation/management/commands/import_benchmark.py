@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 from django.utils.text import slugify
 
 from annotation.access.members import find_owner
@@ -71,8 +72,10 @@ def _name_from(path: Path) -> str:
 
 def _lines(task: TaskReport) -> Iterator[str]:
     yield (
-        f"{task.slug}: {task.kind}, {task.training_examples} training examples in "
-        f"{task.shot_sets} shot sets, {task.test_examples} test examples ({_news(task)})"
+        f"{task.slug}: {task.kind}, "
+        f"{task.training_examples} training example{pluralize(task.training_examples)} in "
+        f"{task.shot_sets} shot set{pluralize(task.shot_sets)}, "
+        f"{task.test_examples} test example{pluralize(task.test_examples)} ({_news(task)})"
     )
     for finding in task.findings:
         yield f"  {finding.severity}: {finding.message}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
@@ -97,7 +98,8 @@ class Command(BaseCommand):
             self.stdout.write(f"Left out, {count} × {reason}")
         open_steps = [step for step in todo if not step.left_out]
         there = sum(step.run is not None for step in open_steps)
-        self.stdout.write(f"{len(open_steps)} sets, {there} of them there already")
+        sets = f"{len(open_steps)} set{pluralize(open_steps)}"
+        self.stdout.write(f"{sets}, {there} of them there already")
         if not open_steps:
             raise BadInput("Nothing is left to do: choose other tasks, shots or splits.")
 

@@ -1,11 +1,13 @@
 """Ask a model what people were asked, and store its answers as runs."""
 
+import signal
 import time
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
@@ -21,6 +23,7 @@ from scoring.runs.importing import choose_benchmark
 
 # Between two lines about how far it is.
 EVERY_S = 5.0
+STOPPED = 128 + signal.SIGINT  # as a shell has it
 
 
 class Command(BaseCommand):
@@ -72,7 +75,8 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         except KeyboardInterrupt as stop:
             raise CommandError(
-                "Stopped. What was answered is stored; the same command asks the rest."
+                "Stopped. What was answered is stored; the same command asks the rest.",
+                returncode=STOPPED,
             ) from stop
         self._report(outcome, settings)
 
@@ -112,8 +116,8 @@ def _what_failed(outcome: Outcome) -> list[str]:
     runs = "; ".join(asked.in_words for asked in outcome.unfinished)
     reasons = [f"  {count} ×: {why}" for why, count in outcome.tally.failures.most_common(3)]
     return [
-        f"{missing} prompts got no answer, so these runs are not complete: {runs}. The same "
-        "command asks them again.",
+        f"{missing} prompt{pluralize(missing)} got no answer, so these runs are not complete: "
+        f"{runs}. The same command asks them again.",
         *reasons,
     ]
 

@@ -77,7 +77,7 @@ def test_shows_prompts_and_cost_before_anything_is_asked() -> None:
     page = sent(
         client, task.benchmark, "show", shots=["0", "3"], price_read="1", price_written="2"
     ).content.decode()
-    assert "8 prompts in 2 runs; 8 are to be asked." in page
+    assert "8 prompts in 2 runs; 8 to be asked." in page
     assert "USD to read" in page
     assert task.description in page
     assert not Job.objects.exists()

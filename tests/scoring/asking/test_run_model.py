@@ -133,7 +133,7 @@ def test_says_why_nothing_comes_while_it_tries_again(monkeypatch: pytest.MonkeyP
 def test_asks_only_what_is_missing_when_it_is_started_again() -> None:
     make.task(training=0, tests=4)
     with endpoint(by_number("good", Said(status=500), "bad", "good")) as served:
-        with pytest.raises(CommandError, match="1 prompts got no answer, so these runs are not"):
+        with pytest.raises(CommandError, match="1 prompt got no answer, so these runs are not"):
             asked(served)
         run = Run.objects.get()
         assert (run.state, run.predictions.count()) == (RunState.UPLOADING, 3)
@@ -171,8 +171,9 @@ def test_waits_for_what_is_under_way_when_it_is_stopped(monkeypatch: pytest.Monk
     with endpoint(script) as served:
         with monkeypatch.context() as patched:
             patched.setattr(teller, lambda *_: interrupt)
-            with pytest.raises(CommandError, match="the same command asks the rest"):
+            with pytest.raises(CommandError, match="the same command asks the rest") as stopped:
                 asked(served, connections=2)
+        assert stopped.value.returncode == 130
         stored = Prediction.objects.count()
         assert stored == len(served.requests) < 4
         asked(served, connections=2)
@@ -214,7 +215,7 @@ def test_shows_prompts_and_cost_without_asking() -> None:
     assert not Run.objects.exists()
     assert out.startswith(f"--- the first prompt of {task.slug}, ")
     assert task.description in out
-    assert "8 prompts in 2 runs; 8 are to be asked." in out
+    assert "8 prompts in 2 runs; 8 to be asked." in out
     assert "and at most 80 to write." in out
     assert "USD to read, and at most" in out
     assert "[system]" in plain
