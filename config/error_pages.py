@@ -1,15 +1,11 @@
-"""What is not found or failed, for people as a page and for programs of the API as JSON.
-
-With DEBUG, Django answers with a page for programmers, which shows settings and code. Visitors of
-`make run` get our own pages; DEBUG_PAGES=1 brings Django's back.
-"""
+"""What is not found or failed, for programs of the API as JSON; people get Django's pages in our
+templates, or those for programmers with DEBUG_PAGES=1."""
 
 from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import (
-    Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
@@ -20,10 +16,7 @@ from django.urls import resolve
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
-from django.views.defaults import bad_request, page_not_found, server_error
 
-# What Django's pages of this kind say of themselves, as HTML and as plain text.
-MARK = b"DEBUG = True"
 Handler = Callable[[HttpRequest], HttpResponseBase]
 API = "/api/"
 NOWHERE = gettext_lazy("There is nothing at this address.")
@@ -35,26 +28,14 @@ SENTENCES = {
 }
 
 
-def show_our_own(get_response: Handler) -> Handler:
+def tell_programs(get_response: Handler) -> Handler:
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        if settings.DEBUG_PAGES:
-            return response
-        if request.path.startswith(API) and _is_page(response):
+        if request.path.startswith(API) and _is_page(response) and not settings.DEBUG:
             return _as_json(response.status_code)
-        if not settings.DEBUG or MARK not in _text_of(response):
-            return response
-        if response.status_code == 404:
-            return page_not_found(request, Http404())
-        if response.status_code == 400:
-            return bad_request(request, ValueError())
-        return server_error(request)
+        return response
 
     return middleware
-
-
-def _text_of(response: HttpResponseBase) -> bytes:
-    return getattr(response, "content", b"") if response.status_code in (400, 404, 500) else b""
 
 
 def _is_page(response: HttpResponseBase) -> bool:

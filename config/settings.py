@@ -13,13 +13,14 @@ from config import env
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DEBUG = env.boolean("DEBUG", default=True)
-# Pages that show code and settings where something failed.
-DEBUG_PAGES = env.boolean("DEBUG_PAGES", default=False)
+# On somebody's own machine, secrets are generated and plain HTTP will do.
+IS_LOCAL = env.boolean("DEBUG", default=True)
+# Django's own, which notes every query and shows code and settings where something failed.
+DEBUG = IS_LOCAL and env.boolean("DEBUG_PAGES", default=False)
 # What this installation writes itself: the embedded database and queue, generated secrets.
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var")
 
-if DEBUG:
+if IS_LOCAL:
     SECRET_KEY = env.kept_secret(DATA_DIR / "secret-key")
 else:
     SECRET_KEY = env.required(
@@ -29,7 +30,7 @@ else:
 # Keys the hashes of identities, by which a person is found again. Where it is not set, SECRET_KEY
 # does: annotation/access/identity.py notices when the key changes.
 IDENTITY_KEY = env.text("IDENTITY_KEY", "")
-if DEBUG and not IDENTITY_KEY:
+if IS_LOCAL and not IDENTITY_KEY:
     IDENTITY_KEY = env.kept_secret(DATA_DIR / "identity-key", first=SECRET_KEY)
 
 # Where people reach this installation: for the links that commands print.
@@ -72,7 +73,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
-    "config.error_pages.show_our_own",
+    "config.error_pages.tell_programs",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -161,13 +162,13 @@ TIME_ZONE = "UTC"
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = DEBUG
-WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_USE_FINDERS = IS_LOCAL
+WHITENOISE_AUTOREFRESH = IS_LOCAL
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-        if DEBUG
+        if IS_LOCAL
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
@@ -199,9 +200,9 @@ CONTENT_SECURITY_POLICY = {
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
-SESSION_COOKIE_SECURE = not DEBUG
-CSRF_COOKIE_SECURE = not DEBUG
-SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 24 * 60 * 60
+SESSION_COOKIE_SECURE = not IS_LOCAL
+CSRF_COOKIE_SECURE = not IS_LOCAL
+SECURE_HSTS_SECONDS = 0 if IS_LOCAL else 365 * 24 * 60 * 60
 # TLS ends at a proxy, which is where plain requests are redirected; and whether all that stands
 # below this host speaks TLS too is for its owner to say.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]

@@ -161,5 +161,5 @@ def _known(content: Mapping[str, Any]) -> list[int]:
 
 def _set(response: HttpResponseBase, name: str, value: str, max_age: int) -> None:
     response.set_cookie(
-        name, value, max_age=max_age, httponly=True, secure=not settings.DEBUG, samesite="Lax"
+        name, value, max_age=max_age, httponly=True, secure=not settings.IS_LOCAL, samesite="Lax"
     )

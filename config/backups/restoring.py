@@ -71,7 +71,7 @@ def _take_identity_key(backup: Backup) -> None:
     own_file = settings.DATA_DIR / "identity-key"
     embedded = settings.DATA_DIR / EMBEDDED
     another_needs_it = embedded.exists() and str(embedded) != connection.settings_dict["NAME"]
-    if not settings.DEBUG or os.environ.get("IDENTITY_KEY") or another_needs_it:
+    if not settings.IS_LOCAL or os.environ.get("IDENTITY_KEY") or another_needs_it:
         raise BadInput(
             "The identity key of this installation is not the backup's, so nobody in it would be "
             "found again: set IDENTITY_KEY to what `unzip -p "

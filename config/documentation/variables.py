@@ -14,7 +14,7 @@ VARIABLES = (
     Variable("DEBUG", "0 in production", "1"),
     Variable(
         "DEBUG_PAGES",
-        "1 for Django's pages for programmers where something is missing or failed, with `DEBUG`",
+        "1 for Django's pages for programmers where something is missing or failed, with `DEBUG=1`",
         "0",
     ),
     Variable(

@@ -29,8 +29,7 @@ def told(address: str, **options: Any) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("accept", ["text/html", "*/*"])
-def test_shows_our_own_pages(settings: Settings, accept: str) -> None:
-    settings.DEBUG = True
+def test_shows_our_own_pages(accept: str) -> None:
     status, page = told("/nowhere/", HTTP_ACCEPT=accept)
     assert (status, "There is nothing at this address." in page) == (404, True)
     status, page = told("/broken/", HTTP_ACCEPT=accept)
@@ -39,15 +38,12 @@ def test_shows_our_own_pages(settings: Settings, accept: str) -> None:
         assert word not in page
 
 
-def test_shows_a_wrong_host_nothing_of_the_settings(settings: Settings) -> None:
-    settings.DEBUG = True
+def test_shows_a_wrong_host_nothing_of_the_settings() -> None:
     status, page = told("/", HTTP_HOST="evil.example")
     assert (status, PROGRAMMERS in page, "ALLOWED_HOSTS" in page) == (400, False, False)
 
 
-@pytest.mark.parametrize("debug", [True, False])
-def test_says_of_a_form_that_is_too_long_what_to_do(settings: Settings, debug: bool) -> None:
-    settings.DEBUG = debug
+def test_says_of_a_form_that_is_too_long_what_to_do(settings: Settings) -> None:
     form = {"text": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)}
     response = Client(raise_request_exception=False).post("/admin/login/", form)
     page = response.content.decode()
@@ -56,6 +52,6 @@ def test_says_of_a_form_that_is_too_long_what_to_do(settings: Settings, debug: b
 
 
 def test_shows_programmers_theirs_when_asked_for(settings: Settings) -> None:
-    settings.DEBUG = settings.DEBUG_PAGES = True
+    settings.DEBUG = True
     assert PROGRAMMERS in told("/nowhere/")[1]
     assert "a secret of the code" in told("/broken/")[1]

@@ -42,13 +42,21 @@ def production(variables: dict[str, str]) -> dict[str, str]:
 
 
 def test_starts_without_any_variable(variables: dict[str, str], tmp_path: Path) -> None:
-    assert value_of("[s.DEBUG, str(s.DATABASES['default']['NAME'])]", **variables) == [
+    assert value_of("[s.IS_LOCAL, s.DEBUG, str(s.DATABASES['default']['NAME'])]", **variables) == [
         True,
+        False,
         f"{tmp_path}/baseliner.sqlite3",
     ]
 
 
-def test_keeps_one_generated_secret_while_debugging(variables: dict[str, str]) -> None:
+def test_notes_queries_and_shows_code_only_when_asked_and_never_in_production(
+    variables: dict[str, str], production: dict[str, str]
+) -> None:
+    assert value_of("s.DEBUG", **variables, DEBUG_PAGES="1") is True
+    assert value_of("s.DEBUG", **production, DEBUG_PAGES="1") is False
+
+
+def test_keeps_one_generated_secret_on_ones_own_machine(variables: dict[str, str]) -> None:
     assert value_of("s.SECRET_KEY", **variables) == value_of("s.SECRET_KEY", **variables)
 
 
