@@ -1,37 +1,79 @@
-"""SQLite, with no garbage collected while its write lock is held.
+"""SQLite for several threads and processes that write.
 
-Python's collector frees what it finds in whichever thread happens to run it, other threads' cursors
-among it: one that was refused the lock lies in its own traceback until then. SQLite frees a cursor
-only once its connection is at rest. If that connection waits for the lock which this thread holds,
-neither goes on, and nobody else can write, until the other gives up; and it is asked again at once.
+Its own way to wait for the write lock is to sleep, longer and longer, and to look again: the lock
+lies free meanwhile, and whoever has waited longest comes last. Here a process's threads queue for
+it, and the first of them looks every millisecond.
+
+And no garbage is collected while the lock is held. Python's collector frees what it finds in
+whichever thread happens to run it, other threads' cursors among it: one that was refused the lock
+lies in its own traceback until then. SQLite frees a cursor only once its connection is at rest. If
+that connection waits for the lock which this thread holds, neither goes on, and nobody else can
+write, until the other gives up; and it is asked again at once.
 """
 
 import gc
+import time
+from collections import defaultdict
+from threading import Lock
 
+from django.db import OperationalError
 from django.db.backends.sqlite3 import base
+
+LOOK_AGAIN_AFTER_S = 0.001
+# Of each database, who writes or is the next to write in this process.
+_turns: defaultdict[str, Lock] = defaultdict(Lock)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """By methods of Django's own that its types leave out."""
 
-    _holds_lock = False
+    _turn: "Lock | None" = None
 
     def _start_transaction_under_autocommit(self) -> None:
-        super()._start_transaction_under_autocommit()  # type: ignore[misc]
+        wait_s = float(self.settings_dict["OPTIONS"].get("timeout", 5))
+        deadline = time.monotonic() + wait_s
+        turn = _turns[str(self.settings_dict["NAME"])]
+        if not turn.acquire(timeout=wait_s):
+            raise OperationalError("database is locked")
+        try:
+            self._begin(deadline)
+        except BaseException:
+            turn.release()
+            raise
+        self._turn = turn
         # The lock is one thread's at a time, and so is this.
-        self._holds_lock = True
         gc.disable()
+
+    def _begin(self, deadline: float) -> None:
+        """Refused at once, and asked again here, until the deadline."""
+        usual_ms = round(1000 * self.settings_dict["OPTIONS"].get("timeout", 5))
+        self.connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while not self._is_begun(deadline):
+                time.sleep(LOOK_AGAIN_AFTER_S)
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {usual_ms}")
+
+    def _is_begun(self, deadline: float) -> bool:
+        try:
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+        except OperationalError as refusal:
+            if "locked" in str(refusal) and time.monotonic() < deadline:
+                return False
+            raise
+        return True
 
     def _set_autocommit(self, autocommit: bool) -> None:
         super()._set_autocommit(autocommit)  # type: ignore[misc]
         if autocommit:
-            self._collect_again()
+            self._end_turn()
 
     def _close(self) -> None:
         super()._close()  # type: ignore[misc]
-        self._collect_again()
+        self._end_turn()
 
-    def _collect_again(self) -> None:
-        if self._holds_lock:
-            self._holds_lock = False
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            turn, self._turn = self._turn, None
             gc.enable()
+            turn.release()
