@@ -27,9 +27,17 @@ _turns: defaultdict[str, Lock] = defaultdict(Lock)
 class DatabaseWrapper(base.DatabaseWrapper):
     """By methods of Django's own that its types leave out."""
 
+    transaction_mode: str | None
     _turn: "Lock | None" = None
 
     def _start_transaction_under_autocommit(self) -> None:
+        if self.transaction_mode == "IMMEDIATE":
+            self._begin_to_write()
+        else:
+            # It reads a moment's state, and keeps nobody waiting.
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+
+    def _begin_to_write(self) -> None:
         wait_s = float(self.settings_dict["OPTIONS"].get("timeout", 5))
         deadline = time.monotonic() + wait_s
         turn = _turns[str(self.settings_dict["NAME"])]
