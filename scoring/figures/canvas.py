@@ -1,16 +1,17 @@
-"""What all figures are drawn on: sizes, colours, panels and their labels.
+"""What all figures are drawn on: colours, panels and their labels.
 
 Readable in print and by the colour-blind: colour never stands alone, but always with a marker or a
 dash.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import nan
 from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from scoring.figures.sizes import Size
 
 # Okabe and Ito's colours without black, which is people's; the yellow is too pale for a line.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31"]
@@ -18,30 +19,7 @@ INK = "#1d2429"
 GRID = "#80868b"
 
 
-@dataclass(frozen=True)
-class Size:
-    """Of a figure: its width in inches, how many panels stand in a row, the points of its smallest
-    text, and how high a panel is beside its width."""
-
-    width: float
-    across: int
-    points: float
-    height: float = 0.8
-
-    @property
-    def scale(self) -> float:
-        return self.points / 8
-
-    @property
-    def marks(self) -> float:
-        """How large they and their lines are: small panels hold as many of them."""
-        return self.scale**2
-
-
-# Over a page; in one of its two columns, or on a phone.
-PAGE, COLUMN = Size(10.2, 3, 8), Size(3.35, 2, 6.5, height=1.1)
 WIDEST_PANEL = 3.3
-SIZES = {"page": PAGE, "column": COLUMN}
 MOST_INCHES = 200
 # Inches that a character takes at eight points.
 SIGN = 0.065

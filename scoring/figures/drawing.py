@@ -28,9 +28,7 @@ from scoring.figures.canvas import (
     INK,
     MOST_INCHES,
     MOST_SIGNS,
-    PAGE,
     SIGN,
-    Size,
     dress,
     label_across,
     label_up,
@@ -39,6 +37,7 @@ from scoring.figures.canvas import (
     with_gaps,
 )
 from scoring.figures.legend import add_legend
+from scoring.figures.sizes import PAGE, Size
 from scoring.models import References, method_label
 
 Plain = dict[str, Any]

@@ -7,7 +7,8 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scoring.figures.canvas import INK, MOST_SIGNS, SIGN, Size
+from scoring.figures.canvas import INK, MOST_SIGNS, SIGN
+from scoring.figures.sizes import Size
 
 # An entry in inches, at eight points: its line, its handle and gaps.
 LINE, HANDLE = 0.17, 0.65

@@ -23,7 +23,6 @@ NO_DATES = {
     "pdf": {"CreationDate": None, "ModDate": None},
     "png": {"Software": None},
 }
-CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 
 
 def rendered(figure: Figure, form: str) -> bytes:
@@ -34,11 +33,6 @@ def rendered(figure: Figure, form: str) -> bytes:
     out = BytesIO()
     figure.savefig(out, format=form, metadata=NO_DATES[form], dpi=200)
     return out.getvalue()
-
-
-def file_name(figure: str, name: str, form: str, size: str) -> str:
-    of_column = "-column" if size == "column" else ""
-    return f"{figure}-{name}{of_column}.{form}"
 
 
 def inline_svg(figure: Figure, title: str) -> str:

@@ -3,7 +3,7 @@ from annotation.models import Job
 from annotation.models.errors import Refusal
 from scoring.comparison.ordered_files import ordered
 from scoring.figures.items import draw_items
-from scoring.figures.rendering import file_name
+from scoring.figures.sizes import file_name
 
 JOB = "draw_items"
 

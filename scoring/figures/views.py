@@ -16,9 +16,7 @@ from scoring.comparison.item_views import chosen_task, in_order
 from scoring.comparison.items import item_scores, task_cells
 from scoring.comparison.ordered_files import wanted_file
 from scoring.comparison.requests import asked, download, shown_to
-from scoring.figures.canvas import SIZES
-from scoring.figures.drawing import FIGURES
-from scoring.figures.rendering import CONTENT_TYPES, file_name, inline_svg, rendered
+from scoring.figures.sizes import CONTENT_TYPES, SIZES, file_name
 from scoring.figures.tasks import JOB
 
 # The part of a kept analysis that a figure draws.
@@ -70,6 +68,9 @@ def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
 def _response(
     request: HttpRequest, figure: str, form: str, name: str, *inputs: Any
 ) -> HttpResponse:
+    from scoring.figures.drawing import FIGURES
+    from scoring.figures.rendering import inline_svg, rendered
+
     if form not in (*CONTENT_TYPES, "fragment"):
         raise Http404
     size = _size(request)

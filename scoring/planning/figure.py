@@ -4,7 +4,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, StrMethodFormatter
 
-from scoring.figures.canvas import COLOURS, GRID, INK, PAGE, Size
+from scoring.figures.canvas import COLOURS, GRID, INK
+from scoring.figures.sizes import PAGE, Size
 from scoring.planning.plans import Plan, PlannedDesign
 
 # Beyond this ratio of the most money to the least the small amounts would lie on one another.

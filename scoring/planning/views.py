@@ -16,10 +16,8 @@ from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.drafting import Draft, draft_study
-from scoring.figures.canvas import COLUMN, PAGE, Size
-from scoring.figures.rendering import inline_svg
+from scoring.figures.sizes import COLUMN, PAGE, Size
 from scoring.planning.building import seconds_for
-from scoring.planning.figure import plan_figure
 from scoring.planning.forms import PlanForm
 from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
 from scoring.planning.study_forms import DraftForm, StartForm
@@ -113,6 +111,9 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
 
 
 def _picture(plan: Plan, size: Size) -> str:
+    from scoring.figures.rendering import inline_svg
+    from scoring.planning.figure import plan_figure
+
     return inline_svg(plan_figure(plan, size=size), _("Width of the interval by money"))
 
 

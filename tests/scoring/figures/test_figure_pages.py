@@ -1,14 +1,19 @@
 """Every figure of a comparison, drawn from what a study really holds."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from annotation.models import Batch
 from scoring.models import Comparison, Part
 from tests import make
+from tests.config.environment import untouched
 from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
@@ -73,3 +78,15 @@ def test_draws_the_tasks_in_the_order_of_the_tables(admin_client: Client) -> Non
     page = f"/studies/{batch.study.slug}/comparison/analysis/differences"
     text = admin_client.get(f"{page}/svg/").content.decode()
     assert text.index(f"{batch.task.slug}, 3 shots") < text.index("aaa, 3 shots")
+
+
+def test_matplotlib_is_loaded_by_who_draws_alone(tmp_path: Path) -> None:
+    """Every command and every process would wait for it, and keep it in memory."""
+    script = "import django, sys; django.setup(); import config.urls; print(*sys.modules)"
+    command = [sys.executable, "-c", script]
+    environment = untouched(DJANGO_SETTINGS_MODULE="config.settings", DATA_DIR=str(tmp_path))
+    loaded = subprocess.run(
+        command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "scoring.figures.views" in loaded
+    assert "matplotlib" not in loaded

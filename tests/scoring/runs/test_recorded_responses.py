@@ -18,7 +18,7 @@ from rest_framework.authtoken.models import Token
 from annotation.models import Benchmark, Example, Gold, Kind, Study, Task
 from scoring.comparison.documents import FORMATS as COMPARISON_FORMATS
 from scoring.figures.drawing import FIGURES
-from scoring.figures.rendering import CONTENT_TYPES
+from scoring.figures.sizes import CONTENT_TYPES
 from scoring.leaderboard.approving import decide_runs, waiting_runs
 from scoring.models import Leaderboard
 from scoring.tables.documents import FORMATS
