@@ -5,7 +5,7 @@ client shares its cores. In the same run, to compare with: a POST that does noth
 nothing after identifying the annotator, and a bare insert, all behind the same middleware. Every
 acknowledged judgement is looked up in the database afterwards.
 
-    python -m tests.benchmarks.bench_answer [--annotators 50] [--seconds 8] [--stored N]
+    python -m tests.benchmarks.bench_answer [--annotators 50 500] [--seconds 8] [--stored N]
 
 On SQLite, then on the PostgreSQL server that the tests would use.
 """
@@ -18,7 +18,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -137,8 +137,8 @@ async def measure(address: str, link: str, annotators: int, seconds: float) -> d
     return loads
 
 
-def prepare(annotators: int, stored: int) -> str:
-    """A running zero-shot batch with room for everybody; returns its link."""
+def prepare(groups: Sequence[int], stored: int) -> list[str]:
+    """For each group a running zero-shot batch with room for everybody; returns their links."""
     import django
 
     django.setup()
@@ -148,14 +148,21 @@ def prepare(annotators: int, stored: int) -> str:
     from tests import make
 
     call_command("migrate", verbosity=0)
-    batch = make.running_batch(
-        zero_shot=True, training=0, tests=TEST_ITEMS, wanted=annotators, title="Benchmark"
-    )
+    batches = [
+        make.running_batch(
+            zero_shot=True, training=0, tests=TEST_ITEMS, wanted=annotators, title=title(annotators)
+        )
+        for annotators in groups
+    ]
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE bench_bare (value TEXT)")
     if stored:
         _store(stored)
-    return f"/join/batch/{batch.join_token}/"
+    return [f"/join/batch/{batch.join_token}/" for batch in batches]
+
+
+def title(annotators: int) -> str:
+    return f"Benchmark of {annotators}"
 
 
 def _store(count: int) -> None:
@@ -168,11 +175,11 @@ def _store(count: int) -> None:
     complete(batch, people, lambda _person, _step: ["bad"])
 
 
-def lost(acknowledged: int) -> tuple[int, int]:
-    """Judgements stored for the benchmark's study, and how many acknowledged are missing."""
+def lost(study: str, acknowledged: int) -> tuple[int, int]:
+    """Judgements stored for the study of that title, and how many acknowledged are missing."""
     from annotation.models import Judgement
 
-    stored = Judgement.objects.filter(assignment__study__title="Benchmark").count()
+    stored = Judgement.objects.filter(assignment__study__title=study).count()
     return stored, max(0, acknowledged - stored)
 
 
@@ -199,7 +206,7 @@ def free_port() -> int:
 
 def report(database: str, annotators: int, loads: dict[str, Load]) -> None:
     answer = loads["answer"]
-    stored, missing = lost(sum(answer.acknowledged))
+    stored, missing = lost(title(annotators), sum(answer.acknowledged))
     print(f"{database}, {annotators} annotators, no think time")
     for name, load in loads.items():
         print(
@@ -213,7 +220,7 @@ def report(database: str, annotators: int, loads: dict[str, Load]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--annotators", type=int, default=50)
+    parser.add_argument("--annotators", type=int, nargs="+", default=[50])
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--stored", type=int, default=0, help="judgements there beforehand")
     parser.add_argument("--database", help="measure on this one alone, which must be empty")
@@ -228,18 +235,22 @@ def run(options: argparse.Namespace) -> None:
         os.environ["DATA_DIR"] = folder
         os.environ["DATABASE_URL"] = options.database
         os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.answer_settings"
-        link = prepare(options.annotators, options.stored)
-        port = free_port()
-        server = serve(port)
-        try:
-            address = f"http://127.0.0.1:{port}"
-            loads = asyncio.run(measure(address, link, options.annotators, options.seconds))
-        finally:
-            server.terminate()
-            server.wait()
-        from django.db import connection
+        links = prepare(options.annotators, options.stored)
+        for annotators, link in zip(options.annotators, links, strict=True):
+            run_group(annotators, link, options.seconds)
 
-        report(connection.display_name, options.annotators, loads)
+
+def run_group(annotators: int, link: str, seconds: float) -> None:
+    from django.db import connection
+
+    port = free_port()
+    server = serve(port)
+    try:
+        loads = asyncio.run(measure(f"http://127.0.0.1:{port}", link, annotators, seconds))
+    finally:
+        server.terminate()
+        server.wait()
+    report(connection.display_name, annotators, loads)
 
 
 if __name__ == "__main__":
