@@ -17,6 +17,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents
+from annotation.benchmarks.subsets import PART
 from annotation.kinds import answer_kind
 from annotation.kinds.base import AskedExample, Tested, asked
 from annotation.models import Example, Gold, Item, ItemSet, Role, Task
@@ -129,9 +130,10 @@ class Material(TestMaterial):
 
 
 def _rows(task: Task, gold_version: int, roles: Collection[str]) -> list[Row]:
-    # Fetched once, and not again with each of their items.
-    sets = {item_set.pk: item_set for item_set in task.item_sets.filter(role__in=roles)}
-    items = Item.objects.filter(item_set__task=task, item_set__role__in=roles)
+    # Fetched once, and not again with each of their items. A part's items are the whole set's.
+    whole = task.item_sets.filter(role__in=roles).exclude(name__contains=PART)
+    sets = {item_set.pk: item_set for item_set in whole}
+    items = Item.objects.filter(item_set__in=whole)
     golds = _golds_in_force(items, gold_version)
     return [
         Row(

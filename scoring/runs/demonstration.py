@@ -25,6 +25,7 @@ from scoring.runs.joining import ItemFinder
 from scoring.runs.storing import (
     StoredAlready,
     add_predictions,
+    find_test_set,
     finish_run,
     open_run,
     storable_answer,
@@ -86,7 +87,7 @@ def _stored_runs(benchmark: Benchmark, stored: Path) -> Iterator[bool]:
 
 
 def _store(task: Task, common: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
-    items = ItemFinder(task.item_sets.get(role=Role.TEST))
+    items = ItemFinder(find_test_set(task, None))
     return _filled(
         items.item_set,
         RunFields(
@@ -126,7 +127,7 @@ def _done(task: Task, system: str) -> set[tuple[int | None, int | None]]:
 def _run_on(shot_set: ItemSet) -> bool:
     task = shot_set.task
     system = _trained(task, shot_set)
-    test_set = task.item_sets.get(role=Role.TEST)
+    test_set = find_test_set(task, None)
     return _filled(
         test_set,
         RunFields(system=NAME, method=Method.OTHER, shots=shot_set.shots, split=shot_set.split),

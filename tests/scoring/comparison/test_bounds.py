@@ -6,7 +6,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.benchmarks.audit import audit_task
 from annotation.benchmarks.correcting import correct_gold
+from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Kind, Task
 from scoring.comparison.cells import Choices
 from scoring.comparison.comparing import compare
@@ -49,6 +51,15 @@ def test_stands_in_a_table_at_the_gold_version_of_its_rows(task: Task) -> None:
     assert _empty(compare(scope, Choices(gold_version=1)).bounds) < 100
     assert _empty(compare(scope).bounds) == 100
     assert {bound.gold_version for bound in compare(scope, Choices(gold_version=7)).bounds} == {2}
+
+
+@pytest.mark.parametrize("contexts", [1, 3])
+def test_count_an_example_once_whatever_part_of_the_test_set_a_study_asks(contexts: int) -> None:
+    task = make.task(kind=Kind.SPANS, tests=7)
+    before, audited = bounds(task, "any", 1), audit_task(task)
+    cut_test_set(task.item_sets.get(name="test"), contexts)
+    assert bounds(task, "any", 1) == before
+    assert audit_task(task) == audited
 
 
 def test_reads_the_test_rows_alone() -> None:

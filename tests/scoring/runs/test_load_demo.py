@@ -7,6 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.benchmarks.importing import import_benchmark
+from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
 from annotation.simulation.demonstration import BENCHMARK, RUNS
 from scoring.models import Prediction, Run
@@ -45,6 +46,13 @@ def test_runs_a_rule_on_every_shot_set(benchmark: Benchmark) -> None:
     predictions = Prediction.objects.filter(run__system=NAME, run__test_set=test_set)
     assert predictions.count() == 15 * 24
     assert load_demonstration_runs(benchmark) == 0
+
+
+def test_runs_on_whole_test_sets_where_a_study_asks_for_a_part(benchmark: Benchmark) -> None:
+    for task in benchmark.tasks.all():
+        cut_test_set(task.item_sets.get(name="test"), 3)
+    assert load_demonstration_runs(benchmark) > 6 * 3 * 5
+    assert set(Run.objects.values_list("test_set__name", flat=True)) == {"test"}
 
 
 def test_stores_what_a_model_answered(benchmark: Benchmark) -> None:
