@@ -32,7 +32,7 @@ class Part:
 
     def value(self, cell: Cell) -> Value:
         if self.name != "figure":
-            return getattr(cell, self.name) or None
+            return _beside(cell, self.name)
         value = self.column.named(cell.value)
         return f"{value} [{cell.note}]" if cell.note else value
 
@@ -89,8 +89,14 @@ def _parts(table: Table, column: Column) -> Iterator[Part]:
     cells = [line.cell(column) for line in table.lines]
     yield Part(column, "figure", column.full_heading)
     for name, heading in BESIDE.items():
-        if any(getattr(cell, name) for cell in cells):
+        if any(_beside(cell, name) is not None for cell in cells):
             yield Part(column, name, heading)
+
+
+def _beside(cell: Cell, name: str) -> Value:
+    """None for a text that is empty, not for a figure of 0."""
+    value: Value = getattr(cell, name)
+    return None if value == "" else value
 
 
 def _head(sheet: Worksheet, number: int, part: Part) -> None:
