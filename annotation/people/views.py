@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.access.links import resume_link
+from annotation.access.links import resume_link, study_link
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, may
 from annotation.models import Assignment, Outcome, Study
@@ -52,9 +52,16 @@ def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
         "figures": figures_of(study, [row.assignment for row in everybody], below_rule, at=now),
         "outcomes": Outcome.choices,
         "now": now,
+        "study_link": _link_to_hand_out(request, study),
     }
     template = f"{WATCH}#figures" if request.htmx else WATCH
     return render(request, template, context)
+
+
+def _link_to_hand_out(request: ResearcherRequest, study: Study) -> str:
+    """Empty for who does not set up the study, and where it takes nobody by it."""
+    hands_out = study.is_open and may(request.user, study, Right.SET_UP)
+    return study_link(request, study) if hands_out and not study.channel.invited_only else ""
 
 
 @never_cache

@@ -120,6 +120,19 @@ def test_expects_no_more_cost_once_closed(batch: Batch) -> None:
     assert not seen.can_change
 
 
+@pytest.mark.parametrize(
+    ("role", "is_shown"), [("owner", True), ("editor", True), ("viewer", False)]
+)
+def test_hands_out_the_link_of_an_open_study_to_those_who_set_it_up(
+    batch: Batch, role: str, is_shown: bool
+) -> None:
+    client = signed_in(batch, role)
+    link = f"/join/{batch.study.join_token}/"
+    assert (link in read(client, "watch", batch)) is is_shown
+    close_study(batch.study, at=timezone.now())
+    assert link not in read(client, "watch", batch)
+
+
 def test_goes_on_while_somebody_may_still_send_a_last_page(batch: Batch) -> None:
     make.at_work(batch)
     close_study(batch.study, at=make.NOON)
