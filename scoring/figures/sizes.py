@@ -1,5 +1,5 @@
-"""How large a figure is, and as which files it comes: known without Matplotlib, which takes longer
-to load than most commands take to run."""
+"""How large a figure is, and as which files it comes: known without Matplotlib, which is slow to
+load."""
 
 from dataclasses import dataclass
 
