@@ -31,20 +31,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _turn: "Lock | None" = None
 
     def _start_transaction_under_autocommit(self) -> None:
-        if self.transaction_mode == "IMMEDIATE":
-            self._begin_to_write()
-        else:
+        if self.transaction_mode != "IMMEDIATE":
             # It reads a moment's state, and keeps nobody waiting.
-            super()._start_transaction_under_autocommit()  # type: ignore[misc]
-
-    def _begin_to_write(self) -> None:
-        wait_s = float(self.settings_dict["OPTIONS"].get("timeout", 5))
+            self._begin()
+            return
+        wait_s: float = self.settings_dict["OPTIONS"]["timeout"]
         deadline = time.monotonic() + wait_s
         turn = _turns[str(self.settings_dict["NAME"])]
         if not turn.acquire(timeout=wait_s):
             raise OperationalError("database is locked")
         try:
-            self._begin(deadline)
+            self._take_lock(deadline)
         except BaseException:
             turn.release()
             raise
@@ -52,19 +49,22 @@ class DatabaseWrapper(base.DatabaseWrapper):
         # The lock is one thread's at a time, and so is this.
         gc.disable()
 
-    def _begin(self, deadline: float) -> None:
+    def _begin(self) -> None:
+        super()._start_transaction_under_autocommit()  # type: ignore[misc]
+
+    def _take_lock(self, deadline: float) -> None:
         """Refused at once, and asked again here, until the deadline."""
-        usual_ms = round(1000 * self.settings_dict["OPTIONS"].get("timeout", 5))
+        [[usual_ms]] = self.connection.execute("PRAGMA busy_timeout")
         self.connection.execute("PRAGMA busy_timeout = 0")
         try:
-            while not self._is_begun(deadline):
+            while not self._is_taken(deadline):
                 time.sleep(LOOK_AGAIN_AFTER_S)
         finally:
             self.connection.execute(f"PRAGMA busy_timeout = {usual_ms}")
 
-    def _is_begun(self, deadline: float) -> bool:
+    def _is_taken(self, deadline: float) -> bool:
         try:
-            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+            self._begin()
         except OperationalError as refusal:
             if "locked" in str(refusal) and time.monotonic() < deadline:
                 return False

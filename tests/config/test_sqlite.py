@@ -151,9 +151,9 @@ def test_asks_for_the_lock_once_nobody_before_it_in_the_process_has_it(
     asked = threading.Event()
     begin = DatabaseWrapper._begin
 
-    def ask(wrapper: DatabaseWrapper, deadline: float) -> None:
+    def ask(wrapper: DatabaseWrapper) -> None:
         asked.set()
-        begin(wrapper, deadline)
+        begin(wrapper)
 
     with transaction.atomic():
         Group.objects.create(name="first")
