@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from scoring.core.bootstrap import RESAMPLES, generator, percentile_limits, resample_counts
 from scoring.core.s1 import Spans, span_set
@@ -131,7 +131,7 @@ class _Answers:
         rows = np.array([row for row, _ in pairs], int)
         values = np.array([number[answer] for _, answer in pairs], int)
         self.sets = list(number)
-        self.counts = sparse.csr_array(
+        self.counts = scipy.sparse.csr_array(
             (np.ones(len(pairs)), (rows, values)), shape=(len(kept), len(number))
         )
         self.sizes = np.array([len(given[u]) for u in kept], float)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, special
+from scipy import special
 
 from scoring.core.variance import Floats
 
@@ -67,7 +68,7 @@ def rasch(right: ArrayLike) -> Rasch:
     def unlikelihood(parameters: Floats) -> float:
         return -_marginal(y, parameters)[0]
 
-    found = optimize.minimize(unlikelihood, start, method="L-BFGS-B", bounds=bounds)
+    found = scipy.optimize.minimize(unlikelihood, start, method="L-BFGS-B", bounds=bounds)
     _, ability, covariance = _marginal(y, found.x)
     mean = float(found.x[0])
     ability_sd, difficulty_sd = (float(np.exp(log_sd)) for log_sd in found.x[1:])
@@ -128,7 +129,7 @@ def _marginal(y: Floats, parameters: ArrayLike) -> tuple[float, Floats, Floats]:
         _, gradient, hessian = _over_difficulties(y, ability, nodes, weights)
         return gradient - precision * (ability - mean), hessian - precision * np.eye(len(y))
 
-    ability = optimize.root(slope, np.full(len(y), mean), jac=True).x
+    ability = scipy.optimize.root(slope, np.full(len(y), mean), jac=True).x
     log_likelihood, _, hessian = _over_difficulties(y, ability, nodes, weights)
     off = ability - mean
     log_likelihood -= precision * float(off @ off) / 2 + len(y) * float(log_ability_sd)

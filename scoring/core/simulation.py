@@ -8,8 +8,9 @@ truth that an interval ought to cover is known.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from scoring.core.variance import Floats
 
@@ -81,4 +82,4 @@ def _latent_share(mean: float, variance: float) -> float:
         return float(both - mean**2 - variance)
 
     # The extreme is all variance shared; rounding may leave it a hair short.
-    return 1.0 if excess(1.0) <= 0 else float(optimize.brentq(excess, 0.0, 1.0))
+    return 1.0 if excess(1.0) <= 0 else float(scipy.optimize.brentq(excess, 0.0, 1.0))
