@@ -34,7 +34,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 CONSENT = "/work/consent/"
 WORK = "/work/"
-PROLIFIC: Any = {"PROLIFIC_PID": "p1", "STUDY_ID": "s1", "SESSION_ID": "x1"}
+# Long enough to stand in no random token by chance.
+PROLIFIC: Any = {
+    "PROLIFIC_PID": "person-at-prolific",
+    "STUDY_ID": "study-at-prolific",
+    "SESSION_ID": "submission-at-prolific",
+}
 
 
 def link_of(batch: Batch) -> str:
@@ -96,8 +101,8 @@ def test_makes_person_id_and_place_with_the_consent() -> None:
     client = came(batch, **PROLIFIC)
     agree(client)
     assignment = Assignment.objects.get()
-    assert assignment.annotator.external_id == "p1"
-    assert assignment.submission_id == "x1"
+    assert assignment.annotator.external_id == PROLIFIC["PROLIFIC_PID"]
+    assert assignment.submission_id == PROLIFIC["SESSION_ID"]
     assert (assignment.state, taken()) == (WorkState.DESCRIPTION, 1)
     assert b"I agree" not in client.get(WORK).content
 
@@ -184,8 +189,10 @@ def test_refuses_a_door_that_was_changed(cookie: str) -> None:
 
 def test_takes_the_ids_out_of_the_address() -> None:
     client = consented(make.running_batch(via="prolific"), **PROLIFIC)
-    assert client.get(WORK).status_code == 200
-    assert b"p1" not in client.get(WORK).content
+    response = client.get(WORK)
+    assert response.status_code == 200
+    for value in PROLIFIC.values():
+        assert value not in text_of(response)
 
 
 @pytest.mark.parametrize("pid", ["", " ", "{{%PROLIFIC_PID%}}"])
@@ -341,7 +348,7 @@ def test_lets_the_first_browser_in_again() -> None:
 def test_believes_a_signature_on_any_device_and_nothing_else() -> None:
     Channel.objects.filter(slug="prolific").update(signature_param="sig", signature_secret="key")
     batch = make.running_batch(via="prolific")
-    right = hmac.new(b"key", b"p1\ns1\nx1", sha256).hexdigest()
+    right = hmac.new(b"key", "\n".join(PROLIFIC.values()).encode(), sha256).hexdigest()
     consented(batch, **PROLIFIC, sig=right)
     assert visit(batch, Client(), **PROLIFIC, sig=right)["Location"] == WORK
     for wrong in ("", "0" * 64, "ü"):
