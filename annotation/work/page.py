@@ -179,24 +179,24 @@ class OwnWork:
 
     pseudonym: str
     sentence: str
+    button: str
 
 
 def own_work(study: Study, annotator: Annotator) -> OwnWork:
     """How far somebody got in this study, without saying who they are."""
     assignment = annotator.assignments.filter(study=study).last()
-    return OwnWork(annotator.pseudonym, _how_far(assignment))
-
-
-def _how_far(assignment: Assignment | None) -> str:
+    who = {"who": annotator.pseudonym}
     if assignment is None:
-        return _("has not begun this study")
+        button = _("Yes, take part as %(who)s") % who
+        return OwnWork(annotator.pseudonym, _("has not begun this study"), button)
     if assignment.is_finished:
-        return _("has finished with this study")
-    steps = batch_content(assignment.batch_id).steps
-    return _("is at example %(number)d of %(total)d") % {
+        button = _("Yes, show how it ended")
+        return OwnWork(annotator.pseudonym, _("has finished with this study"), button)
+    sentence = _("is at example %(number)d of %(total)d") % {
         "number": assignment.step + 1,
-        "total": steps,
+        "total": batch_content(assignment.batch_id).steps,
     }
+    return OwnWork(annotator.pseudonym, sentence, _("Yes, go on as %(who)s") % who)
 
 
 def progress(assignment: Assignment, content: BatchContent) -> Progress:

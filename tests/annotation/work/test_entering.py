@@ -399,7 +399,10 @@ def test_says_who_has_finished_on_a_device() -> None:
     batch = make.running_batch()
     client = consented(batch)
     finish(Assignment.objects.get(), "withdrawn", at=timezone.now())
-    assert "has finished with this study" in text_of(visit(batch, client))
+    page = text_of(visit(batch, client))
+    assert "has finished with this study" in page
+    assert "Yes, show how it ended" in page
+    assert "go on" not in page
 
 
 def test_lets_a_second_person_begin_on_the_same_device() -> None:
