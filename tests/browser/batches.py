@@ -67,7 +67,7 @@ def batch_of(work: str) -> Batch:
 
 def works_through(person: Person, batch: Batch, ways: Sequence[str], leaves: str = MOUSE) -> None:
     """Every example answered with its gold, by each way in turn."""
-    person.start(batch)
+    person.enter(batch)
     assignment = person.assignment
     examples = sequence(batch.pk, assignment.order_seed)
     golds = gold_in_force([example.pk for example in examples], batch.task_id, 1)

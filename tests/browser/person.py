@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import Locator, Page
 
 from annotation.kinds import answer_kind
@@ -10,6 +11,7 @@ from annotation.kinds.scoring import gold_in_force
 from annotation.models import Assignment, Batch
 from annotation.models.frozen import FrozenExample
 from annotation.work.judging import current_example
+from tests import make
 
 WORDS = """() => [...document.querySelectorAll(".span-word")].map(({token}) =>
     [token.segment.number, token.start, token.end])"""
@@ -33,7 +35,15 @@ class Person:
         self.open(reverse("annotation:join_batch", args=[batch.join_token]) + query)
 
     def start(self, batch: Batch) -> "Person":
-        """From the link to the first example."""
+        """At the first example, by the link of somebody who has read and agreed already: two pages
+        less than `enter` needs."""
+        assignment = make.at_work(batch, at=timezone.now())
+        self.open(reverse("annotation:resume", args=[assignment.resume_token]))
+        self.page.wait_for_selector("[data-panel=answer]")
+        return self
+
+    def enter(self, batch: Batch) -> "Person":
+        """From the link through its pages to the first example."""
         self.join(batch)
         self.page.get_by_role("button", name="I agree").click()
         self.page.get_by_role("button", name="Start").click()

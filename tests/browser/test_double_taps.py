@@ -24,7 +24,7 @@ def tapping(browser: Browser, live_server: LiveServer) -> FingerPerson:
     size: ViewportSize = {"width": PHONE[0], "height": PHONE[1]}
     context = browser.new_context(viewport=size, has_touch=True, is_mobile=True)
     person = FingerPerson(context.new_page(), live_server.url, radius=6)
-    person.start(make.running_batch(training=1, tests=3))
+    person.enter(make.running_batch(training=1, tests=3))
     person.answers_right()
     return person
 

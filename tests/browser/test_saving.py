@@ -225,7 +225,7 @@ def test_clears_the_draft_of_what_was_sent(tester: Person) -> None:
 
 
 def test_leaves_nothing_in_the_browser_at_the_end(person: Person) -> None:
-    person.start(make.running_batch(zero_shot=True, tests=1))
+    person.enter(make.running_batch(zero_shot=True, tests=1))
     person.chooses(0)
     person.goes_on()
     assert person.panel == "finished"
@@ -274,7 +274,7 @@ def test_keeps_the_draft_of_somebody_who_comes_by_a_new_door(tester: Person) -> 
     tester.chooses(1)
     tester.page.context.clear_cookies()
     other = Person(tester.page.context.new_page(), tester.origin)
-    other.start(way_in)
+    other.enter(way_in)
     assert not other.is_chosen(1)
     other.chooses(0)
     other.goes_on()
@@ -348,13 +348,13 @@ def test_brings_a_stale_tab_to_where_the_work_stands(tester: Person) -> None:
 
 def test_keeps_a_final_page_final(person: Person) -> None:
     batch = make.running_batch(zero_shot=True, tests=1)
-    person.start(batch)
+    person.enter(batch)
     person.chooses(0)
     person.goes_on()
     person.page.go_back()
     person.join(batch)
     person.page.reload()
-    person.page.get_by_role("button", name="Yes, go on").click()
+    person.page.get_by_role("button", name="Yes, show how it ended").click()
     assert "CODE-COMPLETED" in person.page.locator("main").inner_text()
     assert Assignment.objects.get().outcome == Outcome.COMPLETED
 
@@ -369,7 +369,7 @@ def test_withdraws_without_sending_what_was_chosen(tester: Person) -> None:
 
 
 def test_hides_at_the_end_what_only_an_open_work_needs(person: Person) -> None:
-    person.start(make.running_batch(zero_shot=True, tests=1))
+    person.enter(make.running_batch(zero_shot=True, tests=1))
     person.chooses(0)
     person.goes_on()
     expect(person.page.get_by_text("Stop taking part")).to_be_hidden()

@@ -29,7 +29,7 @@ def weighed(person: Person) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("kind", Kind.values)
 def test_is_light_at_first_and_lighter_at_every_step(person: Person, kind: str) -> None:
     batch = make.running_batch(kind=kind, training=1, tests=1)
-    person.start(batch)
+    person.enter(batch)
     person.page.context.new_cdp_session(person.page).send("Network.clearBrowserCache")
     loaded = weighed(person)
     person.page.reload(wait_until="networkidle")

@@ -18,7 +18,7 @@ def plain(somebody: Comes) -> Person:
 
 @pytest.mark.parametrize("kind", [Kind.CHOICE, Kind.CANDIDATE, Kind.TEXT])
 def test_leads_from_the_link_to_the_code(plain: Person, kind: str) -> None:
-    plain.start(make.running_batch(kind=kind, training=2, tests=2))
+    plain.enter(make.running_batch(kind=kind, training=2, tests=2))
     while plain.panel != "finished":
         if plain.panel == "answer":
             plain.answers_right()
