@@ -15,6 +15,8 @@ from tests.browser.conftest import LAPTOP, PHONE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+TICK_MS = 11_000  # the overview asks again after ten seconds
+
 
 @pytest.fixture(params=[LAPTOP, PHONE], ids=["1280", "390"])
 def desk(request: pytest.FixtureRequest, researcher: Page) -> Page:
@@ -33,6 +35,10 @@ def address(live_server: LiveServer, batch: Batch, page: str) -> str:
     return f"{live_server.url}/research/studies/{batch.study.slug}/{page}"
 
 
+def at_the_next_tick(page: Page) -> None:
+    page.clock.run_for(TICK_MS)
+
+
 def fits(page: Page) -> bool:
     """Only what scrolls by itself is wider than the window."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
@@ -41,13 +47,16 @@ def fits(page: Page) -> bool:
 def test_sees_places_fill_without_reloading(
     desk: Page, live_server: LiveServer, batch: Batch
 ) -> None:
+    desk.clock.install()
     desk.goto(address(live_server, batch, "watch/"))
     expect(desk.locator(".r-marks")).to_have_text("○○○○")
     assert fits(desk)
     make.worked_through(batch)
     make.joined(batch, at=timezone.now())
+    at_the_next_tick(desk)
     expect(desk.locator(".r-marks")).to_have_text("●◐○○")
     Assignment.objects.open().get().batch.places.filter(kept=False).update(lease_until=make.NOON)
+    at_the_next_tick(desk)
     expect(desk.locator(".r-marks")).to_have_text("●○○○")
 
 
@@ -55,8 +64,10 @@ def test_stops_asking_once_nothing_can_change(
     desk: Page, live_server: LiveServer, batch: Batch
 ) -> None:
     make.worked_through(batch)
+    desk.clock.install()
     desk.goto(address(live_server, batch, "watch/"))
     close_study(batch.study, at=make.NOON)
+    at_the_next_tick(desk)
     expect(desk.get_by_text("The study is closed: these figures stay.")).to_be_visible()
     expect(desk.locator("[hx-trigger]")).to_have_count(0)
 

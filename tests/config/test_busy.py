@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.contrib.auth.models import User
@@ -37,7 +38,8 @@ def locked() -> Iterator[None]:
         else:
             other.set_autocommit(False)
             cursor.execute(f"LOCK TABLE {TABLES}")
-        yield
+        with patch.dict(connection.settings_dict["OPTIONS"], timeout=0.1):
+            yield
     finally:
         other.rollback()
         other.close()
