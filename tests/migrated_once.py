@@ -33,11 +33,24 @@ def create_test_db(creation: Any, *args: Any, **options: Any) -> str:
         return name
     name = creation._get_test_db_name()
     connection.close()
-    with closing(sqlite3.connect(_migrated())) as migrated, closing(sqlite3.connect(name)) as copy:
-        migrated.backup(copy)
+    _copy_to(name)
     settings.DATABASES[connection.alias]["NAME"] = connection.settings_dict["NAME"] = name
     connection.ensure_connection()
     return name
+
+
+def begin_with_copy(file: Path) -> None:
+    """For what runs in processes of its own: `migrate` has little left to do there. Where no copy
+    is kept, it has to do all."""
+    if _migrated().exists():
+        _copy_to(file)
+        with closing(sqlite3.connect(file)) as copy, copy:
+            copy.execute("DELETE FROM annotation_identitykey")  # of this process
+
+
+def _copy_to(file: str | Path) -> None:
+    with closing(sqlite3.connect(_migrated())) as kept, closing(sqlite3.connect(file)) as copy:
+        kept.backup(copy)
 
 
 @cache

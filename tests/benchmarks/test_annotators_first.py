@@ -9,11 +9,15 @@ from pathlib import Path
 
 from django.conf import settings
 
+from tests.migrated_once import begin_with_copy
+
 
 def test_refuses_nobody_beside_long_work(tmp_path: Path) -> None:
+    database = tmp_path / "bench.sqlite3"
+    begin_with_copy(database)
     command = [sys.executable, "-m", "tests.benchmarks.bench_annotators_first"]
     command += ["--annotators", "4", "--idle", "1", "--examples", "1500", "--simulated", "2"]
-    command += ["--database", f"sqlite:///{tmp_path}/bench.sqlite3"]
+    command += ["--database", f"sqlite:///{database}"]
     done = subprocess.run(
         command, cwd=settings.BASE_DIR, env=os.environ, capture_output=True, text=True, check=False
     )

@@ -17,6 +17,7 @@ from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from config.serve import WEB
+from tests.migrated_once import begin_with_copy
 
 TESTS = 10
 # How long after the click the server dies, by the step of the answer: before, while and after
@@ -51,6 +52,7 @@ class Server:
 
     def prepare(self) -> str:
         """A running batch; returns its link."""
+        begin_with_copy(self.database)
         command = [sys.executable, "-c", BEGIN]
         made = subprocess.run(
             command, env=self.environment, cwd=settings.BASE_DIR, capture_output=True, check=True

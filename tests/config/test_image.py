@@ -17,6 +17,7 @@ from django.db import connection
 
 from tests.config.databases import NewDatabase
 from tests.config.environment import untouched
+from tests.migrated_once import begin_with_copy
 
 SECRETS = {"SECRET_KEY": "fifty letters" * 4, "IDENTITY_KEY": "i" * 50}
 OVER_TLS = {"Host": "study.example", "X-Forwarded-Proto": "https"}
@@ -74,6 +75,7 @@ def served(
     app: Path, built: dict[Path, float], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[int]:
     data = tmp_path_factory.mktemp("data")
+    begin_with_copy(data / "baseliner.sqlite3")
     migrate = [sys.executable, "manage.py", "migrate", "-v0"]
     subprocess.run(migrate, cwd=app, env=environment(data), check=True)
     with socket.create_server(("127.0.0.1", 0)) as probe:

@@ -91,9 +91,9 @@ def test_times_requests_by_the_name_of_their_address(client: Client) -> None:
 
 
 @pytest.mark.linux
-def test_adds_up_what_all_web_workers_have_counted(tmp_path: Path) -> None:
+def test_adds_up_what_all_web_workers_have_counted(data: Path) -> None:
     port = free_port()
-    process = start(tmp_path, port, METRICS_TOKEN="tell-me")
+    process = start(data, port, METRICS_TOKEN="tell-me")
     lines_until_running(process)
     try:
         before = served(port)

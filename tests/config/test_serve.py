@@ -62,12 +62,6 @@ def lines_until_running(process: subprocess.Popen[str]) -> list[str]:
     raise AssertionError(process.communicate())
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for all tests: the demonstration study takes a while, and is loaded once."""
-    return tmp_path_factory.mktemp("data")
-
-
 def test_serves_until_it_is_told_to_end(data: Path) -> None:
     port = free_port()
     process = start(data, port)

@@ -18,6 +18,7 @@ from annotation.studies.erasing import erase_annotator
 from annotation.work.joining import person
 from tests import make
 from tests.config.environment import untouched
+from tests.migrated_once import begin_with_copy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -97,6 +98,7 @@ def _run(data: Path, *command: str, **variables: str) -> subprocess.CompletedPro
 
 
 def test_stops_the_start_of_the_web_server(tmp_path: Path) -> None:
+    begin_with_copy(tmp_path / "baseliner.sqlite3")
     production = {"DEBUG": "0", "SECRET_KEY": "s" * 60}
     assert _run(tmp_path, "manage.py", "migrate", **production).returncode == 0
     assert _run(tmp_path, "-c", "import config.wsgi", **production).returncode == 0

@@ -12,6 +12,7 @@ from django.conf import settings
 from annotation.jobs.queue import WAITS
 from tests.annotation.benchmarks.clues_files import write_task, zipped
 from tests.config.environment import untouched
+from tests.migrated_once import begin_with_copy
 
 UPLOAD = """
 import json, sys
@@ -36,7 +37,9 @@ print(json.dumps([response.status_code, jobs, Upload.objects.count(), page]))
 @pytest.mark.parametrize("listens", [False, True], ids=["refuses", "says nothing"])
 def test_keeps_an_upload_and_says_that_it_waits(tmp_path: Path, listens: bool) -> None:
     write_task(tmp_path / "files" / "Reviews", description="Good or bad?")
-    archive = tmp_path / "mine.zip"
+    archive, data = tmp_path / "mine.zip", tmp_path / "data"
+    data.mkdir()
+    begin_with_copy(data / "baseliner.sqlite3")
     archive.write_bytes(zipped(tmp_path / "files").getvalue())
     with socket.socket() as broker:
         broker.bind(("127.0.0.1", 0))
@@ -46,7 +49,7 @@ def test_keeps_an_upload_and_says_that_it_waits(tmp_path: Path, listens: bool) -
             [sys.executable, "-c", UPLOAD, str(archive)],
             cwd=settings.BASE_DIR,
             env=untouched(
-                DATA_DIR=str(tmp_path / "data"),
+                DATA_DIR=str(data),
                 DJANGO_SETTINGS_MODULE="config.settings",
                 CELERY_BROKER_URL=f"redis://127.0.0.1:{broker.getsockname()[1]}/0",
             ),
