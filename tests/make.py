@@ -106,22 +106,38 @@ def task(
     )
     GoldVersion.objects.create(task=made, number=1, reason="import")
     if training:
-        examples = [example(made, f"training {n}", role=Role.TRAINING) for n in range(training)]
+        examples = _stored(made, [f"training {n}" for n in range(training)], role=Role.TRAINING)
         item_set(made, examples, name=f"train-{training}-1", shots=training, split=1)
-    item_set(
-        made,
-        [example(made, f"test {n}", role=Role.TEST) for n in range(tests)],
-        name="test",
-        role=Role.TEST,
-    )
+    examples = _stored(made, [f"test {n}" for n in range(tests)])
+    item_set(made, examples, name="test", role=Role.TEST)
     return made
 
 
 def example(of: Task, name: str, *, role: str = Role.TEST, context: str = "") -> Example:
     """An example whose gold depends on its name; see `gold_texts`."""
+    return _stored(of, [name], role=role, context=context)[0]
+
+
+def _stored(
+    of: Task, names: Sequence[str], *, role: str = Role.TEST, context: str = ""
+) -> list[Example]:
+    made = Example.objects.bulk_create(_example(of, name, role, context) for name in names)
+    version = of.gold_versions.get(number=1)
+    Gold.objects.bulk_create(
+        Gold(
+            example=example,
+            version=version,
+            alternatives=[[{"text": text} for text in gold_texts(of.kind, name)]],
+        )
+        for example, name in zip(made, names, strict=True)
+    )
+    return made
+
+
+def _example(of: Task, name: str, role: str, context: str) -> Example:
     text = context or f"Anna met Boris in {name.title()} today."
     content = sha256(f"{text}|{name}".encode()).hexdigest()
-    made = Example.objects.create(
+    return Example(
         task=of,
         identity=f"content:{content}" if role == Role.TRAINING else f"id:{name}",
         content_hash=content,
@@ -130,12 +146,6 @@ def example(of: Task, name: str, *, role: str = Role.TEST, context: str = "") ->
         question=f"Question about {name}?",
         candidates=[[0, 0, 4], [0, 9, 14]] if of.kind == Kind.CANDIDATE else [],
     )
-    Gold.objects.create(
-        example=made,
-        version=of.gold_versions.get(number=1),
-        alternatives=[[{"text": text} for text in gold_texts(of.kind, name)]],
-    )
-    return made
 
 
 def gold_texts(kind: str, name: str) -> list[str]:
