@@ -24,9 +24,10 @@ NO_TEST_FOUND = 5
 COVERAGE = "--cov"
 FLOOR = 97  # percent
 LINES = Path(".coverage.json")
-# A worker for each core, with a database and a browser of its own, about a gigabyte of memory; one
-# that has no test left takes over half of another's.
-WORKERS = ["--numprocesses=logical", "--maxprocesses=8", "--dist=worksteal"]
+# Workers with a database and a browser of their own, about a gigabyte of memory each. One more than
+# there are cores, since a test in the browser waits for a third of its time; one that has no test
+# left takes over half of another's.
+WORKERS = [f"--numprocesses={min((os.cpu_count() or 1) + 1, 8)}", "--dist=worksteal"]
 CHOICES = ("-k", "-m", "--lf", "--last-failed")
 
 
