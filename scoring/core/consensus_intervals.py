@@ -1,4 +1,8 @@
-"""The mean score of a consensus, on one task or over several, by bootstrap over contexts."""
+"""The mean score of a consensus, on one task or over several, by bootstrap over contexts.
+
+A bootstrap shows no error that its sample lacks: around 100 % it would have no width. So its limits
+are at least as far from 0 and 1 as a sample that is all right, or all wrong, leaves them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,9 +35,8 @@ def consensus_interval(
     """Percentile interval from the consensus's score on each item and the items' contexts, a pair
     for each task, whose contexts are drawn apart.
 
-    `rng` draws them (a fixed seed without one). One context has limits without a width. Raises
-    ValueError without a task, for a task without a score, unless there is one context for each
-    score, or for a level outside (0, 1).
+    `rng` draws them (a fixed seed without one). Raises ValueError without a task, for a task
+    without a score, unless there is one context for each score, or for a level outside (0, 1).
     """
     check_level(level)
     if not tasks:
@@ -43,7 +46,26 @@ def consensus_interval(
     means = [scores.mean() for scores, _ in pairs]
     drawn = [_resampled(scores, contexts, resamples, chance) for scores, contexts in pairs]
     low, high = percentile_limits(np.mean(drawn, axis=0), level)
-    return ConsensusInterval(float(np.mean(means)), low, high, len(pairs))
+    unseen = _unseen([int(contexts.max()) + 1 for _, contexts in pairs], level)
+    return ConsensusInterval(
+        float(np.mean(means)), min(low, 1 - unseen), max(high, unseen), len(pairs)
+    )
+
+
+def _unseen(contexts: Sequence[int], level: float) -> float:
+    """The largest mean error, over tasks of so many contexts, that stays unseen in all of them with
+    a chance of (1 − level)/2.
+
+    Of one task that is Clopper and Pearson's (1934). Of several it lies where most of it hides, in
+    the smallest: 1 − error is in proportion to the contexts, where there is any (Lagrange). What
+    is right in part is no likelier to be all right than its score, so that this holds for any.
+    """
+    k = np.sort(np.asarray(contexts, float))
+    # By how many of the smallest tasks have any: the logarithm of 1 − error in a task of one.
+    most = (np.log((1 - level) / 2) - np.cumsum(k * np.log(k))) / np.cumsum(k)
+    has_any = most + np.log(k) < 0
+    share = np.exp(most[has_any][-1])
+    return float(np.maximum(1 - share * k, 0).mean())
 
 
 def _checked(scores: ArrayLike, contexts: ArrayLike) -> tuple[Floats, np.ndarray]:

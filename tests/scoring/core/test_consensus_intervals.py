@@ -1,7 +1,9 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import optimize, stats
 
 from scoring.core.consensus_intervals import consensus_interval
 
@@ -33,6 +35,50 @@ def test_draws_the_contexts_of_every_task_apart() -> None:
     )
     assert (four.mean, four.tasks) == (pytest.approx(one.mean), 4)
     assert four.high - four.low == pytest.approx((one.high - one.low) / 2, rel=0.1)
+
+
+@pytest.mark.parametrize("contexts", [2, 30, 400])
+def test_leaves_a_sample_without_an_error_as_much_room_as_the_exact_interval(contexts: int) -> None:
+    exact = stats.binomtest(contexts, contexts).proportion_ci(method="exact")
+    right = consensus_interval([(np.ones(contexts), range(contexts))])
+    assert (right.low, right.high) == (pytest.approx(exact.low), 1)
+    wrong = consensus_interval([(np.zeros(contexts), range(contexts))])
+    assert (wrong.low, wrong.high) == (0, pytest.approx(1 - exact.low))
+
+
+def test_claims_no_more_of_a_sample_with_an_error_than_of_one_without() -> None:
+    right, missed = np.ones(60), np.r_[0, np.ones(59)]
+    of_right, of_missed = (consensus_interval([(y, range(60))]) for y in (right, missed))
+    assert of_missed.low <= of_right.low
+    assert of_missed.high == 1
+
+
+@pytest.mark.parametrize("contexts", [[40, 40], [20, 60, 60], [3, 500], [5, 5, 6, 7, 200]], ids=str)
+def test_of_several_tasks_leaves_the_most_that_could_be_hidden(contexts: list[int]) -> None:
+    found = consensus_interval([(np.ones(k), range(k)) for k in contexts])
+    problem: dict[str, Any] = {
+        "fun": lambda errors: -np.mean(errors),
+        "x0": np.full(len(contexts), 0.001),
+        "bounds": [(0, 0.999)] * len(contexts),
+        "constraints": {
+            "type": "ineq",
+            "fun": lambda errors: contexts @ np.log1p(-errors) - np.log(0.025),
+        },
+        "method": "SLSQP",
+    }
+    hidden = optimize.minimize(**problem)
+    assert 1 - found.low == pytest.approx(-hidden.fun, abs=1e-6)
+
+
+@pytest.mark.parametrize("truth", [0.9, 0.97, 0.995])
+def test_holds_the_truth_near_the_top(truth: float) -> None:
+    chance = np.random.default_rng(7)
+    held = []
+    for _ in range(300):
+        y = (chance.random(60) < truth).astype(float)
+        found = consensus_interval([(y, range(60))], resamples=200, rng=chance)
+        held.append(found.low <= truth <= found.high)
+    assert np.mean(held) > 0.92
 
 
 @pytest.mark.parametrize(
