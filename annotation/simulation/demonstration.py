@@ -28,7 +28,8 @@ SEED = 2021
 # Far enough back for the simulated work to have ended before anybody looks.
 LEAD = timedelta(hours=6)
 
-TITLE = "Demonstration: six short tasks"
+# The first thing that somebody who tries it reads.
+TITLE = "Demonstration, unpaid: six short tasks"
 CONSENT = """This is a demonstration. You read short texts and answer questions about them.
 
 Your answers and the time they take are stored under a pseudonym in this installation and shown \
