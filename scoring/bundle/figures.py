@@ -52,7 +52,7 @@ def squad(text: str) -> str:
 
 def score(answer: list[str], alternatives: list[list[str]], references: str, like: str) -> float:
     """Several alternatives count as their union (set), or the best of them counts (any)."""
-    alike = squad if like == "squad" else str
+    alike = {"none": str.__str__, "squad": squad}[like]
     answer = [alike(text) for text in answer]
     golds = [[alike(text) for text in texts] for texts in alternatives] or [[]]
     if references == "set":

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Batch, Kind, ReferencePolicy, Study
+from annotation.models import Batch, Kind, Normalisation, ReferencePolicy, Study
 from annotation.studies.excluding import exclude
 from annotation.studies.lifecycle import start_study
 from scoring.bundle import figures
@@ -161,7 +161,7 @@ def test_takes_episodes_together() -> None:
 
 
 @pytest.mark.parametrize("references", ReferencePolicy.values)
-@pytest.mark.parametrize("normalisation", ["none", "squad"])
+@pytest.mark.parametrize("normalisation", Normalisation.values)
 @pytest.mark.parametrize(
     ("answer", "alternatives"),
     [

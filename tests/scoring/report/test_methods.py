@@ -1,11 +1,22 @@
 import pytest
 
 from annotation.benchmarks.correcting import correct_gold
-from annotation.models import Batch, Benchmark, Channel, Exclusion, JoinAnswer, Kind, Study, Task
+from annotation.models import (
+    Batch,
+    Benchmark,
+    Channel,
+    Exclusion,
+    JoinAnswer,
+    Kind,
+    Normalisation,
+    Study,
+    Task,
+)
 from annotation.studies.lifecycle import close_study
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.report.documents import PARTS, as_text, report_on
 from scoring.report.facts import gather
+from scoring.report.measures import NORMALISED
 from scoring.report.methods import methods
 from scoring.report.section import Section
 from scoring.report.sheet import sheet
@@ -239,3 +250,7 @@ def test_names_nobody() -> None:
     for assignment in batch.assignments.all():
         assert assignment.annotator.external_id not in text
         assert assignment.annotator.pseudonym not in text
+
+
+def test_has_words_for_every_normalisation() -> None:
+    assert NORMALISED.keys() == set(Normalisation.values) - {Normalisation.NONE}
