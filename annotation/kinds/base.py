@@ -135,7 +135,8 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def fits(self, rows: Sequence[FileRow]) -> bool:
-        """Whether rows of a file that names no kind are of this one. Exactly one kind fits."""
+        """Whether rows of a file that names no kind are of this one. Exactly one kind
+        fits; one that no rows give away never does, and has to be named."""
 
     def problem_of_row(self, row: FileRow) -> str:
         """What is wrong with a row for this kind; empty if nothing."""
@@ -143,7 +144,7 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
-        """What is wrong with the number of texts of a gold alternative."""
+        """What is wrong with a gold alternative, read or corrected; empty if nothing."""
 
     @abstractmethod
     def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
