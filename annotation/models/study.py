@@ -77,6 +77,12 @@ class Study(models.Model):
         help_text=_("What the channel takes on top of the pay, in percent."),
     )
 
+    # What a researcher expects who knows better than what others took on the same tasks; nobody is
+    # paid by it.
+    expected_seconds = models.FloatField(
+        _("expected seconds per example"), null=True, blank=True, editable=False
+    )
+
     min_training_score = models.FloatField(
         _("least training score"),
         null=True,
@@ -186,6 +192,10 @@ class Study(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(drop_group_size__gte=2), name="study_drop_group_of_two"
+            ),
+            models.CheckConstraint(
+                condition=Q(expected_seconds__isnull=True) | Q(expected_seconds__gt=0),
+                name="study_expected_seconds_positive",
             ),
             models.CheckConstraint(
                 condition=Q(lease_minutes__gte=1) & Q(idle_after_s__gte=5) & Q(item_cap_s__gte=1),

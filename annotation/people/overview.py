@@ -23,7 +23,7 @@ from annotation.models import (
 )
 from annotation.people.bursts import Burst, burst_of
 from annotation.people.rows import Row
-from annotation.work.estimating import estimate, usual_seconds
+from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.paying import CENT, earned
 
 LOST = (Outcome.WITHDRAWN, Outcome.EXPIRED, Outcome.DISPLACED)
@@ -202,7 +202,7 @@ def _cost(study: Study, batches: Collection[Batch], total: Cell) -> Cost:
         # What was paid to those who were screened out or left belongs to each finished place.
         each = paid / total.finished
     else:
-        seconds = usual_seconds({batch.task for batch in batches})
+        seconds = expected_seconds(study, {batch.task for batch in batches})
         each = estimate(study, batches, seconds=seconds).cost / max(total.wanted, 1)
     left = 0 if study.is_closed else max(total.wanted - total.finished, 0)
     so_far = paid + earned(working_ms, study.hourly_rate)

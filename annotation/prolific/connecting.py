@@ -22,7 +22,7 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput
 from annotation.prolific.client import Client
-from annotation.work.estimating import estimate, usual_seconds
+from annotation.work.estimating import estimate, expected_seconds
 
 SETTINGS = ("token", "webhook_secret", "workspace_id", "project_id", "remote_id")
 SECRETS = ("token", "webhook_secret")
@@ -85,7 +85,8 @@ def study_body(connection: ProlificStudy, link: str) -> dict[str, Any]:
         raise BadInput(
             _("Write on the page “Payments” what Prolific pays for completed work: its reward.")
         )
-    needed = estimate(study, batches, seconds=usual_seconds({batch.task for batch in batches}))
+    seconds = expected_seconds(study, {batch.task for batch in batches})
+    needed = estimate(study, batches, seconds=seconds)
     body = {
         "name": study.title,
         "internal_name": study.slug,

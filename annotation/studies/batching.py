@@ -122,6 +122,13 @@ def add_batches(
     return added
 
 
+def expect_seconds(study: Study, seconds: float | None) -> None:
+    """For one example; None leaves it to what is usual. Raises Frozen once it has started."""
+    with transaction.atomic():
+        hold_draft(study)
+        Study.objects.filter(pk=study.pk).update(expected_seconds=seconds)
+
+
 def delete_batches(study: Study, batches: Collection[int], *, by: User | None = None) -> int:
     """Take these batches out of a draft. Raises Frozen once the study has started."""
     with transaction.atomic():

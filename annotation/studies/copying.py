@@ -16,6 +16,7 @@ COPIED_FIELDS = (
     "benchmark",
     "channel",
     "contact",
+    "expected_seconds",
     "platform_fee",
     *(field for field in FROZEN_FIELDS if field != "seed"),
 )

@@ -8,9 +8,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Benchmark, Task
+from annotation.models import Study, Task
 from annotation.studies.batching import PossibleBatch, possible_batches
-from annotation.work.estimating import usual_seconds
+from annotation.work.estimating import expected_seconds
 
 FEW, ZERO = "few", "zero"
 # Below five people a comparison is exploratory.
@@ -67,13 +67,13 @@ class BuilderForm(forms.Form):
         help_text=_("Used only to estimate time and cost."),
     )
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.tasks = list(benchmark.tasks.all())
+        self.tasks = list(study.benchmark.tasks.all())
         self._possible = [possible for task in self.tasks for possible in possible_batches(task)]
         self._offer_grid([c for c in self._possible if c.episode is None])
         self._offer_episodes([c for c in self._possible if c.episode is not None])
-        self.fields["seconds"].initial = usual_seconds(self.tasks)
+        self.fields["seconds"].initial = expected_seconds(study, self.tasks)
 
     def _choice(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]

@@ -26,7 +26,7 @@ from annotation.studies.lifecycle import start_study, what_is_missing
 from annotation.studies.starting import as_lines, codes_to_set_up, facts_to_read
 from annotation.studies.tabs import study_frame
 from annotation.studies.test_runs import start_test_run
-from annotation.work.estimating import estimate, usual_seconds
+from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.markdown import markdown_html
 from annotation.work.paying import CENT
 
@@ -48,7 +48,7 @@ def start(request: ResearcherRequest, slug: str) -> HttpResponse:
         messages.success(request, _("The study is open. Its settings are frozen from now on."))
         return redirect("annotation:watch", slug)
     batches = list(study.batches.select_related("task", "training_set", "test_set"))
-    seconds = usual_seconds({batch.task for batch in batches})
+    seconds = expected_seconds(study, {batch.task for batch in batches})
     needed, codes = estimate(study, batches, seconds=seconds), codes_to_set_up(study)
     context = {
         **study_frame(request.user, study, tab="start"),

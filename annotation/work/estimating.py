@@ -62,6 +62,11 @@ def estimate(
     )
 
 
+def expected_seconds(study: Study, tasks: Iterable[Task]) -> float:
+    """For one example: what the study's researcher expects, or else what is usual."""
+    return study.expected_seconds or usual_seconds(tasks)
+
+
 def usual_seconds(tasks: Iterable[Task]) -> int:
     """How long people have taken on average for one example of these tasks."""
     by_people = Judgement.objects.filter(
@@ -84,7 +89,10 @@ class WorkingTime:
 def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTime:
     """What somebody will need who gets one of these batches."""
     paces = _paces({content.task_id for content in contents})
-    seconds = [_expected_s(study, content, paces.get(content.task_id)) for content in contents]
+    seconds = [
+        _expected_s(study, content, paces.get(content.task_id, study.expected_seconds))
+        for content in contents
+    ]
     return WorkingTime(
         least=min(seconds),
         most=max(seconds),

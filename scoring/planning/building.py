@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Batch, Item, Study, Task
-from annotation.studies.batching import PossibleBatch, add_batches, missing
+from annotation.studies.batching import PossibleBatch, add_batches, expect_seconds, missing
 from annotation.studies.forms import LEAST_SECONDS, MOST_SECONDS
-from annotation.work.estimating import Estimate, estimate
+from annotation.work.estimating import Estimate, estimate, usual_seconds
 from annotation.work.paying import CENT
 from scoring.planning.assumptions import MOST_ITEMS, Assumptions
 from scoring.planning.designs import design_of
@@ -85,13 +85,17 @@ def build(study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted) -> Buil
 def add_chosen(
     study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted, *, by: User | None = None
 ) -> list[Batch]:
-    """Store them, with a sample of their test sets if fewer items are wanted. Raises Refusal."""
+    """Store them, with a sample of their test sets if fewer items are wanted, and the time that is
+    expected if it is not the usual one. Raises Refusal."""
     if wanted.items:
         chosen = [
             replace(c, test_set=cut_test_set(c.test_set, wanted.items, seed=wanted.seed))
             for c in chosen
         ]
-    return add_batches(study, chosen, wanted=wanted.people, by=by)
+    added = add_batches(study, chosen, wanted=wanted.people, by=by)
+    usual = usual_seconds(study.benchmark.tasks.all())
+    expect_seconds(study, None if wanted.seconds == usual else wanted.seconds)
+    return added
 
 
 def _together(first: Estimate, then: Estimate, study: Study, batches: Sequence[Batch]) -> Estimate:

@@ -70,15 +70,12 @@ def _study(request: ResearcherRequest, slug: str) -> Study:
 def _form(request: ResearcherRequest, study: Study) -> BuilderForm:
     """At first as it proposes; for a study that has batches, with nothing ticked."""
     if request.method == "POST":
-        return BuilderForm(request.POST, benchmark=study.benchmark)
-    form = BuilderForm(benchmark=study.benchmark)
-    first = {name: field.initial for name, field in form.fields.items()}
-    # As a plan says it.
-    first["seconds"] = request.GET.get("seconds", first["seconds"])
+        return BuilderForm(request.POST, study=study)
+    first = {name: field.initial for name, field in BuilderForm(study=study).fields.items()}
     if study.batches.exists():
         first["cells"] = []
     first.pop("episodes", None)
-    return BuilderForm(first, benchmark=study.benchmark)
+    return BuilderForm(first, study=study)
 
 
 def _wanted(form: BuilderForm) -> Wanted:

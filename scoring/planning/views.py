@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
+from annotation.studies.batching import expect_seconds
 from annotation.studies.drafting import Draft, draft_study
 from scoring.figures.sizes import COLUMN, PAGE, Size
 from scoring.planning.building import seconds_for
@@ -69,9 +70,7 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
             messages.success(
                 request, _("The study was made as planned. Look it over, then start it.")
             )
-            seconds = seconds_for(study, draft.cleaned_data["cost"])
-            pace = urlencode({"seconds": f"{seconds:.6g}"} if seconds else {})
-            return redirect(f"{reverse('scoring:builder', args=[study.slug])}?{pace}")
+            return redirect("scoring:builder", study.slug)
     form = PlanForm.from_query(request.GET)
     context = {
         "form": form,
@@ -170,7 +169,7 @@ def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
         annotators=draft_data["annotators"],
         items=draft_data["items"],
     )
-    return draft_study(
+    study = draft_study(
         draft,
         slug=draft_data["slug"],
         title=draft_data["title"],
@@ -180,3 +179,5 @@ def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
         platform_fee=draft_data["fee"] or Decimal(0),
         owner=request.user,
     )
+    expect_seconds(study, seconds_for(study, draft_data["cost"]))
+    return study

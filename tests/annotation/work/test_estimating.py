@@ -3,7 +3,16 @@ from decimal import Decimal
 import pytest
 
 from annotation.models import Study, Task
-from annotation.work.estimating import ASSUMED_SECONDS, estimate, usual_seconds
+from annotation.models.errors import Frozen
+from annotation.models.frozen import batch_content
+from annotation.studies.batching import expect_seconds
+from annotation.work.estimating import (
+    ASSUMED_SECONDS,
+    estimate,
+    expected_seconds,
+    usual_seconds,
+    working_time,
+)
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -58,3 +67,22 @@ def test_takes_the_seconds_that_people_have_needed() -> None:
     assert usual_seconds([batch.task]) == ASSUMED_SECONDS
     make.worked_through(batch)  # ten seconds per answer
     assert usual_seconds([batch.task]) == 10
+
+
+def test_takes_the_seconds_that_the_researcher_expects(study: Study, task: Task) -> None:
+    assert expected_seconds(study, [task]) == ASSUMED_SECONDS
+    expect_seconds(study, 45)
+    study.refresh_from_db()
+    assert expected_seconds(study, [task]) == 45
+
+
+def test_tells_annotators_the_time_that_the_researcher_expects() -> None:
+    batch = make.running_batch(zero_shot=True, tests=7, expected_seconds=45)
+    told = working_time(batch.study, [batch_content(batch.pk)])
+    assert (told.least, told.most, told.is_measured) == (7 * 45, 7 * 45, False)
+
+
+def test_expects_nothing_else_of_a_study_that_has_started() -> None:
+    batch = make.running_batch()
+    with pytest.raises(Frozen):
+        expect_seconds(batch.study, 45)

@@ -187,6 +187,22 @@ def test_refuses_a_choice_with_a_sentence_and_keeps_it(
     assert not study.batches.exists()
 
 
+def test_keeps_the_time_that_is_expected(admin_client: Client, study: Study, task: Task) -> None:
+    admin_client.post(address(study), choice(task, 0, seconds=45, add="1"))
+    assert 'name="seconds" value="45.0"' in admin_client.get(address(study)).content.decode()
+    start = admin_client.get(reverse("annotation:start", args=[study.slug])).content.decode()
+    assert "At 45 seconds per example" in start
+
+
+def test_expects_what_is_usual_where_nothing_else_was_said(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    admin_client.post(address(study), choice(task, 0, seconds=45, add="1"))
+    admin_client.post(address(study), choice(task, 1, seconds=20, add="1"))
+    study.refresh_from_db()
+    assert study.expected_seconds is None
+
+
 def test_warns_of_what_makes_a_figure_weak(admin_client: Client, study: Study, task: Task) -> None:
     page = admin_client.post(address(study), choice(task, 2, wanted=2)).content.decode()
     assert "Fewer than 5 people" in page
