@@ -210,6 +210,10 @@ class StudyAdmin(OwnedAdmin[Study]):
         )
         return to_row(obj)
 
+    def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
+        messages.success(request, _("The settings were saved."))
+        return to_row(obj)
+
     # Deleting: drafts only.
 
     def delete_view(
@@ -239,7 +243,7 @@ class StudyAdmin(OwnedAdmin[Study]):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         study = context.get("original")
-        context["show_save_and_add_another"] = False
+        context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
         if study is not None:
             context |= _about(request, study)
         return super().render_change_form(request, context, *args, **kwargs)

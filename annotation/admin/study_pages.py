@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -90,7 +91,7 @@ def change_state(name: str) -> Callable[..., HttpResponse]:
         if request.method == "POST":
             act = partial(change.act, study, request.user)
             attempt(model_admin, request, study, act, done=str(change.done))
-            return to_row(study)
+            return to_row(study) if study.is_rehearsal else redirect("annotation:watch", study.slug)
         working = study.assignments.open().of_people().count()
         return show_page(
             model_admin,

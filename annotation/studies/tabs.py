@@ -15,6 +15,7 @@ from annotation.models import Study, StudyState
 DRAFTS = (StudyState.DRAFT,)
 ANY_STATE = tuple(StudyState)
 STARTED = (StudyState.OPEN, StudyState.PAUSED, StudyState.CLOSED)
+CHANGE = "annotation.change_study"
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ TABS = (
         _("What came out"),
         "scoring:rehearsal",
         Right.SET_UP,
-        permission="annotation.change_study",
+        permission=CHANGE,
         of_rehearsals_alone=True,
     ),
     Tab("overview", _("Overview"), "annotation:watch", Right.TABLES, of_people_alone=True),
@@ -63,7 +64,7 @@ TABS = (
         _("Batches"),
         "scoring:builder",
         Right.SET_UP,
-        permission="annotation.change_study",
+        permission=CHANGE,
         states=DRAFTS,
     ),
     Tab(
@@ -71,7 +72,7 @@ TABS = (
         _("Rehearsal"),
         "scoring:rehearsals",
         Right.SET_UP,
-        permission="annotation.change_study",
+        permission=CHANGE,
         states=DRAFTS,
     ),
     Tab(
@@ -79,7 +80,7 @@ TABS = (
         _("Start"),
         "annotation:start",
         Right.SET_UP,
-        permission="annotation.change_study",
+        permission=CHANGE,
         states=DRAFTS,
     ),
     Tab(
@@ -107,7 +108,7 @@ TABS = (
         _("Log"),
         "admin:annotation_study_changes",
         Right.SET_UP,
-        permission="annotation.change_study",
+        permission=CHANGE,
         by_key=True,
     ),
 )
@@ -123,8 +124,14 @@ class Way:
 
 
 def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
-    """What every page of a study hands its template: the study, the reader's rights, the tabs."""
-    return {"study": study, "rights": rights_in(user, study), "tabs": _ways(user, study, tab)}
+    """What every page of a study hands its template: the study, the reader's rights, the tabs, and
+    the pages that change its state."""
+    return {
+        "study": study,
+        "rights": rights_in(user, study),
+        "tabs": _ways(user, study, tab),
+        "changes": _changes(study) if lets_in(user, study, Right.SET_UP, permission=CHANGE) else [],
+    }
 
 
 def _ways(user: Any, study: Study, here: str) -> list[Way]:
@@ -132,4 +139,21 @@ def _ways(user: Any, study: Study, here: str) -> list[Way]:
         Way(tab.label, tab.address(study), tab.name == here)
         for tab in TABS
         if tab.is_of(study) and lets_in(user, study, tab.right, permission=tab.permission)
+    ]
+
+
+def _changes(study: Study) -> list[tuple[str, str]]:
+    """How the state of one that has started can be changed: what that is called, and its page."""
+    names = {
+        StudyState.OPEN: [("pause", _("Pause…")), ("close", _("Close…"))],
+        StudyState.PAUSED: [("resume", _("Resume…")), ("close", _("Close…"))],
+        StudyState.CLOSED: [
+            ("take-out", _("Take out of the archive…"))
+            if study.archived_at
+            else ("archive", _("Archive…"))
+        ],
+    }
+    return [
+        (str(label), reverse(f"admin:annotation_study_{name}", args=[study.pk]))
+        for name, label in names.get(StudyState(study.state), [])
     ]

@@ -72,7 +72,10 @@ def test_adds_a_study_with_a_code_for_every_outcome(admin_client: Client) -> Non
 
 
 def test_changes_a_draft(admin_client: Client, study: Study) -> None:
-    admin_client.post(address(study), form_of(study, max_drop=10, consent_text="We store much."))
+    form = form_of(study, max_drop=10, consent_text="We store much.")
+    response = admin_client.post(address(study), form)
+    assert response["Location"] == address(study)
+    assert "The settings were saved." in messages_of(response)
     study.refresh_from_db()
     assert (study.max_drop, study.consent_text) == (10, "We store much.")
 

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.admin.study_pages import CHANGES
 from annotation.models import Study, Task
 from annotation.studies.lifecycle import pause_study
 from tests import make
@@ -44,6 +45,32 @@ def test_pauses_and_resumes(admin_client: Client) -> None:
     admin_client.post(address(study, "resume"))
     study.refresh_from_db()
     assert study.state == "open"
+
+
+def test_leads_to_the_changes_that_its_state_allows(admin_client: Client) -> None:
+    study = make.running_batch().study
+    watch = reverse("annotation:watch", args=[study.slug])
+
+    def offered() -> list[str]:
+        page = admin_client.get(watch).content.decode()
+        return [name for name in CHANGES if address(study, name) in page]
+
+    assert offered() == ["pause", "close"]
+    assert admin_client.post(address(study, "pause"))["Location"] == watch
+    assert offered() == ["resume", "close"]
+    admin_client.post(address(study, "close"))
+    assert offered() == ["archive"]
+    admin_client.post(address(study, "archive"))
+    assert offered() == ["take-out"]
+
+
+def test_offers_no_change_of_state_to_a_viewer() -> None:
+    study = make.running_batch().study
+    viewer = Client()
+    viewer.force_login(make.member(study, "viewer"))
+    page = viewer.get(reverse("annotation:watch", args=[study.slug])).content.decode()
+    assert "Pause" not in page
+    assert "Close…" not in page
 
 
 def test_says_how_many_are_at_work_before_it_closes(admin_client: Client) -> None:
