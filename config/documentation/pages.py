@@ -55,17 +55,6 @@ def title(name: str) -> str:
     return match[1] if match else name
 
 
-def anchors(name: str) -> set[str]:
-    return {str(token.attrs["id"]) for token in _parsed(name) if "id" in token.attrs}
-
-
-def links(name: str) -> list[str]:
-    """What the page links to and shows, as it is written."""
-    inner = [one for token in _parsed(name) for one in token.children or []]
-    written = (one.attrs.get("href") or one.attrs.get("src") for one in inner)
-    return [str(link) for link in written if link]
-
-
 def _parsed(name: str) -> list[Token]:
     tokens = _MARKDOWN.parse(_DIRECTIVE.sub("", source(name)))
     taken: set[str] = set()

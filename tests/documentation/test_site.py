@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 from django.template import Context, Template
 from django.test import Client
+from markdown_it import MarkdownIt
 from pytest_django import Settings
 from sphinx.cmd.build import build_main
 
@@ -26,9 +27,21 @@ def test_builds_without_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "import_benchmark" in commands
 
 
+def anchors(page: str) -> set[str]:
+    return set(re.findall(r'<h\d id="([^"]+)"', pages.page_html(page, "/docs/")))
+
+
+def links(page: str) -> list[str]:
+    """What a page links to and shows, as it is written."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(pages.source(page))
+    inner = [one for token in tokens for one in token.children or []]
+    written = (one.attrs.get("href") or one.attrs.get("src") for one in inner)
+    return [str(link) for link in written if link]
+
+
 def targets(page: str) -> list[tuple[str, str]]:
     """Where a page's links lead within docs/, and to which heading."""
-    inside = [link for link in pages.links(page) if not OUTSIDE.match(link)]
+    inside = [link for link in links(page) if not OUTSIDE.match(link)]
     split = [link.partition("#") for link in inside]
     return [(pages.resolved(page, path) if path else f"{page}.md", at) for path, _, at in split]
 
@@ -38,7 +51,7 @@ def test_leads_to_what_there_is(document: str) -> None:
     for path, anchor in targets(document):
         assert (pages.FOLDER / path).is_file(), path
         if anchor:
-            assert anchor in pages.anchors(path.removesuffix(".md")), f"{path}#{anchor}"
+            assert anchor in anchors(path.removesuffix(".md")), f"{path}#{anchor}"
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in ROOT.glob("*.md")))
@@ -50,7 +63,7 @@ def test_documents_beside_it_lead_to_what_there_is(name: str) -> None:
         assert (ROOT / path).exists(), link
         if anchor:
             page = path.removeprefix("docs/").removesuffix(".md")
-            assert anchor in pages.anchors(page), link
+            assert anchor in anchors(page), link
 
 
 def test_every_page_is_shown_to_everybody(client: Client) -> None:
@@ -105,7 +118,7 @@ def test_pages_lead_to_what_explains_their_words() -> None:
     for template, page in linked():
         name, _, anchor = page.partition("#")
         assert pages.page_file(name), f"{template}: {page}"
-        assert not anchor or anchor in pages.anchors(name), f"{template}: {page}"
+        assert not anchor or anchor in anchors(name), f"{template}: {page}"
 
 
 def shown(page: str) -> str:
