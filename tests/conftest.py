@@ -7,20 +7,17 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.cache import cache
 from django.core.management.color import no_style
 from django.db import connection, connections, transaction
 from django.test import TransactionTestCase
-from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from annotation.models.frozen import batch_content, sequence
 from annotation.models.locks import create_locks, drop_locks
 from annotation.models.triggers import create_triggers, drop_triggers
-from annotation.work.page import asked_html
 from config.celery import app
 from tests import chromium, make, migrated_once, skips
+from tests.made_once import forget
 
 ORACLES = Path(__file__).parent / "oracles"
 # pyproject.toml says what these marks are for.
@@ -120,12 +117,7 @@ def know_every_kind_of_job() -> None:
 
 @pytest.fixture(autouse=True)
 def forget_what_a_process_keeps() -> None:
-    """Rolled-back rows pass their keys on to the next test, which must not see their content, nor
-    the language in which a page was requested."""
-    translation.deactivate()
-    cache.clear()
-    for cached in (batch_content, sequence, asked_html):
-        cached.cache_clear()
+    forget()
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from django.core.cache import cache
 from django.db import transaction
+from django.utils import translation
 from pytest_django import DjangoDbBlocker
 
+from annotation.models.frozen import batch_content, sequence
+from annotation.work.page import asked_html
+
 Made = TypeVar("Made")
+
+
+def forget() -> None:
+    """Rolled-back rows pass their keys on to the next test, which must not see their content, nor
+    the language in which a page was requested."""
+    translation.deactivate()
+    cache.clear()
+    for cached in (batch_content, sequence, asked_html):
+        cached.cache_clear()
 
 
 @contextmanager
@@ -18,6 +32,7 @@ def made_once(blocker: DjangoDbBlocker, make: Callable[[], Made]) -> Iterator[Ma
     within = transaction.atomic()
     with blocker.unblock():
         within.__enter__()
+        forget()  # a fixture of a module comes before those of a test
         made = make()
     try:
         yield made
