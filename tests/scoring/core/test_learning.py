@@ -155,13 +155,25 @@ def test_the_slope_agrees_with_a_dense_fit_and_turns_with_the_scores() -> None:
     assert (turned.total, turned.se) == pytest.approx((-gain.total, gain.se))
 
 
-def test_the_interval_of_a_gain_covers_what_other_people_would_gain() -> None:
+@pytest.mark.parametrize("people", [3, 5, 10])
+@pytest.mark.parametrize("slope_sd", [0, 0.01])
+def test_the_interval_of_a_gain_covers_what_other_people_would_gain(
+    people: int, slope_sd: float
+) -> None:
     rng = np.random.default_rng(3)
     covered = 0
-    for _ in range(300):
-        gain = training_gain(*a_line(rng, rng.normal(0.01, 0.01, 10)))
+    for _ in range(400):
+        gain = training_gain(*a_line(rng, rng.normal(0.01, slope_sd, people)))
         covered += gain.low <= 0.19 <= gain.high
-    assert 0.9 <= covered / 300 <= 0.98
+    assert 0.91 <= covered / 400 <= 0.98
+
+
+def test_two_people_have_a_gain_without_an_interval() -> None:
+    gain = training_gain(
+        *([1] * 4 + [2] * 4, list("abcdbcda"), [1, 2, 3, 4] * 2, [0.5, 1, 1, 1, 1, 1, 1, 1])
+    )
+    assert np.isfinite(gain.total)
+    assert np.isnan([gain.se, gain.low, gain.high]).all()
 
 
 def test_there_is_no_slope_where_everybody_has_the_same_order_or_alone() -> None:
