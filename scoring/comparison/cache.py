@@ -26,7 +26,7 @@ from scoring.models import Comparison, Part
 JOBS = {Part.TABLE: "compute_comparison", Part.ANALYSIS: "analyse_comparison"}
 # Raise by hand when a formula changes. Other fields, or another scorer version, change the key by
 # themselves.
-FIGURES_VERSIONS = {Part.TABLE: 5, Part.ANALYSIS: 6}
+FIGURES_VERSIONS = {Part.TABLE: 6, Part.ANALYSIS: 7}
 
 Result = dict[str, Any]
 Progress = Callable[[int, int, str], None]

@@ -83,16 +83,23 @@ class ComparisonTable:
 
     @property
     def normalisation(self) -> str:
-        """That of the scored rows; each with its tasks where they differ."""
-        named = sorted({(row.normalisation, row.task) for row in self.rows if row.normalisation})
-        names = list(dict.fromkeys(name for name, _ in named))
-        if len(names) < 2:
-            return names[0] if names else NONE
+        return self._of_tasks("normalisation") or NONE
+
+    @property
+    def gold_version(self) -> str:
+        return self._of_tasks("gold_version")
+
+    def _of_tasks(self, key: str) -> str:
+        """What the scored rows have there; each with its tasks where they differ."""
+        named = sorted({(value, row.task) for row in self.rows if (value := getattr(row, key))})
+        values = list(dict.fromkeys(value for value, _ in named))
+        if len(values) < 2:
+            return "".join(map(str, values))
         parts = (
-            (name, [self.task_names.get(task, task) for other, task in named if other == name])
-            for name in names
+            (value, [self.task_names.get(task, task) for other, task in named if other == value])
+            for value in values
         )
-        return "; ".join(f"{name} ({', '.join(tasks)})" for name, tasks in parts)
+        return "; ".join(f"{value} ({', '.join(tasks)})" for value, tasks in parts)
 
     @property
     def figures(self) -> tuple[Row, ...]:
@@ -111,9 +118,15 @@ class ComparisonTable:
             f"scorer version {SCORER_VERSION}, interval for {self.estimand} and "
             f"{self.choices.shot_sets} shot sets{' as well' * (self.choices.shot_sets == 'new')}, "
             f"references {self.references or 'as each task says'}, "
-            f"normalisation {self.normalisation}."
-            + (f" Interim, not closed: {', '.join(self.interim)}." if self.interim else "")
+            f"normalisation {self.normalisation}"
+            + (f", gold version {self.gold_version}." if self.gold_version else ".")
+            + (f" {self.warning}" if self.warning else "")
         )
+
+    @property
+    def warning(self) -> str:
+        """Empty where the figures are final."""
+        return f"Interim, not closed: {', '.join(self.interim)}." if self.interim else ""
 
 
 def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:

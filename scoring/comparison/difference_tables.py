@@ -110,8 +110,9 @@ def average_tests_table(result: Plain) -> Table:
         "average-tests",
         _("People against systems, over all tasks"),
         _(
-            "The mean of the tasks' differences, people less system, in percent points. Each is a "
-            "family of its own. Where tasks share people there is no interval."
+            "The mean of the tasks' differences, people less system, in percent points. Those of "
+            "one study's people are a family of their own. Where tasks share people there is no "
+            "interval."
         ),
         (
             BY_KEY["study"],
@@ -121,8 +122,9 @@ def average_tests_table(result: Plain) -> Table:
             points("difference", _("Difference"), _("The mean of the tasks' differences.")),
             points("low", _("95 % low"), _("Lower limit of its 95 % interval.")),
             points("high", _("95 % high"), _("Upper limit of its 95 % interval.")),
-            *(column for column in VERDICT if column.key not in ("p_direction", "family")),
-            p_column("p", _("p of the direction"), _("Its p value, with the margin.")),
+            *(column for column in VERDICT if column.key != "p_direction"),
+            p_column("p", _("p of the direction"), _("Its p value, with the margin; raw.")),
+            *(column for column in DIFFERENCE if column.key == "p_holm"),
             *(column for column in OF_PEOPLE if column.key == "detectable"),
             text("tasks", _("Tasks"), _("The tasks that the mean is over.")),
             BY_KEY["notes"],

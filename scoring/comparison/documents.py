@@ -18,6 +18,7 @@ from scoring.comparison.row_tables import (
     row_table,
 )
 from scoring.comparison.verdict_tables import finding_table, judged_row_table, verdict_table
+from scoring.core.intervals import GUARD
 from scoring.tables.documents import Format, formats
 from scoring.tables.flat import as_csv, as_json
 from scoring.tables.latex import as_latex
@@ -36,13 +37,16 @@ def paper_tables(table: ComparisonTable) -> list[Table]:
         *system_tables(table.figures, table.bounds, names=table.task_names),
         *supervision_table(table.figures, shots, table.task_names),
     ]
-    basis = (
-        f"reference policy {table.references or 'of each task'}; "
-        f"normalisation {table.normalisation}."
+    basis = "; ".join(
+        [
+            f"reference policy {table.references or 'of each task'}",
+            f"normalisation {table.normalisation}",
+            *([f"gold version {table.gold_version}"] if table.gold_version else []),
+        ]
     )
     times = time_table(table.rows).with_names("task", table.task_names)
     scores = [
-        replace(paper, note=f"{_shown(paper, table.estimand)}; {basis}")
+        replace(paper, note=f"{_shown(paper, table)}; {basis}. {table.warning}".rstrip())
         for paper in papers
         if paper.lines
     ]
@@ -55,16 +59,24 @@ def further_tables(table: ComparisonTable) -> list[Table]:
     return [part.with_names("task", table.task_names) for part in further if part.lines]
 
 
-def _shown(paper: Table, estimand: str) -> str:
+def _shown(paper: Table, table: ComparisonTable) -> str:
     """What stands in its cells."""
     cells = [line.cell(column) for line in paper.lines for column in paper.columns]
     sd = " (SD)" * any(cell.sd is not None for cell in cells)
     has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
-    interval = f" [95 % interval for {estimand}]" * has_interval
+    interval = f" [{_interval(table)}]" * has_interval
+    sizes = ", n people or r runs on m clusters of items" * any(cell.size for cell in cells)
     distance = ", beside a published figure its distance from people"
-    return f"S1 in percent, mean{sd}{interval}" + distance * any(
+    return f"S1 in percent, mean{sd}{interval}{sizes}" + distance * any(
         cell.distance is not None for cell in cells
     )
+
+
+def _interval(table: ComparisonTable) -> str:
+    """What the intervals of its cells are."""
+    two = "; of two people the guard band" * any(row.ci_method == GUARD for row in table.rows)
+    consensus = "; of a consensus for these people" * bool(table.consensus)
+    return f"95 % interval for {table.estimand}{two}{consensus}"
 
 
 def _csv(table: ComparisonTable) -> str:

@@ -106,7 +106,7 @@ def _aggregate(rows: Sequence[Row], shared: Collection[Sharing]) -> Aggregate:
     first = rows[0]
     has_sd = average.sd == average.sd
     has_shared = (first.study, first.system, first.shots) in shared
-    interval = None if has_shared else _interval(rows)
+    low, high, df = (None, None, None) if has_shared else _limits(rows)
     return Aggregate(
         kind=first.kind,
         study=first.study,
@@ -121,12 +121,23 @@ def _aggregate(rows: Sequence[Row], shared: Collection[Sharing]) -> Aggregate:
         tasks=tuple(row.task for row in rows),
         references=tuple(dict.fromkeys(row.references or "" for row in rows)),
         normalisations=tuple(dict.fromkeys(row.normalisation or "unknown" for row in rows)),
-        low=None if interval is None else percent(interval.low),
-        high=None if interval is None else percent(interval.high),
-        df=None if interval is None else known(interval.df),
+        low=low,
+        high=high,
+        df=df,
         exploratory=any(row.is_exploratory or row.n == 1 for row in rows if row.kind != "run"),
         notes=SHARED_PEOPLE if has_shared else None,
     )
+
+
+def _limits(rows: Sequence[Row]) -> tuple[float | None, float | None, float | None]:
+    """Low, high and degrees of freedom. One task is no average: its own limits stand, which with
+    two people are the guard band's."""
+    if len(rows) == 1 and rows[0].estimand == "new_items":
+        return rows[0].ci_low, rows[0].ci_high, rows[0].df
+    interval = _interval(rows)
+    if interval is None:
+        return None, None, None
+    return percent(interval.low), percent(interval.high), known(interval.df)
 
 
 def _interval(rows: Sequence[Row]) -> AverageInterval | None:

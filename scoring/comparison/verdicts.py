@@ -91,7 +91,7 @@ class CellVerdict(Finding):
 
 @dataclass(frozen=True)
 class AverageVerdict(Finding):
-    """Of the mean of the tasks' differences, a family of its own."""
+    """Of the mean of the tasks' differences; those of one study's people are a family."""
 
     tasks: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -206,28 +206,41 @@ def _averages(
     if len(tasks) < FEWEST_TASKS:
         return
     groups = _grouped(tested, lambda test: tuple(_described(test[0]).values()))
+    families: dict[tuple[str, bool], list[list[Pairing]]] = defaultdict(list)
+    averages: dict[tuple[str, bool], list[AverageDifference]] = defaultdict(list)
     for group in groups.values():
         by_task = {pair.cell.task.slug: (pair, test) for pair, test in group}
         if set(by_task) == set(tasks):
-            yield _average([by_task[task] for task in tasks])
+            pairs = [by_task[task][0] for task in tasks]
+            whose = _whose(pairs[0].cell)
+            families[whose].append(pairs)
+            averages[whose].append(_average(pairs, [by_task[task][1] for task in tasks]))
+    for whose, family in families.items():
+        yield from _of_averages(family, averages[whose])
 
 
-def _average(tested: Sequence[tuple[Pairing, PairedDifference]]) -> AverageVerdict:
-    pairs, margin = [pair for pair, _ in tested], _margin(tested[0][0])
-    test = average_difference([test for _, test in tested])
-    shared = share_people([pair.cell for pair in pairs])
-    if shared:
-        test = AverageDifference(
-            **{**vars(test), **dict.fromkeys(("se", "df", "t", "p", "low", "high"), np.nan)}
+def _average(pairs: Sequence[Pairing], tests: Sequence[PairedDifference]) -> AverageDifference:
+    """Without a test where somebody is in two of the tasks."""
+    average = average_difference(tests)
+    if not share_people([pair.cell for pair in pairs]):
+        return average
+    return replace(average, **dict.fromkeys(("se", "df", "t", "p", "low", "high"), np.nan))
+
+
+def _of_averages(
+    family: Sequence[Sequence[Pairing]], tests: Sequence[AverageDifference]
+) -> Iterable[AverageVerdict]:
+    """The averages of one study's people; the margin is the study's."""
+    margin = _margin(family[0][0])
+    found_each = rule.verdicts(tests, margin=margin / 100)
+    for pairs, test, found in zip(family, tests, found_each, strict=True):
+        yield AverageVerdict(
+            **_described(pairs[0]),
+            **_found(found, test, margin),
+            detectable=_detectable(found, pairs, margin),
+            tasks=tuple(pair.cell.task.slug for pair in pairs),
+            notes=(SHARED_PEOPLE,) if share_people([pair.cell for pair in pairs]) else (),
         )
-    [found] = rule.verdicts([test], margin=margin / 100)
-    return AverageVerdict(
-        **_described(pairs[0]),
-        **_found(found, test, margin),
-        detectable=_detectable(found, pairs, margin),
-        tasks=tuple(pair.cell.task.slug for pair in pairs),
-        notes=(SHARED_PEOPLE,) if shared else (),
-    )
 
 
 def _is_about(verdict: CellVerdict, row: Row) -> bool:

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.core.bootstrap import RESAMPLES, generator, percentile_limits, resample_counts
+from scoring.core.bootstrap import generator, percentile_limits, resample_counts
 from scoring.core.intervals import check_level
 from scoring.core.variance import Floats
+
+# A limit that lies between two items must not depend on the seed.
+RESAMPLES = 10_000
 
 
 @dataclass(frozen=True)

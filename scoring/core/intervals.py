@@ -210,7 +210,7 @@ def _why_none(cell: _Cell) -> str | None:
     """Why there is no interval, if there is none."""
     n, m = cell.y.shape
     if n < 2:
-        return "A single annotator: there is no interval."
+        return "A single annotator or run: there is no interval."
     if cell.estimand == "these_items" and m < 2:
         return "A single item: there is no interval for these items."
     if cell.has_gaps and cell.estimand == "these_items":

@@ -82,7 +82,7 @@ def verdicts(
 ) -> tuple[Verdict, ...]:
     """One for each test, in order. Those that allow a claim (five annotators or more) are one
     family, whose p values Holm adjusts; the direction holds where the adjusted one is at most
-    1 − level. Pass the tests of one comparison together, an average by itself."""
+    1 − level. Pass the tests of one comparison together, and its averages over tasks together."""
     check_level(level)
     directions = [likeliest(test, margin=margin) for test in tests]
     p = [

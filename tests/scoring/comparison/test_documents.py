@@ -187,6 +187,23 @@ def test_tells_what_the_figures_rest_on(name: str) -> None:
     assert f"Inputs 0123456789ab, seed {TABLE.choices.seed}, scorer version" in document.decode()
 
 
+@pytest.mark.parametrize("name", ["latex", "markdown"])
+def test_says_under_every_table_of_scores_what_else_it_rests_on(name: str) -> None:
+    corrected = replace(RUN, task="squad", gold_version=2)
+    table = replace(
+        TABLE,
+        rows=(replace(CELL, ci_method="guard"), PERSON, corrected),
+        task_names={"squad": "SQuAD"},
+        interim=("pilot_1",),
+    )
+    text = FORMATS[name].write(table).decode().replace("\\", "")
+    scores = text.split("S1 in percent")[1:]
+    assert len(scores) == len([t for t in paper_tables(table) if "S1 in percent" in str(t.note)])
+    for part in scores:
+        assert "gold version 1 (sst2); 2 (SQuAD). Interim, not closed: pilot" in part[:400]
+    assert any("of two people the guard band" in part[:200] for part in scores)
+
+
 def test_writes_a_workbook_even_of_a_text_with_a_control_character() -> None:
     table = ComparisonTable("clues", None, Choices(), (Row(kind="run", system="a\x07b"),))
     book = load_workbook(BytesIO(FORMATS["xlsx"].write(table)))

@@ -16,6 +16,15 @@ def test_takes_the_mean_of_the_task_means_and_both_sds() -> None:
     assert (average.mean, average.sd, average.clues_sd) == (60, 2.5, 5)
 
 
+def test_leaves_one_task_the_interval_that_its_cell_shows() -> None:
+    two = replace(ROW, kind="human", n=2, units=2, m=12, se=5.0, df=1.0, ci_low=9.2, ci_high=99.9)
+    of_new = replace(two, ci_method="guard", estimand="new_items")
+    [average] = aggregates([of_new], ["a"])
+    assert (average.low, average.high, average.exploratory) == (9.2, 99.9, True)
+    [of_these] = aggregates([replace(of_new, estimand="these_items")], ["a"])
+    assert of_these.low is None
+
+
 def test_names_the_policies_that_its_tasks_were_scored_under() -> None:
     rows = [replace(ROW, references="any"), replace(ROW, task="b", references="set")]
     assert aggregates(rows, ["a", "b"])[0].references == ("any", "set")

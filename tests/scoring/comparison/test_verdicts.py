@@ -7,6 +7,7 @@ from annotation.studies.lifecycle import close_study
 from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.comparison.comparing import ComparisonTable, compare
 from scoring.comparison.scope import Scope
+from scoring.core.adjusting import holm
 from scoring.core.averages import average_difference, average_interval
 from scoring.core.comparison import paired_difference
 from scoring.core.intervals import cell_interval
@@ -103,6 +104,18 @@ def test_says_of_the_average_what_the_core_says() -> None:
     assert not mean.exploratory
     [consensus] = [average for average in table.averages if average.kind == "consensus"]
     assert consensus.low is not None
+
+
+def test_adjusts_the_averages_over_all_that_one_studys_people_are_compared_with() -> None:
+    study = two_tasks()
+    for task in study.benchmark.tasks.all():
+        for wrong in (5, 6):
+            measured.run(task, system=f"System {wrong}", wrong=wrong)
+    averages = table_of(study).verdicts.averages
+    assert [verdict.family for verdict in averages] == [3, 3, 3]
+    expected = holm([verdict.p for verdict in averages])
+    assert [verdict.p_holm for verdict in averages] == pytest.approx(expected.tolist())
+    assert any(verdict.p != verdict.p_holm for verdict in averages)
 
 
 def test_gives_no_interval_where_tasks_share_people() -> None:

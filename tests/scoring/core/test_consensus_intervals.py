@@ -70,6 +70,14 @@ def test_of_several_tasks_leaves_the_most_that_could_be_hidden(contexts: list[in
     assert 1 - found.low == pytest.approx(-hidden.fun, abs=1e-6)
 
 
+@pytest.mark.parametrize(("right", "contexts"), [(12, 16), (13, 16), (30, 34), (170, 210)])
+def test_has_the_limits_that_all_possible_samples_have(right: int, contexts: int) -> None:
+    y = np.r_[np.ones(right), np.zeros(contexts - right)]
+    found = consensus_interval([(y, range(contexts))])
+    exact = stats.binom(contexts, right / contexts).ppf([0.025, 0.975]) / contexts
+    assert (found.low, found.high) == pytest.approx(exact, abs=1e-9)
+
+
 @pytest.mark.parametrize("truth", [0.9, 0.97, 0.995])
 def test_holds_the_truth_near_the_top(truth: float) -> None:
     chance = np.random.default_rng(7)
