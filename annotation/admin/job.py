@@ -1,17 +1,22 @@
 """Jobs: the state of long work, and a way to stop it."""
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.access.requests import HtmxRequest
 from annotation.access.rights import Right, is_all_powerful
 from annotation.admin.pages import Page, ViewOnlyAdmin, show_page, to_row
-from annotation.models import Benchmark, Job
+from annotation.models import Benchmark, Job, JobState
+
+# A worker with nothing else to do takes a job within seconds.
+SOON = timedelta(seconds=30)
 
 
 def kind_in_words(job: Job) -> str:
@@ -26,7 +31,14 @@ def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job)
     title = _("Job %(number)d: %(kind)s") % {"number": job.pk, "kind": kind_in_words(job)}
     imported = Benchmark.objects.filter(name=job.result.get("benchmark", "")).first()
     return show_page(
-        model_admin, request, template, original=job, title=title, job=job, imported=imported
+        model_admin,
+        request,
+        template,
+        original=job,
+        title=title,
+        job=job,
+        imported=imported,
+        is_left_lying=job.state == JobState.QUEUED and timezone.now() > job.created_at + SOON,
     )
 
 

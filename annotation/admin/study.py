@@ -31,7 +31,7 @@ from annotation.studies.monitoring import study_figures
 from annotation.studies.tabs import study_frame
 
 # What can still change once a study has started.
-NEVER_FROZEN = frozenset({"contact", "platform_fee"})
+NEVER_FROZEN = frozenset({"contact", "platform_fee", "expected_seconds"})
 # So many characters of a setting are kept in the log.
 LOGGED = 120
 
@@ -90,6 +90,7 @@ class StudyAdmin(OwnedAdmin[Study]):
                     ("hourly_rate", "currency", "platform_fee"),
                     ("reading_cap_s", "item_cap_s", "reveal_cap_s"),
                     ("lease_minutes", "expire_hours", "idle_after_s"),
+                    "expected_seconds",
                 ],
                 "description": _(
                     "Time is paid by the server's clock, up to a cap for each page, so breaks are "

@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -101,6 +102,7 @@ def change_state(name: str) -> Callable[..., HttpResponse]:
             title=f"{change.button}: {study}",
             sentences=[change.question, _at_work(working)],
             button=change.button,
+            back="" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug]),
         )
 
     return page

@@ -3,6 +3,7 @@
 import secrets
 from datetime import datetime, timedelta
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -29,6 +30,10 @@ class StudyState(models.TextChoices):
 class DropUnit(models.TextChoices):
     POINTS = "points", _("points")
     SDS = "sds", _("standard deviations")
+
+
+# Expected for one example.
+LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
 
 class Study(models.Model):
@@ -77,10 +82,16 @@ class Study(models.Model):
         help_text=_("What the channel takes on top of the pay, in percent."),
     )
 
-    # What a researcher expects who knows better than what others took on the same tasks; nobody is
-    # paid by it.
+    # What a researcher expects who knows better than what others took on the same tasks.
     expected_seconds = models.FloatField(
-        _("expected seconds per example"), null=True, blank=True, editable=False
+        _("expected seconds per example"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(LEAST_SECONDS), MaxValueValidator(MOST_SECONDS)],
+        help_text=_(
+            "All that is paid in seconds, reading too, over the number of examples. Estimates of "
+            "time and money go by it; leave it empty for what is usual. Nobody is paid by it."
+        ),
     )
 
     min_training_score = models.FloatField(

@@ -9,14 +9,13 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study, Task
+from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.batching import PossibleBatch, possible_batches
 from annotation.work.estimating import expected_seconds
 
 FEW, ZERO = "few", "zero"
 # Below five people a comparison is exploratory.
 USUAL_PEOPLE = 5
-# For one example.
-LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
 
 def cell_key(task: Task, shots: int) -> str:
@@ -64,7 +63,10 @@ class BuilderForm(forms.Form):
         label=_("Seconds for one example"),
         min_value=LEAST_SECONDS,
         max_value=MOST_SECONDS,
-        help_text=_("Used only to estimate time and cost."),
+        help_text=_(
+            "All that is paid in seconds, reading too, over the number of examples. Only estimates "
+            "go by it. Kept with the batches that you add; later it is changed in the settings."
+        ),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import median
 
-from django.db.models import Avg, Count
+from django.db.models import Count, Sum
 
-from annotation.models import Assignment, Batch, ItemSet, Judgement, Study, Task
+from annotation.models import Assignment, Batch, ItemSet, Study, Task
 from annotation.models.frozen import BatchContent
 from annotation.work.paying import earned
 
@@ -68,12 +68,15 @@ def expected_seconds(study: Study, tasks: Iterable[Task]) -> float:
 
 
 def usual_seconds(tasks: Iterable[Task]) -> int:
-    """How long people have taken on average for one example of these tasks."""
-    by_people = Judgement.objects.filter(
-        example__task__in=list(tasks), assignment__annotator__channel__is_simulated=False
+    """How long people have been paid for on average for one example of these tasks, with all that
+    belongs to it."""
+    people = Assignment.objects.of_people().filter(batch__task__in=list(tasks))
+    found = people.annotate(answered=Count("judgements")).aggregate(
+        paid_ms=Sum("paid_ms"), answers=Sum("answered")
     )
-    average = by_people.aggregate(ms=Avg("paid_ms"))["ms"]
-    return round(average / 1000) or 1 if average is not None else ASSUMED_SECONDS
+    if not found["answers"]:
+        return ASSUMED_SECONDS
+    return round(found["paid_ms"] / 1000 / found["answers"]) or 1
 
 
 @dataclass(frozen=True)

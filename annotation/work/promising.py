@@ -155,8 +155,8 @@ def _caps(
     }
     if any(content.training for content in contents):
         sentence = _(
-            "At most %(item)s are paid for one example, %(reading)s for reading what to do, and "
-            "%(reveal)s for looking at one right answer."
+            "At most %(item)s are paid for one example, %(reading)s for reading what to do and "
+            "again before the test, and %(reveal)s for looking at one right answer."
         )
     else:
         sentence = _(

@@ -224,7 +224,7 @@ def _average(pairs: Sequence[Pairing], tests: Sequence[PairedDifference]) -> Ave
     average = average_difference(tests)
     if not share_people([pair.cell for pair in pairs]):
         return average
-    return replace(average, **dict.fromkeys(("se", "df", "t", "p", "low", "high"), np.nan))
+    return replace(average, se=nan, df=nan, t=nan, p=nan, low=nan, high=nan)
 
 
 def _of_averages(

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Batch, Item, Study, Task
+from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.batching import PossibleBatch, add_batches, expect_seconds, missing
-from annotation.studies.forms import LEAST_SECONDS, MOST_SECONDS
 from annotation.work.estimating import Estimate, estimate, usual_seconds
 from annotation.work.paying import CENT
 from scoring.planning.assumptions import MOST_ITEMS, Assumptions

@@ -145,7 +145,7 @@ def pay(facts: Facts) -> Section:
     if not earned.assignments:
         return Section(PAY, paragraph(lines))
     due = [
-        f"In all {money(earned.total, currency)} were due for {earned.paid_hours:.1f} paid hours "
+        f"In all {money(earned.total, currency)} were due for {_paid_time(earned.paid_hours)} "
         f"of {counted(earned.assignments, 'ended assignment')}.",
         _with_fee(facts),
         _completed(facts),
@@ -153,6 +153,10 @@ def pay(facts: Facts) -> Section:
         _unpaid(facts),
     ]
     return Section(PAY, (*paragraph(lines), *paragraph(due)))
+
+
+def _paid_time(hours: float) -> str:
+    return f"{hours:.1f} paid hours" if hours >= 1 else f"{60 * hours:.1f} paid minutes"
 
 
 def _with_fee(facts: Facts) -> str:

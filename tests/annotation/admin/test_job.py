@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 from django.contrib.messages import get_messages
 from django.test import Client
@@ -25,6 +27,17 @@ def test_shows_how_far_a_job_is(admin_client: Client, job: Job) -> None:
     assert "3 / 10" in page
     assert "Reading SST-2" in page
     assert "import benchmark" in page
+
+
+@pytest.mark.parametrize(("seconds", "is_left_lying"), [(10, False), (60, True)])
+def test_says_that_no_worker_takes_it(
+    admin_client: Client, job: Job, seconds: int, is_left_lying: bool
+) -> None:
+    Job.objects.update(state="queued", created_at=timezone.now() - timedelta(seconds=seconds))
+    page = admin_client.get(address(job)).content.decode()
+    assert ("No worker has taken it yet" in page) == is_left_lying
+    Job.objects.update(state="running")
+    assert "No worker" not in admin_client.get(address(job)).content.decode()
 
 
 def test_gives_htmx_the_progress_alone(admin_client: Client, job: Job) -> None:

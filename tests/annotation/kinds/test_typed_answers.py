@@ -213,7 +213,7 @@ def test_scores_people_after_the_normalisation_and_names_it(
     (cell,) = [row for row in table.rows if row.kind == "human"]
     assert cell.mean == pytest.approx(100 * expected)
     assert as_plain(cell)["normalisation"] == normalisation
-    assert f"references any, normalisation {normalisation}." in table.provenance
+    assert f"references any, normalisation {normalisation}, gold version 1." in table.provenance
 
 
 def test_recomputes_a_kept_table_when_the_normalisation_changes(tmp_path: Path) -> None:

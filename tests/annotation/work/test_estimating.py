@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.models import Study, Task
+from annotation.models import Assignment, Study, Task
 from annotation.models.errors import Frozen
 from annotation.models.frozen import batch_content
 from annotation.studies.batching import expect_seconds
@@ -67,6 +67,8 @@ def test_takes_the_seconds_that_people_have_needed() -> None:
     assert usual_seconds([batch.task]) == ASSUMED_SECONDS
     make.worked_through(batch)  # ten seconds per answer
     assert usual_seconds([batch.task]) == 10
+    Assignment.objects.update(paid_ms=3 * 25_000)  # with reading what to do, say
+    assert usual_seconds([batch.task]) == 25
 
 
 def test_takes_the_seconds_that_the_researcher_expects(study: Study, task: Task) -> None:

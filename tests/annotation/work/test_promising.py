@@ -82,7 +82,8 @@ def test_says_the_caps_in_plain_words() -> None:
         training=2, tests=3, item_cap_s=180, reading_cap_s=300, reveal_cap_s=90, hourly_rate=12
     )
     assert said(batch)["What is paid at most"] == (
-        "At most 3 minutes are paid for one example, 5 minutes for reading what to do, and "
+        "At most 3 minutes are paid for one example, 5 minutes for reading what to do and again "
+        "before the test, and "
         "1 minute 30 seconds for looking at one right answer. "
         "Time beyond that counts as a pause, and is not paid. "
         "If every page took that long, it would be 28 minutes in all. "

@@ -172,7 +172,10 @@ def test_gives_one_annotator_neither_sd_nor_interval(people: np.ndarray) -> None
         cell = cell_interval(people[:1], estimand=estimand)
         assert cell.mean == people[0].mean()
         assert np.isnan([cell.sd, cell.low, cell.high, cell.se, cell.df]).all()
-        assert (cell.method, cell.notes) == ("none", ("A single annotator or run: there is no interval.",))
+        assert (cell.method, cell.notes) == (
+            "none",
+            ("A single annotator or run: there is no interval.",),
+        )
     assert guard_band(people[:1]).method == "none"
 
 

@@ -194,6 +194,22 @@ def test_keeps_the_time_that_is_expected(admin_client: Client, study: Study, tas
     assert "At 45 seconds per example" in start
 
 
+def test_takes_other_seconds_in_the_settings_even_while_people_work(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    make.batch(study, task, zero_shot=True)
+    make.start_study(study, at=make.NOON)
+    settings = reverse("admin:annotation_study_change", args=[study.pk])
+    form = admin_client.get(settings).context["adminform"].form
+    assert {"contact", "platform_fee", "expected_seconds"} == set(form.fields)
+    codes = {"outcome_rules-TOTAL_FORMS": 0, "outcome_rules-INITIAL_FORMS": 0}
+    for seconds, status in [("0", 200), ("90", 302)]:
+        given = {"contact": "a@example.org", "platform_fee": 0, "expected_seconds": seconds}
+        assert admin_client.post(settings, given | codes).status_code == status
+    study.refresh_from_db()
+    assert study.expected_seconds == 90
+
+
 def test_expects_what_is_usual_where_nothing_else_was_said(
     admin_client: Client, study: Study, task: Task
 ) -> None:

@@ -385,9 +385,10 @@ def test_counts_exclusions_and_those_made_when_scores_could_be_seen(told: Told) 
 
 def test_counts_what_was_due(told: Told) -> None:
     due = [p.amount for p in told.people if p.outcome and p.amount is not None]
-    hours = sum(p.paid_ms for p in told.people if p.outcome) / 3_600_000
+    minutes = sum(p.paid_ms for p in told.people if p.outcome) / 60_000
+    assert minutes < 60
     assert (
-        f"In all {sum(due):,.2f} USD were due for {hours:.1f} paid hours of {len(due)} ended"
+        f"In all {sum(due):,.2f} USD were due for {minutes:.1f} paid minutes of {len(due)} ended"
         in told.section("Pay")
     )
     fee = told.study.platform_fee
