@@ -50,11 +50,11 @@ class Row:
     without_high: float | None = None
     flagged: int | None = None
     notes: str | None = None
-    parameters: str = ""
-    source: str = ""
     # Beside the interval of a small group, which it holds.
     guard_low: float | None = None
     guard_high: float | None = None
+    parameters: str = ""
+    source: str = ""
     single: bool = False  # one person, not a cell
     # What the interval is over: annotators, a system's splits, episodes.
     units: int | None = None
@@ -266,6 +266,18 @@ COLUMNS = (
         _("Notes"),
         _("Why there is no interval, or what limits it, in words."),
         is_number=False,
+    ),
+    Column(
+        "guard_low",
+        _("Guard band, low"),
+        _("Of three or four people: lower limit of the guard band, in percent. It is read alone."),
+        digits=1,
+    ),
+    Column(
+        "guard_high",
+        _("Guard band, high"),
+        _("Of three or four people: upper limit of the guard band, in percent. It is read alone."),
+        digits=1,
     ),
 )
 BY_KEY = {column.key: column for column in COLUMNS}

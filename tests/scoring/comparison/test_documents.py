@@ -95,7 +95,7 @@ def test_names_the_agreed_columns_in_their_order() -> None:
     names = (
         "kind study system method task shots split mean sd n m ci_low ci_high ci_method estimand "
         "references gold_version coverage median_item_s normalisation "
-        "shot_sets without_low without_high flagged notes"
+        "shot_sets without_low without_high flagged notes guard_low guard_high"
     )
     assert " ".join(KEYS) == names
 

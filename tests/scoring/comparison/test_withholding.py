@@ -133,7 +133,7 @@ def test_the_page_links_only_to_what_its_reader_may_open(
 def test_the_json_has_no_hidden_figures(batch: Batch, viewer: Client) -> None:
     address = f"/studies/{batch.study.slug}/comparison/export/json/"
     rows = json.loads(viewer.get(address).content)["rows"]
-    assert not {"released_mean", "released_sd", "guard_low", "units"} & set(rows[0])
+    assert not {"released_mean", "released_sd", "units"} & set(rows[0])
 
 
 def test_nothing_of_tests_or_of_single_persons_is_left(batch: Batch) -> None:
