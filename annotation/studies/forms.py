@@ -64,8 +64,8 @@ class BuilderForm(forms.Form):
         min_value=LEAST_SECONDS,
         max_value=MOST_SECONDS,
         help_text=_(
-            "All that is paid in seconds, reading too, over the number of examples. Only estimates "
-            "go by it. Kept with the batches that you add; later it is changed in the settings."
+            "With reading what to do, spread over the examples. Only estimates go by it; once "
+            "there are batches it is changed in the settings."
         ),
     )
 
