@@ -130,7 +130,7 @@ def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
         "study": study,
         "rights": rights_in(user, study),
         "tabs": _ways(user, study, tab),
-        "changes": _changes(study) if lets_in(user, study, Right.SET_UP, permission=CHANGE) else [],
+        "state_changes": _state_changes(user, study),
     }
 
 
@@ -142,8 +142,11 @@ def _ways(user: Any, study: Study, here: str) -> list[Way]:
     ]
 
 
-def _changes(study: Study) -> list[tuple[str, str]]:
-    """How the state of one that has started can be changed: what that is called, and its page."""
+def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
+    """How the state of one that has started can be changed, by whoever may: what that is called,
+    and its page."""
+    if not lets_in(user, study, Right.SET_UP, permission=CHANGE):
+        return []
     names = {
         StudyState.OPEN: [("pause", _("Pause…")), ("close", _("Close…"))],
         StudyState.PAUSED: [("resume", _("Resume…")), ("close", _("Close…"))],

@@ -206,17 +206,16 @@ def _averages(
     if len(tasks) < FEWEST_TASKS:
         return
     groups = _grouped(tested, lambda test: tuple(_described(test[0]).values()))
-    families: dict[tuple[str, bool], list[list[Pairing]]] = defaultdict(list)
-    averages: dict[tuple[str, bool], list[AverageDifference]] = defaultdict(list)
+    families: dict[tuple[str, bool], list[tuple[list[Pairing], AverageDifference]]]
+    families = defaultdict(list)
     for group in groups.values():
         by_task = {pair.cell.task.slug: (pair, test) for pair, test in group}
         if set(by_task) == set(tasks):
             pairs = [by_task[task][0] for task in tasks]
-            whose = _whose(pairs[0].cell)
-            families[whose].append(pairs)
-            averages[whose].append(_average(pairs, [by_task[task][1] for task in tasks]))
-    for whose, family in families.items():
-        yield from _of_averages(family, averages[whose])
+            average = _average(pairs, [by_task[task][1] for task in tasks])
+            families[_whose(pairs[0].cell)].append((pairs, average))
+    for family in families.values():
+        yield from _of_averages(family)
 
 
 def _average(pairs: Sequence[Pairing], tests: Sequence[PairedDifference]) -> AverageDifference:
@@ -228,12 +227,12 @@ def _average(pairs: Sequence[Pairing], tests: Sequence[PairedDifference]) -> Ave
 
 
 def _of_averages(
-    family: Sequence[Sequence[Pairing]], tests: Sequence[AverageDifference]
+    family: Sequence[tuple[Sequence[Pairing], AverageDifference]],
 ) -> Iterable[AverageVerdict]:
     """The averages of one study's people; the margin is the study's."""
-    margin = _margin(family[0][0])
-    found_each = rule.verdicts(tests, margin=margin / 100)
-    for pairs, test, found in zip(family, tests, found_each, strict=True):
+    margin = _margin(family[0][0][0])
+    found_each = rule.verdicts([test for _, test in family], margin=margin / 100)
+    for (pairs, test), found in zip(family, found_each, strict=True):
         yield AverageVerdict(
             **_described(pairs[0]),
             **_found(found, test, margin),
