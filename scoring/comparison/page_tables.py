@@ -20,7 +20,7 @@ WHERE = ("study", "simulated", "task", "shots")
 USUAL: dict[str, tuple[str, ...]] = {
     "tests": ("system", "difference", "outcome", "p_holm"),
     "systems": ("first", "system", "difference", "outcome", "p_holm"),
-    "average-tests": ("system", "difference", "outcome", "p"),
+    "average-tests": ("system", "difference", "outcome", "p_holm"),
     "gains": ("annotators", "total", "low", "high"),
     "changes": ("other_shots", "difference", "p_holm"),
     "uncertainty": ("mean", "sd", "n", "m", "new_items_low", "new_items_high"),
