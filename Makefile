@@ -12,6 +12,8 @@ SPHINX := -m sphinx -W --keep-going --quiet
 # What people are scored, paid and sent away by.
 MODULE := $(wildcard scoring/core/[a-z]*.py) \
 	$(patsubst %,annotation/work/%.py,joining places judging qualifying paying finishing)
+# Rooms of pages that are in English alone.
+RESEARCHERS := $(patsubst %,annotation/%,admin payments people prolific studies)
 MINUTES := 30
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -110,9 +112,10 @@ lock: $(DEV_INSTALLED)
 		--no-annotate --custom-compile-command "make lock" \
 		--output-file requirements.lock requirements.txt
 
-# After a change of texts; needs gettext. Both catalogues are committed.
+# After a change of the annotators' texts; needs gettext. Both catalogues are committed.
 messages: $(INSTALLED)
-	$(PY) manage.py makemessages --locale de --ignore $(VENV) --ignore tests --add-location file
+	$(PY) manage.py makemessages --locale de --no-obsolete --add-location file \
+		$(addprefix --ignore ,$(VENV) tests scoring $(RESEARCHERS))
 	$(PY) manage.py compilemessages --locale de --ignore $(VENV)
 
 $(INSTALLED): $(VENV)/made

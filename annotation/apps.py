@@ -2,12 +2,11 @@ from importlib import import_module
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate
-from django.utils.translation import gettext_lazy as _
 
 
 class AnnotationConfig(AppConfig):
     name = "annotation"
-    verbose_name = _("Annotation")
+    verbose_name = "Annotation"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -6,16 +6,15 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import AdminConfig
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 
 # What everybody uses who runs studies, by the names of the models.
 GROUPS = (
-    ("studies", _("Run a study"), ("study", "batch", "channel")),
-    ("benchmarks", _("Measure with a benchmark"), ("benchmark", "task", "itemset", "example")),
-    ("people", _("Look at people's work"), ("assignment", "annotator", "judgement", "comment")),
+    ("studies", "Run a study", ("study", "batch", "channel")),
+    ("benchmarks", "Measure with a benchmark", ("benchmark", "task", "itemset", "example")),
+    ("people", "Look at people's work", ("assignment", "annotator", "judgement", "comment")),
     (
         "systems",
-        _("Compare with systems"),
+        "Compare with systems",
         ("run", "reportedscore", "boarddecision", "leaderboard"),
     ),
 )
@@ -24,7 +23,7 @@ GROUPS = (
 class ResearchersSite(AdminSite):
     site_header = "Baseliner"
     site_title = "Baseliner"
-    index_title = _("Set up")
+    index_title = "Set up"
     site_url = "/"
 
     def get_app_list(
@@ -41,7 +40,7 @@ class ResearchersSite(AdminSite):
         ]
         user = request.user
         if user.is_active and getattr(user, "is_superuser", False):
-            groups.append(self._group("rest", _("Keep the installation"), list(models.values())))
+            groups.append(self._group("rest", "Keep the installation", list(models.values())))
         return [group for group in groups if group["models"]]
 
     def _group(self, label: str, name: Any, models: list[dict[str, Any]]) -> dict[str, Any]:

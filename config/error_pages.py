@@ -13,18 +13,16 @@ from django.http import (
     JsonResponse,
 )
 from django.urls import resolve
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 API = "/api/"
-NOWHERE = gettext_lazy("There is nothing at this address.")
+NOWHERE = "There is nothing at this address."
 SENTENCES = {
-    400: gettext_lazy("The request cannot be read."),
-    403: gettext_lazy("This needs a token, or a page that was just loaded."),
+    400: "The request cannot be read.",
+    403: "This needs a token, or a page that was just loaded.",
     404: NOWHERE,
-    500: gettext_lazy("Something failed here, and was noted. Try again later."),
+    500: "Something failed here, and was noted. Try again later.",
 }
 
 
@@ -57,4 +55,4 @@ def nothing_in_the_api(request: HttpRequest) -> HttpResponse:
         return JsonResponse({"detail": NOWHERE}, status=404)
     if request.method in ("GET", "HEAD"):
         return HttpResponseRedirect(request.get_full_path(force_append_slash=True))
-    return JsonResponse({"detail": _("This address ends in a slash: add it.")}, status=404)
+    return JsonResponse({"detail": "This address ends in a slash: add it."}, status=404)

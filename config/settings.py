@@ -76,7 +76,7 @@ MIDDLEWARE = [
     "config.error_pages.tell_programs",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "config.languages.AnnotatorsLanguage",
     "config.guessing.slow_guessing",
     "django.middleware.common.CommonMiddleware",
     "config.nul.refuse_nul",

@@ -1,11 +1,10 @@
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
-from django.utils.translation import gettext_lazy as _
 
 
 class ScoringConfig(AppConfig):
     name = "scoring"
-    verbose_name = _("Scoring")
+    verbose_name = "Scoring"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -2,7 +2,6 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.access.rights import Right, Thing, is_all_powerful, may, members, role_in
@@ -14,7 +13,7 @@ def find_user(name: str) -> User:
     """Raises BadInput for somebody who has no account."""
     user = User.objects.filter(username=name, is_active=True).first()
     if user is None:
-        raise BadInput(_("Nobody signs in here as “%(name)s”: check the name.") % {"name": name})
+        raise BadInput("Nobody signs in here as “%(name)s”: check the name." % {"name": name})
     return user
 
 
@@ -34,7 +33,7 @@ def check_may_import(name: str, user: User) -> None:
     benchmark = Benchmark.objects.filter(name=name).first()
     if benchmark is not None and not may(user, benchmark, Right.SET_UP):
         raise Refusal(
-            _("“%(name)s” is somebody else's benchmark: choose another name.") % {"name": name}
+            "“%(name)s” is somebody else's benchmark: choose another name." % {"name": name}
         )
 
 
@@ -71,7 +70,7 @@ def _keep_an_owner(thing: Thing, user: User, role: str | None, *, by: User) -> N
     others = members(thing).filter(role=MemberRole.OWNER).exclude(user=user)
     is_owner = role_in(user, thing) == MemberRole.OWNER
     if is_owner and role != MemberRole.OWNER and not others and not is_all_powerful(by):
-        raise Refusal(_("Somebody has to own it: make another member an owner first."))
+        raise Refusal("Somebody has to own it: make another member an owner first.")
 
 
 def _record(thing: Thing, user: User, before: str | None, after: str | None, *, by: User) -> None:

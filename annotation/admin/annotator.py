@@ -9,8 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django_stubs_ext import WithAnnotations
 
 from annotation.access.requests import ResearcherRequest
@@ -29,7 +27,7 @@ def erase_page(
             request,
             annotator,
             lambda: erase_annotator(annotator, at=timezone.now(), by=request.user),
-            done=_("The identity of %(who)s has been erased.") % {"who": annotator},
+            done="The identity of %(who)s has been erased." % {"who": annotator},
         )
         return to_row(annotator)
     return show_page(
@@ -37,17 +35,17 @@ def erase_page(
         request,
         CONFIRM,
         original=annotator,
-        title=_("Erase the identity of %(who)s") % {"who": annotator},
+        title="Erase the identity of %(who)s" % {"who": annotator},
         sentences=[
-            _(
+            (
                 "The external id, the submission ids, the invitations, the reported problems and "
                 "the comments are deleted for good."
             ),
-            _("Pay first: afterwards nobody can tell who is owed what."),
-            _("Unfinished work ends as withdrawn. Answers stay under the pseudonym."),
-            _("A keyed hash stays, so that the same person never works on a task twice."),
+            "Pay first: afterwards nobody can tell who is owed what.",
+            "Unfinished work ends as withdrawn. Answers stay under the pseudonym.",
+            "A keyed hash stays, so that the same person never works on a task twice.",
         ],
-        button=_("Erase"),
+        button="Erase",
     )
 
 
@@ -104,15 +102,15 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
         context["may_erase"] = self.allows(request, context["original"], Right.ERASE)
         return super().render_change_form(request, context, *args, **kwargs)
 
-    @admin.display(description=gettext_lazy("External id"))
+    @admin.display(description="External id")
     def shown_id(self, annotator: "WithAnnotations[Annotator, Counts]") -> str:
         return annotator.external_id if annotator.is_named else "–"
 
-    @admin.display(description=gettext_lazy("Assignments"), ordering="assignment_count")
+    @admin.display(description="Assignments", ordering="assignment_count")
     def assignment_count(self, annotator: "WithAnnotations[Annotator, Counts]") -> int:
         return annotator.assignment_count
 
-    @admin.display(description=gettext_lazy("Assignments"))
+    @admin.display(description="Assignments")
     def assignment_link(self, annotator: "WithAnnotations[Annotator, Counts]") -> str:
         address = reverse("admin:annotation_assignment_changelist")
         count = annotator.assignment_count

@@ -8,8 +8,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django_stubs_ext import WithAnnotations
 
 from annotation.access.rights import Right, studies
@@ -19,11 +17,11 @@ from annotation.models import Assignment
 
 
 class ExcludedFilter(admin.SimpleListFilter):
-    title = gettext_lazy("excluded")
+    title = "excluded"
     parameter_name = "excluded"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("Yes")), ("no", _("No"))]
+        return [("yes", "Yes"), ("no", "No")]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Assignment]
@@ -34,12 +32,12 @@ class ExcludedFilter(admin.SimpleListFilter):
 
 
 class OutcomeFilter(admin.SimpleListFilter):
-    title = gettext_lazy("outcome")
+    title = "outcome"
     parameter_name = "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         choices = Assignment._meta.get_field("outcome").choices or []
-        return [("none", _("still at work")), *((v, label) for v, label in choices if v)]
+        return [("none", "still at work"), *((v, label) for v, label in choices if v)]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Assignment]
@@ -90,15 +88,15 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
     fieldsets = [
         (None, {"fields": ["annotator", "study", "batch", "submission_shown", "order_seed"]}),
         (
-            gettext_lazy("Where it stands"),
+            "Where it stands",
             {"fields": ["state", "step", "outcome", "excluded_as", "resume_renewed_at"]},
         ),
         (
-            gettext_lazy("Training"),
+            "Training",
             {"fields": ["training", "decision"]},
         ),
         (
-            gettext_lazy("Time and pay"),
+            "Time and pay",
             {
                 "fields": [
                     ("joined_at", "consented_at"),
@@ -108,7 +106,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
                 ]
             },
         ),
-        (gettext_lazy("Answers"), {"fields": ["judgement_link"]}),
+        ("Answers", {"fields": ["judgement_link"]}),
     ]
     readonly_fields = (
         "submission_shown",
@@ -140,50 +138,50 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             found |= self.own(request, queryset, Right.IDS).filter(ids)
         return found, twice
 
-    @admin.display(description=gettext_lazy("Submission id"))
+    @admin.display(description="Submission id")
     def submission_shown(self, assignment: "WithAnnotations[Assignment, Shown]") -> str:
         return assignment.submission_id if assignment.shows_ids else "–"
 
-    @admin.display(description=gettext_lazy("Amount"))
+    @admin.display(description="Amount")
     def due(self, assignment: "WithAnnotations[Assignment, Shown]") -> Decimal | str:
         known = assignment.shows_pay and assignment.amount is not None
         return (assignment.amount if known else None) or "–"
 
-    @admin.display(description=gettext_lazy("Batch"))
+    @admin.display(description="Batch")
     def batch_label(self, assignment: Assignment) -> str:
         return str(assignment.batch)
 
-    @admin.display(description=gettext_lazy("Stands"), ordering="outcome")
+    @admin.display(description="Stands", ordering="outcome")
     def stands(self, assignment: Assignment) -> str:
         return assignment.get_outcome_display() or assignment.get_state_display()
 
-    @admin.display(description=gettext_lazy("Training S1"), ordering="training_score")
+    @admin.display(description="Training S1", ordering="training_score")
     def training(self, assignment: Assignment) -> str:
         score = assignment.training_score
         return "–" if score is None else f"{score:.1f} %"
 
-    @admin.display(description=gettext_lazy("Excluded"), boolean=True)
+    @admin.display(description="Excluded", boolean=True)
     def is_excluded(self, assignment: Assignment) -> bool:
         return hasattr(assignment, "exclusion")
 
-    @admin.display(description=gettext_lazy("Exclusion"))
+    @admin.display(description="Exclusion")
     def excluded_as(self, assignment: Assignment) -> str:
         exclusion = getattr(assignment, "exclusion", None)
-        return exclusion.reason if exclusion else _("not excluded")
+        return exclusion.reason if exclusion else "not excluded"
 
-    @admin.display(description=gettext_lazy("Decision"))
+    @admin.display(description="Decision")
     def decision(self, assignment: Assignment) -> str:
         return decision_sentence(assignment.screening)
 
-    @admin.display(description=gettext_lazy("Paid time"))
+    @admin.display(description="Paid time")
     def paid_minutes(self, assignment: Assignment) -> str:
-        return _("%(minutes).1f minutes") % {"minutes": assignment.paid_ms / 60_000}
+        return "%(minutes).1f minutes" % {"minutes": assignment.paid_ms / 60_000}
 
-    @admin.display(description=gettext_lazy("of which reading gold"))
+    @admin.display(description="of which reading gold")
     def reveal_minutes(self, assignment: Assignment) -> str:
-        return _("%(minutes).1f minutes") % {"minutes": assignment.reveal_ms / 60_000}
+        return "%(minutes).1f minutes" % {"minutes": assignment.reveal_ms / 60_000}
 
-    @admin.display(description=gettext_lazy("Judgements"))
+    @admin.display(description="Judgements")
     def judgement_link(self, assignment: Assignment) -> str:
         address = reverse("admin:annotation_judgement_changelist")
         count = assignment.judgements.count()
@@ -193,14 +191,14 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
 def decision_sentence(screening: dict[str, Any]) -> str:
     """The stored basis of a screening, in words."""
     if not screening:
-        return _("not decided")
-    score = _("%(score).1f %%") % {"score": screening["score"]}
-    parts = [_("passed with") if screening["passed"] else _("screened out with"), score]
+        return "not decided"
+    score = "%(score).1f %%" % {"score": screening["score"]}
+    parts = ["passed with" if screening["passed"] else "screened out with", score]
     if screening["floor"] is not None:
-        parts.append(_("(floor %(floor)g %%)") % {"floor": screening["floor"]})
+        parts.append("(floor %(floor)g %%)" % {"floor": screening["floor"]})
     if screening["lowest_allowed"] is not None:
         parts.append(
-            _("(lowest allowed %(lowest).1f %%, group of %(size)d with mean %(mean).1f %%)")
+            "(lowest allowed %(lowest).1f %%, group of %(size)d with mean %(mean).1f %%)"
             % {
                 "lowest": screening["lowest_allowed"],
                 "size": screening["group_size"],

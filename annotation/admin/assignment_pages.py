@@ -3,7 +3,6 @@
 from django.contrib import admin, messages
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation.access.links import resume_link
 from annotation.access.requests import ResearcherRequest
@@ -27,7 +26,7 @@ def exclude_page(
             request,
             assignment,
             lambda: exclude(assignment, reason=reason, author=request.user),
-            done=_("The assignment of %(who)s is excluded.") % {"who": assignment.annotator},
+            done="The assignment of %(who)s is excluded." % {"who": assignment.annotator},
         )
         return to_row(assignment)
     return show_page(
@@ -35,14 +34,14 @@ def exclude_page(
         request,
         CONFIRM,
         original=assignment,
-        title=_("Exclude the assignment of %(who)s") % {"who": assignment.annotator},
+        title="Exclude the assignment of %(who)s" % {"who": assignment.annotator},
         sentences=[
-            _("Its answers will count only in the tables “with excluded”."),
-            _("Outcome, completion code and pay stay as they are."),
-            _("Unless the study is closed, its place opens for somebody else."),
+            "Its answers will count only in the tables “with excluded”.",
+            "Outcome, completion code and pay stay as they are.",
+            "Unless the study is closed, its place opens for somebody else.",
         ],
         form=form,
-        button=_("Exclude"),
+        button="Exclude",
     )
 
 
@@ -57,7 +56,7 @@ def lift_page(
             request,
             assignment,
             lambda: lift_exclusion(assignment, by=request.user),
-            done=_("The exclusion of %(who)s is lifted.") % {"who": assignment.annotator},
+            done="The exclusion of %(who)s is lifted." % {"who": assignment.annotator},
         )
         return to_row(assignment)
     return show_page(
@@ -65,9 +64,9 @@ def lift_page(
         request,
         CONFIRM,
         original=assignment,
-        title=_("Lift the exclusion of %(who)s") % {"who": assignment.annotator},
-        sentences=[_("Its answers count again. It needs a place: its old one, or an empty one.")],
-        button=_("Lift the exclusion"),
+        title="Lift the exclusion of %(who)s" % {"who": assignment.annotator},
+        sentences=["Its answers count again. It needs a place: its old one, or an empty one."],
+        button="Lift the exclusion",
     )
 
 
@@ -76,7 +75,7 @@ def renew_page(
 ) -> HttpResponse:
     """The new link is shown once, to be handed out; the log only says that there is one."""
     if request.method == "POST":
-        done = _("The personal link of %(who)s was replaced.") % {"who": assignment.annotator}
+        done = "The personal link of %(who)s was replaced." % {"who": assignment.annotator}
         renewed = attempt(
             model_admin,
             request,
@@ -87,7 +86,7 @@ def renew_page(
         if renewed:
             messages.info(
                 request,
-                _("Hand out this new personal link: %(link)s")
+                "Hand out this new personal link: %(link)s"
                 % {"link": resume_link(request, assignment)},
             )
         return to_row(assignment)
@@ -96,11 +95,11 @@ def renew_page(
         request,
         CONFIRM,
         original=assignment,
-        title=_("A new personal link for %(who)s") % {"who": assignment.annotator},
+        title="A new personal link for %(who)s" % {"who": assignment.annotator},
         sentences=[
-            _("Be sure who asks: whoever has the link works, and ends, as this person."),
-            _("The present personal link ends at once; browsers that are in stay in."),
-            _("It is logged, and exports mark this assignment."),
+            "Be sure who asks: whoever has the link works, and ends, as this person.",
+            "The present personal link ends at once; browsers that are in stay in.",
+            "It is logged, and exports mark this assignment.",
         ],
-        button=_("Make a new personal link"),
+        button="Make a new personal link",
     )

@@ -9,8 +9,7 @@ from django.db import transaction
 from django.db.models import ForeignKey
 from django.forms import ModelChoiceField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
@@ -40,10 +39,10 @@ def more_places(
         request,
         CONFIRM,
         original=batch,
-        title=_("More places in %(batch)s") % {"batch": batch},
-        sentences=[_("Places can be added at any time while the study runs, never taken away.")],
+        title="More places in %(batch)s" % {"batch": batch},
+        sentences=["Places can be added at any time while the study runs, never taken away."],
         form=form,
-        button=_("Save"),
+        button="Save",
         back=row_url(batch.study),
     )
 
@@ -64,7 +63,7 @@ class BatchAdmin(OwnedAdmin[Batch]):
     actions = None
     fields = ("study", "task", "training_set", "test_set", "wanted")
 
-    @admin.display(description=gettext_lazy("State"))
+    @admin.display(description="State")
     def study_state(self, batch: Batch) -> str:
         return batch.study.get_state_display()
 
@@ -116,11 +115,11 @@ class BatchAdmin(OwnedAdmin[Batch]):
     def response_add(
         self, request: HttpRequest, obj: Batch, post_url_continue: str | None = None
     ) -> HttpResponse:
-        messages.success(request, _("%(batch)s was added.") % {"batch": obj})
+        messages.success(request, "%(batch)s was added." % {"batch": obj})
         return to_row(obj.study)
 
     def response_change(self, request: HttpRequest, obj: Batch) -> HttpResponse:
-        messages.success(request, _("%(batch)s was changed.") % {"batch": obj})
+        messages.success(request, "%(batch)s was changed." % {"batch": obj})
         return to_row(obj.study)
 
 

@@ -8,8 +8,6 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django_stubs_ext import WithAnnotations
 
 from annotation.access import rights
@@ -77,7 +75,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         )
         if request.method == "POST" and form.is_valid():
             return to_row(_enqueue_import(form, request.user))
-        title = _("Import a benchmark")
+        title = "Import a benchmark"
         return show_page(self, request, "admin/annotation/import.html", title=title, form=form)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Benchmark]:
@@ -87,11 +85,11 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         }
         return super().get_queryset(request).annotate(**counts)
 
-    @admin.display(description=gettext_lazy("Tasks"), ordering="task_count")
+    @admin.display(description="Tasks", ordering="task_count")
     def task_count(self, benchmark: "WithAnnotations[Benchmark, Counts]") -> int:
         return benchmark.task_count
 
-    @admin.display(description=gettext_lazy("Studies"), ordering="study_count")
+    @admin.display(description="Studies", ordering="study_count")
     def study_count(self, benchmark: "WithAnnotations[Benchmark, Counts]") -> int:
         return benchmark.study_count
 
@@ -106,7 +104,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         if uses := uses_of(benchmark):
             messages.error(
                 request,
-                _("The benchmark %(name)s is kept, since there are: %(uses)s.")
+                "The benchmark %(name)s is kept, since there are: %(uses)s."
                 % {"name": benchmark.name, "uses": ", ".join(uses)},
             )
             return to_row(benchmark)
@@ -115,12 +113,12 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
             request,
             CONFIRM,
             original=benchmark,
-            title=_("Delete the benchmark %(name)s") % {"name": benchmark},
+            title="Delete the benchmark %(name)s" % {"name": benchmark},
             sentences=[
-                _("Nothing uses it. Its tasks, examples and gold are deleted for good:"),
-                ", ".join(task.slug for task in benchmark.tasks.all()) or _("it has no tasks"),
+                "Nothing uses it. Its tasks, examples and gold are deleted for good:",
+                ", ".join(task.slug for task in benchmark.tasks.all()) or "it has no tasks",
             ],
-            button=_("Delete"),
+            button="Delete",
         )
 
     def _delete(self, request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
@@ -132,7 +130,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         except Refusal as refusal:
             messages.error(request, str(refusal))
             return to_row(benchmark)
-        messages.success(request, _("The benchmark %(name)s was deleted.") % {"name": name})
+        messages.success(request, "The benchmark %(name)s was deleted." % {"name": name})
         return HttpResponseRedirect(reverse("admin:annotation_benchmark_changelist"))
 
     def render_change_form(
@@ -168,18 +166,18 @@ class TaskAdmin(OwnedAdmin[Task]):
             None,
             {
                 "fields": ["description"],
-                "description": gettext_lazy(
+                "description": (
                     "Annotators see the description as Markdown: “- ” begins an entry of a list, "
                     "**stars** stand for bold, an empty line begins a paragraph."
                 ),
             },
         ),
         (
-            gettext_lazy("About the task"),
+            "About the task",
             {"fields": ["name", "title", ("language", "direction"), "reference_policy"]},
         ),
         (
-            gettext_lazy("From the files"),
+            "From the files",
             {"fields": ["benchmark", "slug", "kind", "max_spans", "normalisation", "transfer"]},
         ),
     ]
@@ -198,7 +196,7 @@ class TaskAdmin(OwnedAdmin[Task]):
         held = READ_BY_BATCHES if obj is not None and _is_held(obj) else ()
         return [*self.readonly_fields, *held]
 
-    @admin.display(description=gettext_lazy("Warnings"))
+    @admin.display(description="Warnings")
     def warning_count(self, task: Task) -> int:
         return _warnings(task)
 

@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
 
 from annotation.admin.pages import PagedAdmin
 from annotation.models import Channel
@@ -28,9 +27,7 @@ class ChannelForm(forms.ModelForm[Channel]):
             "completion_url",
         )
         widgets = {"signature_secret": forms.PasswordInput(attrs={"autocomplete": "new-password"})}
-        help_texts = {
-            "signature_secret": _("Not shown again. Leave empty to keep the present one.")
-        }
+        help_texts = {"signature_secret": "Not shown again. Leave empty to keep the present one."}
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -49,11 +46,11 @@ class ChannelAdmin(PagedAdmin[Channel]):
     fieldsets = [
         (None, {"fields": ["name", "slug", "invited_only"]}),
         (
-            _("What the platform adds to a link"),
+            "What the platform adds to a link",
             {"fields": ["person_param", "study_param", "submission_param", "link_query"]},
         ),
-        (_("Signed links"), {"fields": ["signature_param", "signature_secret"]}),
-        (_("Where annotators go at the end"), {"fields": ["completion_url"]}),
+        ("Signed links", {"fields": ["signature_param", "signature_secret"]}),
+        ("Where annotators go at the end", {"fields": ["completion_url"]}),
     ]
 
     def get_fieldsets(self, request: HttpRequest, obj: Channel | None = None) -> Any:
@@ -61,13 +58,13 @@ class ChannelAdmin(PagedAdmin[Channel]):
         fieldsets = list(super().get_fieldsets(request, obj))
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
-        signed = (_("Signed links"), {"fields": ["signature_param", "has_secret"]})
+        signed = ("Signed links", {"fields": ["signature_param", "has_secret"]})
         return [
             signed if "signature_secret" in options["fields"] else (title, options)
             for title, options in fieldsets
         ]
 
-    @admin.display(description=_("Has a secret"), boolean=True)
+    @admin.display(description="Has a secret", boolean=True)
     def has_secret(self, channel: Channel) -> bool:
         return bool(channel.signature_secret)
 

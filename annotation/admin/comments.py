@@ -3,8 +3,6 @@ may tell test items and their answers."""
 
 from django.contrib import admin
 from django.utils.text import Truncator
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.access.rights import Right
 from annotation.admin.pages import ViewOnlyAdmin
@@ -21,14 +19,14 @@ class CommentAdmin(ViewOnlyAdmin[Comment]):
     search_fields = ("text", "assignment__annotator__pseudonym")
     fields = ("text", "assignment", "example", "written_at")
 
-    @admin.display(description=gettext_lazy("Comment"))
+    @admin.display(description="Comment")
     def beginning(self, comment: Comment) -> str:
         return Truncator(comment.text).chars(120)
 
-    @admin.display(description=gettext_lazy("Item"))
+    @admin.display(description="Item")
     def item(self, comment: Comment) -> str:
-        return str(comment.example) if comment.example else _("the whole")
+        return str(comment.example) if comment.example else "the whole"
 
-    @admin.display(description=gettext_lazy("Annotator"))
+    @admin.display(description="Annotator")
     def annotator(self, comment: Comment) -> str:
         return comment.assignment.annotator.pseudonym

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
@@ -38,9 +37,7 @@ def correct(
                 author=request.user,
                 reason=form.cleaned_data["reason"],
             ),
-            done=_(
-                "The gold has been corrected: people and runs are scored again by the new version."
-            ),
+            done="The gold has been corrected: people and runs are scored again by the new version.",
         )
         if corrected:
             return to_row(example)
@@ -49,7 +46,7 @@ def correct(
         request,
         "admin/annotation/correct_gold.html",
         original=example,
-        title=_("Correct the gold"),
+        title="Correct the gold",
         form=form,
         gold=gold,
     )

@@ -8,7 +8,6 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from annotation.access.members import check_may_import
@@ -18,10 +17,10 @@ from annotation.models.errors import Refusal
 # Anyone who did the training is paid for it, whatever the result.
 ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
 LEAST = {
-    "lease_minutes": (1, _("Keep a place for at least 1 minute.")),
-    "expire_hours": (1, _("Wait at least 1 hour before work expires.")),
-    "idle_after_s": (5, _("Wait at least 5 seconds before time counts as idle.")),
-    "item_cap_s": (1, _("Pay at least 1 second for an example.")),
+    "lease_minutes": (1, "Keep a place for at least 1 minute."),
+    "expire_hours": (1, "Wait at least 1 hour before work expires."),
+    "idle_after_s": (5, "Wait at least 5 seconds before time counts as idle."),
+    "item_cap_s": (1, "Pay at least 1 second for an example."),
 }
 
 
@@ -30,25 +29,25 @@ class StudyForm(forms.ModelForm[Study]):
 
     class Meta:
         labels = {
-            "slug": _("Short name"),
-            "hourly_rate": _("Hourly rate"),
-            "platform_fee": _("Platform fee on top, in percent"),
-            "reading_cap_s": _("Seconds for the task description, at most"),
-            "item_cap_s": _("Seconds for one example, at most"),
-            "reveal_cap_s": _("Seconds for one gold answer, at most"),
-            "expected_seconds": _("Expected seconds per example"),
-            "lease_minutes": _("Minutes that a place is kept"),
-            "expire_hours": _("Hours until work expires"),
-            "idle_after_s": _("Seconds until time counts as idle"),
-            "min_training_score": _("Floor, in percent"),
-            "max_drop": _("Drop below the group's mean"),
-            "drop_unit": _("in"),
-            "drop_group_size": _("Size of the group"),
-            "margin": _("Margin, in points"),
+            "slug": "Short name",
+            "hourly_rate": "Hourly rate",
+            "platform_fee": "Platform fee on top, in percent",
+            "reading_cap_s": "Seconds for the task description, at most",
+            "item_cap_s": "Seconds for one example, at most",
+            "reveal_cap_s": "Seconds for one gold answer, at most",
+            "expected_seconds": "Expected seconds per example",
+            "lease_minutes": "Minutes that a place is kept",
+            "expire_hours": "Hours until work expires",
+            "idle_after_s": "Seconds until time counts as idle",
+            "min_training_score": "Floor, in percent",
+            "max_drop": "Drop below the group's mean",
+            "drop_unit": "in",
+            "drop_group_size": "Size of the group",
+            "margin": "Margin, in points",
         }
         help_texts = {
-            "slug": _("Used in commands and addresses."),
-            "consent_text": _(
+            "slug": "Used in commands and addresses.",
+            "consent_text": (
                 "Annotators see it as Markdown, as they see the description of a task: “- ” begins "
                 "an entry of a list, two stars make **bold**, an empty line begins a paragraph. "
                 "HTML and pictures are not shown."
@@ -70,39 +69,36 @@ class StudyForm(forms.ModelForm[Study]):
         others = Batch.objects.filter(study=self.instance.pk).exclude(task__benchmark=benchmark)
         if self.instance.pk and others.exists():
             raise ValidationError(
-                _(
-                    "The study has batches of another benchmark: delete them first, or copy the "
-                    "study."
-                )
+                "The study has batches of another benchmark: delete them first, or copy the study."
             )
         return benchmark
 
     def clean_hourly_rate(self) -> Decimal:
         rate: Decimal = self.cleaned_data["hourly_rate"]
-        self._check_above_zero(rate, _("The hourly rate must be more than 0."))
+        self._check_above_zero(rate, "The hourly rate must be more than 0.")
         return rate
 
     def clean_currency(self) -> str:
         currency: str = self.cleaned_data["currency"].upper()
         if not (len(currency) == 3 and currency.isalpha() and currency.isascii()):
-            raise ValidationError(_("Write the currency as three letters, such as USD or EUR."))
+            raise ValidationError("Write the currency as three letters, such as USD or EUR.")
         return currency
 
     def clean_min_training_score(self) -> float | None:
         floor: float | None = self.cleaned_data["min_training_score"]
         if floor is not None and not 0 <= floor <= 100:
-            raise ValidationError(_("The floor is a training S1 in percent: between 0 and 100."))
+            raise ValidationError("The floor is a training S1 in percent: between 0 and 100.")
         return floor
 
     def clean_max_drop(self) -> float | None:
         drop: float | None = self.cleaned_data["max_drop"]
-        self._check_above_zero(drop, _("A drop must be more than 0; empty means no drop."))
+        self._check_above_zero(drop, "A drop must be more than 0; empty means no drop.")
         return drop
 
     def clean_margin(self) -> float:
         margin: float = self.cleaned_data["margin"] or 0.0
         if not 0 <= margin <= 100:
-            raise ValidationError(_("The margin is in points of S1: between 0 and 100."))
+            raise ValidationError("The margin is in points of S1: between 0 and 100.")
         return margin
 
     def clean(self) -> dict[str, Any]:
@@ -111,7 +107,7 @@ class StudyForm(forms.ModelForm[Study]):
         if "drop_group_size" in self.fields and "drop_group_size" not in self.errors:
             self._check_group(data)
         if data.get("drop_unit") == DropUnit.POINTS and (data.get("max_drop") or 0) > 100:
-            self.add_error("max_drop", _("A drop in points is at most 100: scores are in percent."))
+            self.add_error("max_drop", "A drop in points is at most 100: scores are in percent.")
         return data
 
     def _check_above_zero(self, value: Decimal | float | None, sentence: StrOrPromise) -> None:
@@ -126,13 +122,13 @@ class StudyForm(forms.ModelForm[Study]):
     def _check_group(self, data: dict[str, Any]) -> None:
         size = data.get("drop_group_size")
         if size is None and data.get("max_drop") is not None:
-            sentence = _("A drop needs the group size from which it applies: 2 or more.")
+            sentence = "A drop needs the group size from which it applies: 2 or more."
             self.add_error("drop_group_size", sentence)
         elif size is None:
             data["drop_group_size"] = Study._meta.get_field("drop_group_size").default
         elif size < 2:
             self.add_error(
-                "drop_group_size", _("A group is at least 2 others: one score has no spread.")
+                "drop_group_size", "A group is at least 2 others: one score has no spread."
             )
 
 
@@ -140,25 +136,25 @@ class OutcomeRuleForm(forms.ModelForm[OutcomeRule]):
     class Meta:
         model = OutcomeRule
         fields = ("code", "pays_time", "minimum")
-        labels = {"pays_time": _("Pays for the time"), "minimum": _("At least")}
+        labels = {"pays_time": "Pays for the time", "minimum": "At least"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "code" in self.fields:
-            self.fields["code"].error_messages["required"] = _("Every outcome needs a code.")
+            self.fields["code"].error_messages["required"] = "Every outcome needs a code."
 
     def clean_pays_time(self) -> bool:
         pays_time: bool = self.cleaned_data["pays_time"]
         if self.instance.outcome in ALWAYS_PAID and not pays_time:
             raise ValidationError(
-                _("Anyone who did the training is paid for the time, passed or not.")
+                "Anyone who did the training is paid for the time, passed or not."
             )
         return pays_time
 
     def clean_minimum(self) -> Decimal:
         minimum: Decimal = self.cleaned_data["minimum"]
         if minimum < 0:
-            raise ValidationError(_("The minimum that an outcome pays cannot be below 0."))
+            raise ValidationError("The minimum that an outcome pays cannot be below 0.")
         return minimum
 
 
@@ -175,7 +171,7 @@ class OutcomeRuleFormSet(forms.BaseInlineFormSet[OutcomeRule, Study, forms.Model
                 continue
             name = names.get(form.instance.outcome, "")
             if code in seen:
-                sentence = _("“%(one)s” and “%(other)s” have the same code: give each its own.")
+                sentence = "“%(one)s” and “%(other)s” have the same code: give each its own."
                 raise ValidationError(sentence % {"one": seen[code], "other": name})
             seen[code] = name
 
@@ -197,74 +193,70 @@ class BatchForm(forms.ModelForm[Batch]):
     def clean_wanted(self) -> int:
         wanted: int = self.cleaned_data["wanted"]
         if wanted < 1:
-            raise ValidationError(_("A batch needs at least one annotator: ask for 1 or more."))
+            raise ValidationError("A batch needs at least one annotator: ask for 1 or more.")
         return wanted
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         study, task = data.get("study") or getattr(self.instance, "study", None), data.get("task")
         if study and study.is_frozen:
-            raise ValidationError(_("This study has been started: copy it to add other batches."))
+            raise ValidationError("This study has been started: copy it to add other batches.")
         if study and task and task.benchmark_id != study.benchmark_id:
-            self.add_error("task", _("This task belongs to another benchmark than the study."))
+            self.add_error("task", "This task belongs to another benchmark than the study.")
         return data
 
 
 class ReasonForm(forms.Form):
     reason = forms.CharField(
-        label=_("Reason"),
+        label="Reason",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Kept with the mark, and shown beside it. Do not name anybody."),
-        error_messages={"required": _("An exclusion needs a reason: give one.")},
+        help_text="Kept with the mark, and shown beside it. Do not name anybody.",
+        error_messages={"required": "An exclusion needs a reason: give one."},
     )
 
 
 class CopyForm(forms.Form):
-    title = forms.CharField(label=_("Title"), max_length=200)
+    title = forms.CharField(label="Title", max_length=200)
     slug = forms.SlugField(
-        label=_("Short name"), max_length=80, help_text=_("Used in commands and addresses.")
+        label="Short name", max_length=80, help_text="Used in commands and addresses."
     )
 
 
 class InviteForm(forms.Form):
     people = forms.CharField(
-        label=_("People"),
+        label="People",
         required=False,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("One person per line: an id or an e-mail address."),
+        help_text="One person per line: an id or an e-mail address.",
     )
     file = forms.FileField(
-        label=_("or a CSV file"), required=False, help_text=_("The id goes in the first column.")
+        label="or a CSV file", required=False, help_text="The id goes in the first column."
     )
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         if bool(data.get("people", "").strip()) == bool(data.get("file")):
-            raise ValidationError(_("Paste the people or choose a file, not both."))
+            raise ValidationError("Paste the people or choose a file, not both.")
         if data.get("file"):
             try:
                 data["people"] = data["file"].read().decode("utf-8")
             except UnicodeDecodeError:
                 raise ValidationError(
-                    _("The file is not UTF-8 text: save it as CSV in UTF-8.")
+                    "The file is not UTF-8 text: save it as CSV in UTF-8."
                 ) from None
         return data
 
 
 class ImportForm(forms.Form):
     name = forms.SlugField(
-        label=_("Name"),
+        label="Name",
         max_length=80,
-        help_text=_(
-            "Such as clues. If the benchmark exists, its tasks are updated and new ones added."
-        ),
+        help_text="Such as clues. If the benchmark exists, its tasks are updated and new ones added.",
     )
     file = forms.FileField(
-        label=_("Zip file"),
-        help_text=_(
-            "In CLUES layout: a folder for every task, with <stem>_test.jsonl and "
-            "<stem>_train_<shots>_<split>.jsonl."
-        ),
+        label="Zip file",
+        help_text="In CLUES layout: a folder for every task, with <stem>_test.jsonl and "
+        "<stem>_train_<shots>_<split>.jsonl.",
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
     )
 
@@ -284,16 +276,16 @@ class ImportForm(forms.Form):
         file = self.cleaned_data["file"]
         most = settings.BENCHMARK_UPLOAD_MAX_BYTES
         if file.size > most:
-            sentence = _("The file is larger than %(most)d MB: leave some tasks out.")
+            sentence = "The file is larger than %(most)d MB: leave some tasks out."
             raise ValidationError(sentence % {"most": most // 1_000_000})
         if not zipfile.is_zipfile(file):
-            raise ValidationError(_("This is not a zip file: pack the tasks' folders into one."))
+            raise ValidationError("This is not a zip file: pack the tasks' folders into one.")
         file.seek(0)
         return file
 
 
 class MorePlacesForm(forms.Form):
-    wanted = forms.IntegerField(label=_("Number of annotators"))
+    wanted = forms.IntegerField(label="Number of annotators")
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
         kwargs["initial"] = {"wanted": batch.wanted}
@@ -303,9 +295,7 @@ class MorePlacesForm(forms.Form):
     def clean_wanted(self) -> int:
         wanted: int = self.cleaned_data["wanted"]
         if wanted < self._batch.wanted:
-            raise ValidationError(
-                _("A batch that has started can be given more places, not fewer.")
-            )
+            raise ValidationError("A batch that has started can be given more places, not fewer.")
         if wanted > 10_000:
-            raise ValidationError(_("No more than 10,000 people can be wanted in one batch."))
+            raise ValidationError("No more than 10,000 people can be wanted in one batch.")
         return wanted

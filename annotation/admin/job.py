@@ -7,8 +7,6 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.access.requests import HtmxRequest
 from annotation.access.rights import Right, is_all_powerful
@@ -28,7 +26,7 @@ def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job)
     template = "admin/annotation/job.html"
     if request.htmx:
         template += "#progress"
-    title = _("Job %(number)d: %(kind)s") % {"number": job.pk, "kind": kind_in_words(job)}
+    title = "Job %(number)d: %(kind)s" % {"number": job.pk, "kind": kind_in_words(job)}
     imported = Benchmark.objects.filter(name=job.result.get("benchmark", "")).first()
     return show_page(
         model_admin,
@@ -46,9 +44,9 @@ def cancel(model_admin: admin.ModelAdmin[Job], request: HttpRequest, job: Job) -
     if request.method == "POST":
         if Job.objects.filter(pk=job.pk, finished_at=None).update(cancel_requested=True):
             model_admin.log_change(request, job, "cancelled")
-            messages.success(request, _("The job will stop at its next step."))
+            messages.success(request, "The job will stop at its next step.")
         else:
-            messages.error(request, _("The job is over: there is nothing left to stop."))
+            messages.error(request, "The job is over: there is nothing left to stop.")
     return to_row(job)
 
 
@@ -80,6 +78,6 @@ class JobAdmin(ViewOnlyAdmin[Job]):
         # The admin's own signature does not know what the middleware adds.
         return progress(self, cast(HtmxRequest, request), job)
 
-    @admin.display(description=gettext_lazy("Progress"))
+    @admin.display(description="Progress")
     def percent(self, job: Job) -> str:
         return f"{100 * job.progress // job.total} %" if job.total else "–"

@@ -1,8 +1,6 @@
 """Judgements: shown, never changed."""
 
 from django.contrib import admin
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.access.rights import Right
 from annotation.admin.pages import ViewOnlyAdmin
@@ -21,11 +19,11 @@ class JudgementAdmin(ViewOnlyAdmin[Judgement]):
     # Counting a large table twice for a heading is not worth the wait.
     show_full_result_count = False
 
-    @admin.display(description=gettext_lazy("Answer"))
+    @admin.display(description="Answer")
     def answer_text(self, judgement: Judgement) -> str:
-        return ", ".join(judgement.answer) or _("none")
+        return ", ".join(judgement.answer) or "none"
 
-    @admin.display(description=gettext_lazy("Seconds"))
+    @admin.display(description="Seconds")
     def seconds(self, judgement: Judgement) -> str:
         elapsed = judgement.submitted_at - judgement.shown_at
         return f"{elapsed.total_seconds():.1f}"

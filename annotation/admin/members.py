@@ -6,8 +6,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.access import rights
 from annotation.access.members import find_user, give_role, take_role
@@ -23,13 +21,13 @@ SHOWN_CHANGES = 200
 
 class MemberForm(forms.Form):
     user = forms.CharField(
-        label=gettext_lazy("User name"),
+        label="User name",
         max_length=150,
-        help_text=gettext_lazy("Of a new member, or of one whose role changes."),
+        help_text="Of a new member, or of one whose role changes.",
     )
     role = forms.ChoiceField(
-        label=gettext_lazy("Role"),
-        choices=[*MemberRole.choices, (NO_ROLE, gettext_lazy("none: no longer a member"))],
+        label="Role",
+        choices=[*MemberRole.choices, (NO_ROLE, "none: no longer a member")],
         initial=MemberRole.VIEWER,
     )
 
@@ -58,14 +56,14 @@ def members(
         except Refusal as refusal:
             form.add_error(None, str(refusal))
         else:
-            messages.success(request, _("The members have been changed."))
+            messages.success(request, "The members have been changed.")
             return HttpResponseRedirect(_where_to(request, thing))
     return show_page(
         model_admin,
         request,
         f"{FOLDER}/members.html",
         original=thing,
-        title=_("Members of %(thing)s") % {"thing": thing},
+        title="Members of %(thing)s" % {"thing": thing},
         form=form,
         members=rights.members(thing),
         back=row_url(thing),
@@ -88,6 +86,6 @@ def changes(
         f"{FOLDER}/changes.html",
         tab="log",
         original=thing,
-        title=_("Changes of %(thing)s") % {"thing": thing},
+        title="Changes of %(thing)s" % {"thing": thing},
         changes=thing.changes.select_related("user")[:SHOWN_CHANGES],
     )

@@ -11,7 +11,6 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.utils.text import Truncator, format_lazy
-from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import WithAnnotations
 
 from annotation.access.changes import record
@@ -42,7 +41,7 @@ class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
     formset = OutcomeRuleFormSet
     fields = ("outcome", "code", "pays_time", "minimum")
     readonly_fields = ("outcome",)
-    verbose_name_plural = _("Outcomes: completion codes and what they pay")
+    verbose_name_plural = "Outcomes: completion codes and what they pay"
     extra = 0
     can_delete = False
 
@@ -80,11 +79,11 @@ class StudyAdmin(OwnedAdmin[Study]):
     actions = None
     save_on_top = False
     fieldsets = [
-        (_("What"), {"fields": ["title", "slug", "benchmark"]}),
-        (_("Who"), {"fields": ["channel", "contact"]}),
-        (_("Consent"), {"fields": ["consent_text"]}),
+        ("What", {"fields": ["title", "slug", "benchmark"]}),
+        ("Who", {"fields": ["channel", "contact"]}),
+        ("Consent", {"fields": ["consent_text"]}),
         (
-            _("Pay and time"),
+            "Pay and time",
             {
                 "fields": [
                     ("hourly_rate", "currency", "platform_fee"),
@@ -92,14 +91,14 @@ class StudyAdmin(OwnedAdmin[Study]):
                     ("lease_minutes", "expire_hours", "idle_after_s"),
                     "expected_seconds",
                 ],
-                "description": _(
+                "description": (
                     "Time is paid by the server's clock, up to a cap for each page, so breaks are "
                     "not paid. Those who fail the training are paid like everybody else."
                 ),
             },
         ),
         (
-            _("Screening at the end of the training"),
+            "Screening at the end of the training",
             {
                 "fields": [
                     "min_training_score",
@@ -107,32 +106,28 @@ class StudyAdmin(OwnedAdmin[Study]):
                     "drop_group_size",
                 ],
                 "description": format_lazy(
-                    _(
-                        "Both parts may be empty: then everybody goes on to the test. The group is "
-                        "everybody else who finished the training with the same number of shots. "
-                        "Beware of small groups: among three people nobody can lie more than "
-                        "{three} standard deviations below the mean of the three; among n people "
-                        "the limit is (n − 1)/√n."
-                    ),
+                    "Both parts may be empty: then everybody goes on to the test. The group is "
+                    "everybody else who finished the training with the same number of shots. "
+                    "Beware of small groups: among three people nobody can lie more than "
+                    "{three} standard deviations below the mean of the three; among n people "
+                    "the limit is (n − 1)/√n.",
                     three=f"{farthest_below(3):.3f}",
                 ),
             },
         ),
         (
-            _("Comparison with systems"),
+            "Comparison with systems",
             {
                 "fields": ["margin"],
-                "description": _(
-                    "Decide before anybody sees a score what difference would matter to you."
-                ),
+                "description": "Decide before anybody sees a score what difference would matter to you.",
             },
         ),
         (
-            _("Reproducibility"),
+            "Reproducibility",
             {
                 "fields": ["seed"],
                 "classes": ["collapse"],
-                "description": _("Decides between batches that are equally full."),
+                "description": "Decides between batches that are equally full.",
             },
         ),
     ]
@@ -152,9 +147,9 @@ class StudyAdmin(OwnedAdmin[Study]):
             )
         )
 
-    @admin.display(description=_("Places finished"))
+    @admin.display(description="Places finished")
     def kept_of_wanted(self, study: "WithAnnotations[Study, PlaceCounts]") -> str:
-        return _("%(kept)d of %(wanted)d") % {"kept": study.kept, "wanted": study.wanted}
+        return "%(kept)d of %(wanted)d" % {"kept": study.kept, "wanted": study.wanted}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> list[str]:
         if obj is None or not obj.is_frozen:
@@ -206,13 +201,11 @@ class StudyAdmin(OwnedAdmin[Study]):
     def response_add(
         self, request: HttpRequest, obj: Study, post_url_continue: str | None = None
     ) -> HttpResponse:
-        messages.success(
-            request, _("The study is a draft. Next: check its codes, then add batches.")
-        )
+        messages.success(request, "The study is a draft. Next: check its codes, then add batches.")
         return to_row(obj)
 
     def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
-        messages.success(request, _("The settings were saved."))
+        messages.success(request, "The settings were saved.")
         return to_row(obj)
 
     # Deleting: drafts only.
@@ -226,7 +219,7 @@ class StudyAdmin(OwnedAdmin[Study]):
         if study.is_frozen and self.has_delete_permission(request, study):
             messages.error(
                 request,
-                _("A study that has started is kept, with its judgements: close it instead."),
+                "A study that has started is kept, with its judgements: close it instead.",
             )
             return to_row(study)
         try:

@@ -11,8 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
@@ -43,42 +42,36 @@ class Change:
 CHANGES = {
     "pause": Change(
         lambda study, by: lifecycle.pause_study(study, by=by),
-        gettext_lazy("Pause"),
-        gettext_lazy(
-            "Nobody new can join while the study is paused. Those already at work can finish."
-        ),
-        gettext_lazy("The study is paused: nobody new can join."),
+        "Pause",
+        "Nobody new can join while the study is paused. Those already at work can finish.",
+        "The study is paused: nobody new can join.",
     ),
     "resume": Change(
         lambda study, by: lifecycle.resume_study(study, by=by),
-        gettext_lazy("Resume"),
-        gettext_lazy("People can join again, with the same links."),
-        gettext_lazy("The study is open again."),
+        "Resume",
+        "People can join again, with the same links.",
+        "The study is open again.",
     ),
     "close": Change(
         lambda study, by: lifecycle.close_study(study, at=timezone.now(), by=by),
-        gettext_lazy("Close"),
-        gettext_lazy(
-            "Nobody can join. Those at work may send the page before them for as long as one "
-            "example is paid; then their work ends as expired, and what was done is paid. A "
-            "closed study cannot be reopened."
-        ),
-        gettext_lazy("The study is closed."),
+        "Close",
+        "Nobody can join. Those at work may send the page before them for as long as one "
+        "example is paid; then their work ends as expired, and what was done is paid. A "
+        "closed study cannot be reopened.",
+        "The study is closed.",
     ),
     "archive": Change(
         lambda study, by: archive_study(study, at=timezone.now(), by=by),
-        gettext_lazy("Archive"),
-        gettext_lazy(
-            "The study goes from the list of studies to the archive. Its pages, figures and data "
-            "stay as they are, and it can be taken out again."
-        ),
-        gettext_lazy("The study is in the archive."),
+        "Archive",
+        "The study goes from the list of studies to the archive. Its pages, figures and data "
+        "stay as they are, and it can be taken out again.",
+        "The study is in the archive.",
     ),
     "take-out": Change(
         lambda study, by: take_out(study, by=by),
-        gettext_lazy("Take out of the archive"),
-        gettext_lazy("The study stands among the others again."),
-        gettext_lazy("The study is out of the archive."),
+        "Take out of the archive",
+        "The study stands among the others again.",
+        "The study is out of the archive.",
     ),
 }
 
@@ -110,7 +103,7 @@ def change_state(name: str) -> Callable[..., HttpResponse]:
 
 def _at_work(count: int) -> str:
     if not count:
-        return _("Nobody is at work at the moment.")
+        return "Nobody is at work at the moment."
     sentence = ngettext("%(count)d person is at work.", "%(count)d people are at work.", count)
     return sentence % {"count": count}
 
@@ -118,7 +111,7 @@ def _at_work(count: int) -> str:
 def copy(
     model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
 ) -> HttpResponse:
-    initial = {"title": _("Copy of %(title)s") % {"title": study.title}, "slug": f"{study.slug}-2"}
+    initial = {"title": "Copy of %(title)s" % {"title": study.title}, "slug": f"{study.slug}-2"}
     form = CopyForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
@@ -126,19 +119,19 @@ def copy(
         except Refusal as refusal:
             form.add_error("slug", str(refusal))
         else:
-            messages.success(request, _("This copy is a draft with links and codes of its own."))
+            messages.success(request, "This copy is a draft with links and codes of its own.")
             return to_row(made)
     return show_page(
         model_admin,
         request,
         f"{FOLDER}/confirm.html",
         original=study,
-        title=_("Copy %(study)s") % {"study": study},
+        title="Copy %(study)s" % {"study": study},
         sentences=[
-            _("A draft with the same texts, rules and batches. Links, codes and seed are new.")
+            "A draft with the same texts, rules and batches. Links, codes and seed are new."
         ],
         form=form,
-        button=_("Copy"),
+        button="Copy",
     )
 
 
@@ -164,7 +157,7 @@ def invitations(
         request,
         f"{FOLDER}/invitations.html",
         original=study,
-        title=_("Invitations"),
+        title="Invitations",
         form=form,
         invited=study.invitations.count(),
     )

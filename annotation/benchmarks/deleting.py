@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from django.db import IntegrityError, models, transaction
 from django.db.models import PROTECT
-from django.utils.translation import gettext as _
 
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
 from annotation.models.errors import Refusal
@@ -40,14 +39,14 @@ def delete_benchmark(benchmark: Benchmark) -> None:
             Benchmark.objects.select_for_update().get(pk=benchmark.pk)
             if uses := uses_of(benchmark):
                 raise InUse(
-                    _("The benchmark %(name)s is kept, since there are: %(uses)s.")
+                    "The benchmark %(name)s is kept, since there are: %(uses)s."
                     % {"name": benchmark.name, "uses": ", ".join(uses)}
                 )
             for model, path in CONTENT:
                 model._default_manager.filter(**{path: benchmark.pk}).delete()
     except IntegrityError as error:
         raise InUse(
-            _("The benchmark %(name)s is kept: somebody has begun to use it.")
+            "The benchmark %(name)s is kept: somebody has begun to use it."
             % {"name": benchmark.name}
         ) from error
 

@@ -4,7 +4,6 @@ from itertools import chain
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Example, Gold
 
@@ -13,28 +12,27 @@ SEPARATOR = "---"
 
 class GoldForm(forms.Form):
     gold = forms.CharField(
-        label=_("Gold"),
+        label="Gold",
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text=_(
-            "One piece per line, exactly as in the context. A line of --- separates alternatives. "
-            "Leave empty if the right answer is no answer."
-        ),
+        help_text="One piece per line, exactly as in the context. A line of --- separates alternatives. "
+        "Leave empty if the right answer is no answer.",
     )
     reason = forms.CharField(
-        label=_("Reason"),
+        label="Reason",
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("Kept with the new version, and exported with its figures."),
+        help_text="Kept with the new version, and exported with its figures.",
     )
 
     def __init__(self, *args: Any, example: Example, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offered = example.item_sets.order_by("pk").values_list("choices", flat=True)
         if labels := ", ".join(dict.fromkeys(chain.from_iterable(offered))):
-            self.fields["gold"].help_text = _(
+            self.fields["gold"].help_text = (
                 "One of the labels: %(labels)s. A line of --- separates several that are right."
-            ) % {"labels": labels}
+                % {"labels": labels}
+            )
 
     def alternatives(self, before: Gold) -> list[list[Any]]:
         """As written; a piece that was already in the gold keeps its place in the context."""

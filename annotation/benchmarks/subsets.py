@@ -1,7 +1,5 @@
 """Subsets: a part of a test set, for a study that does not ask for all of it."""
 
-from django.utils.translation import gettext as _
-
 from annotation.benchmarks.formats.content import checksum
 from annotation.models import Item, ItemSet
 from annotation.models.errors import BadInput
@@ -17,12 +15,12 @@ def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
     items = list(test_set.items.select_related("example").order_by("position"))
     known = list(dict.fromkeys(item.example.context_hash for item in items))
     if contexts < 1:
-        raise BadInput(_("A part of a test set needs at least one item."))
+        raise BadInput("A part of a test set needs at least one item.")
     if contexts >= len(known):
         return test_set
     if test_set.episode is not None:
         raise BadInput(
-            _("An episode is done as a whole: this one has %(count)s questions.")
+            "An episode is done as a whole: this one has %(count)s questions."
             % {"count": len(items)}
         )
     name = f"{test_set.name}{PART}{contexts}" + (f"-{seed}" if seed else "")

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Protocol
 
-from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from annotation.kinds.revealing import Reveal
@@ -100,7 +99,7 @@ class Floor:
 EMPTY = Floor(
     "empty",
     "no answer everywhere",
-    _("No skill: no answer everywhere"),
+    "No skill: no answer everywhere",
     lambda tested, policy: core.empty_score(tested.golds, references=policy),
 )
 

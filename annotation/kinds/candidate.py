@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from django.utils.translation import gettext_lazy as _
-
 from annotation.kinds.base import (
     EMPTY,
     Asked,
@@ -29,7 +27,7 @@ FLOORS = (
     Floor(
         "most_frequent_candidate",
         "the entity that is marked most often",
-        _("No skill: the entity that is marked most often"),
+        "No skill: the entity that is marked most often",
         lambda tested, policy: core.most_frequent_candidate_score(
             tested.golds, _named(tested), references=policy
         ),
@@ -37,7 +35,7 @@ FLOORS = (
     Floor(
         "first_candidate",
         "the entity that is marked first",
-        _("No skill: the entity that is marked first"),
+        "No skill: the entity that is marked first",
         lambda tested, policy: core.first_candidate_score(
             tested.golds, _named(tested), references=policy
         ),
@@ -45,7 +43,7 @@ FLOORS = (
     Floor(
         "every_candidate",
         "every entity at once",
-        _("No skill: every entity at once"),
+        "No skill: every entity at once",
         lambda tested, policy: core.every_candidate_score(
             tested.golds, _named(tested), references=policy
         ),

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from django.utils.translation import gettext_lazy as _
-
 from annotation.kinds.base import EMPTY, Asked, Context, FileRow, Floor, Revealed, Tested
 from annotation.kinds.marking import marked
 from annotation.kinds.options import OneOption
@@ -51,13 +49,13 @@ FLOORS = (
     Floor(
         "best_label",
         "the best single label everywhere",
-        _("No skill: the best single label everywhere"),
+        "No skill: the best single label everywhere",
         _best_label,
     ),
     Floor(
         "every_label",
         "every label at once",
-        _("No skill: every label at once"),
+        "No skill: every label at once",
         _every_label,
         is_allowed=False,
     ),

@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 from random import Random
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.kinds.base import (
     EMPTY,
@@ -49,7 +48,7 @@ class Text(AnswerKind):
         Floor(
             "best_text",
             "the best single text everywhere",
-            gettext_lazy("No skill: the best single text everywhere"),
+            "No skill: the best single text everywhere",
             lambda tested, policy: core.best_constant_text(tested.golds, references=policy)[1],
         ),
     )

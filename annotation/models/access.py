@@ -5,7 +5,6 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.benchmark import Benchmark
 from annotation.models.study import Study
@@ -14,9 +13,9 @@ from annotation.models.study import Study
 class MemberRole(models.TextChoices):
     """What a member may do with the study or benchmark: see annotation/access/rights.py."""
 
-    OWNER = "owner", _("owner")
-    EDITOR = "editor", _("editor")
-    VIEWER = "viewer", _("viewer")
+    OWNER = "owner", "owner"
+    EDITOR = "editor", "editor"
+    VIEWER = "viewer", "viewer"
 
 
 def _of_one(name: str) -> models.CheckConstraint:
@@ -60,31 +59,31 @@ class Membership(models.Model):
 
 
 class ChangeAction(models.TextChoices):
-    RIGHTS = "rights", _("rights changed")
-    STARTED = "started", _("started")
-    PAUSED = "paused", _("paused")
-    RESUMED = "resumed", _("resumed")
-    CLOSED = "closed", _("closed")
-    EXCLUDED = "excluded", _("assignment excluded")
-    EXCLUSION_LIFTED = "exclusion_lifted", _("exclusion lifted")
-    ERASED = "erased", _("identity erased")
-    RESUME_LINK = "resume_link", _("new resume link")
-    GOLD_CORRECTED = "gold_corrected", _("gold corrected")
-    PLACE_RELEASED = "place_released", _("place released")
-    PAY_APPROVED = "pay_approved", _("payments approved")
-    PAY_CORRECTED = "pay_corrected", _("payment corrected")
-    PAY_SENT = "pay_sent", _("bonuses marked as sent")
-    PAY_EXPORTED = "pay_exported", _("payments exported")
-    PLATFORM = "platform", _("connection to the platform changed")
-    SETTINGS = "settings", _("settings changed")
-    BATCHES = "batches", _("batches changed")
-    OUTCOMES = "outcomes", _("rules of outcomes changed")
-    PLACES = "places", _("more places")
-    COPIED = "copied", _("copied")
-    ARCHIVED = "archived", _("archived")
-    TAKEN_OUT = "taken_out", _("taken out of the archive")
-    IDS_EXPORTED = "ids_exported", _("external ids exported")
-    BUNDLE_EXPORTED = "bundle_exported", _("bundle exported")
+    RIGHTS = "rights", "rights changed"
+    STARTED = "started", "started"
+    PAUSED = "paused", "paused"
+    RESUMED = "resumed", "resumed"
+    CLOSED = "closed", "closed"
+    EXCLUDED = "excluded", "assignment excluded"
+    EXCLUSION_LIFTED = "exclusion_lifted", "exclusion lifted"
+    ERASED = "erased", "identity erased"
+    RESUME_LINK = "resume_link", "new resume link"
+    GOLD_CORRECTED = "gold_corrected", "gold corrected"
+    PLACE_RELEASED = "place_released", "place released"
+    PAY_APPROVED = "pay_approved", "payments approved"
+    PAY_CORRECTED = "pay_corrected", "payment corrected"
+    PAY_SENT = "pay_sent", "bonuses marked as sent"
+    PAY_EXPORTED = "pay_exported", "payments exported"
+    PLATFORM = "platform", "connection to the platform changed"
+    SETTINGS = "settings", "settings changed"
+    BATCHES = "batches", "batches changed"
+    OUTCOMES = "outcomes", "rules of outcomes changed"
+    PLACES = "places", "more places"
+    COPIED = "copied", "copied"
+    ARCHIVED = "archived", "archived"
+    TAKEN_OUT = "taken_out", "taken out of the archive"
+    IDS_EXPORTED = "ids_exported", "external ids exported"
+    BUNDLE_EXPORTED = "bundle_exported", "bundle exported"
 
 
 class Change(models.Model):

@@ -6,7 +6,6 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.batch import Batch
 from annotation.models.channel import Channel
@@ -26,18 +25,20 @@ class Annotator(models.Model):
     """
 
     channel = models.ForeignKey(
-        Channel, on_delete=models.PROTECT, related_name="annotators", verbose_name=_("channel")
+        Channel,
+        on_delete=models.PROTECT,
+        related_name="annotators",
     )
-    identity_hash = models.CharField(_("hash of the identity"), max_length=64)
-    external_id = models.CharField(_("external id"), max_length=200, blank=True)
-    pseudonym = models.CharField(_("pseudonym"), max_length=12, unique=True, default=new_pseudonym)
-    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    erased_at = models.DateTimeField(_("erased at"), null=True, blank=True)
+    identity_hash = models.CharField("hash of the identity", max_length=64)
+    external_id = models.CharField(max_length=200, blank=True)
+    pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
+    created_at = models.DateTimeField(auto_now_add=True)
+    erased_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["id"]
-        verbose_name = _("annotator")
-        verbose_name_plural = _("annotators")
+        verbose_name = "annotator"
+        verbose_name_plural = "annotators"
         constraints = [
             models.UniqueConstraint(fields=["channel", "identity_hash"], name="annotator_once")
         ]
@@ -51,10 +52,10 @@ class WorkState(models.TextChoices):
 
     # What is read before answering: the task description at step 0, and after the training what
     # is different in the test.
-    DESCRIPTION = "description", _("description")
-    ANSWERING = "answering", _("answering")
-    REVEALED = "revealed", _("revealed")
-    FINISHED = "finished", _("finished")
+    DESCRIPTION = "description", "description"
+    ANSWERING = "answering", "answering"
+    REVEALED = "revealed", "revealed"
+    FINISHED = "finished", "finished"
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
@@ -79,37 +80,42 @@ class Assignment(models.Model):
     """One annotator's work on one batch, and how far it has got."""
 
     annotator = models.ForeignKey(
-        Annotator, on_delete=models.PROTECT, related_name="assignments", verbose_name=_("annotator")
+        Annotator,
+        on_delete=models.PROTECT,
+        related_name="assignments",
     )
     batch = models.ForeignKey(
-        Batch, on_delete=models.PROTECT, related_name="assignments", verbose_name=_("batch")
+        Batch,
+        on_delete=models.PROTECT,
+        related_name="assignments",
     )
     # Copied from the batch: a constraint can only compare columns of this row.
     study = models.ForeignKey(
-        Study, on_delete=models.PROTECT, related_name="assignments", verbose_name=_("study")
+        Study,
+        on_delete=models.PROTECT,
+        related_name="assignments",
     )
-    exposure_key = models.CharField(_("exposure key"), max_length=64)
-    submission_id = models.CharField(_("submission id"), max_length=200, blank=True)
+    exposure_key = models.CharField(max_length=64)
+    submission_id = models.CharField(max_length=200, blank=True)
     # By this the browser that sent the consent is known again, if its response got lost.
     browser_hash = models.CharField(
-        _("hash of the browser"), max_length=64, blank=True, default="", db_index=True
+        "hash of the browser", max_length=64, blank=True, default="", db_index=True
     )
     resume_token = models.CharField(
-        _("token of the personal link"), max_length=40, unique=True, default=new_token
+        "token of the personal link", max_length=40, unique=True, default=new_token
     )
     # When a researcher last handed out a new resume link, whose receiver only they can know.
-    resume_renewed_at = models.DateTimeField(_("new personal link at"), null=True, blank=True)
-    order_seed = models.CharField(_("seed of the order"), max_length=32)
+    resume_renewed_at = models.DateTimeField("new personal link at", null=True, blank=True)
+    order_seed = models.CharField("seed of the order", max_length=32)
 
     state = models.CharField(
-        _("state"), max_length=11, choices=WorkState.choices, default=WorkState.DESCRIPTION
+        max_length=11, choices=WorkState.choices, default=WorkState.DESCRIPTION
     )
     # Counts through training and test: 0 … training − 1, then the test.
-    step = models.PositiveIntegerField(_("step"), default=0)
+    step = models.PositiveIntegerField(default=0)
     # Empty while open, never null: so the exposure constraint compares plain values. Nobody is
     # given `declined` any more: a few rows have it from before the consent made the assignment.
     outcome = models.CharField(
-        _("outcome"),
         max_length=12,
         choices=[*Outcome.choices, JoinAnswer.choices[0]],
         blank=True,
@@ -117,29 +123,29 @@ class Assignment(models.Model):
     )
 
     # Expired because the study was closed, not for want of a sign of life.
-    ended_by_closing = models.BooleanField(_("ended by closing"), default=False)
+    ended_by_closing = models.BooleanField(default=False)
 
-    joined_at = models.DateTimeField(_("joined at"))
-    consented_at = models.DateTimeField(_("consented at"), null=True, blank=True)
+    joined_at = models.DateTimeField()
+    consented_at = models.DateTimeField(null=True, blank=True)
     # When the present page was shown to the annotator, by the server's clock.
-    shown_at = models.DateTimeField(_("shown at"), null=True, blank=True)
-    seen_at = models.DateTimeField(_("last seen at"))
-    training_ended_at = models.DateTimeField(_("training ended at"), null=True, blank=True)
-    finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
+    shown_at = models.DateTimeField(null=True, blank=True)
+    seen_at = models.DateTimeField("last seen at")
+    training_ended_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
 
-    paid_ms = models.PositiveBigIntegerField(_("paid time (ms)"), default=0)
-    reveal_ms = models.PositiveBigIntegerField(_("time on right answers (ms)"), default=0)
-    amount = models.DecimalField(_("amount"), max_digits=8, decimal_places=2, null=True, blank=True)
-    training_score = models.FloatField(_("training score"), null=True, blank=True)
+    paid_ms = models.PositiveBigIntegerField("paid time (ms)", default=0)
+    reveal_ms = models.PositiveBigIntegerField("time on right answers (ms)", default=0)
+    amount = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
+    training_score = models.FloatField(null=True, blank=True)
     # The basis of the one decision at the end of training (annotation/work/qualifying.py).
-    screening = models.JSONField(_("basis of the screening"), default=dict, blank=True)
+    screening = models.JSONField("basis of the screening", default=dict, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
-        verbose_name = _("assignment")
-        verbose_name_plural = _("assignments")
+        verbose_name = "assignment"
+        verbose_name_plural = "assignments"
         constraints = [
             models.UniqueConstraint(
                 fields=["annotator", "exposure_key"],

@@ -5,7 +5,6 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.benchmark import GoldVersion, ItemSet, Task
 from annotation.models.study import Study, new_token
@@ -13,10 +12,14 @@ from annotation.models.study import Study, new_token
 
 class Batch(models.Model):
     study = models.ForeignKey(
-        Study, on_delete=models.CASCADE, related_name="batches", verbose_name=_("study")
+        Study,
+        on_delete=models.CASCADE,
+        related_name="batches",
     )
     task = models.ForeignKey(
-        Task, on_delete=models.PROTECT, related_name="batches", verbose_name=_("task")
+        Task,
+        on_delete=models.PROTECT,
+        related_name="batches",
     )
     training_set = models.ForeignKey(
         ItemSet,
@@ -24,38 +27,37 @@ class Batch(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        verbose_name=_("training set"),
     )
     test_set = models.ForeignKey(
-        ItemSet, on_delete=models.PROTECT, related_name="+", verbose_name=_("test set")
+        ItemSet,
+        on_delete=models.PROTECT,
+        related_name="+",
     )
     chain = models.PositiveIntegerField(
-        _("chain"),
         null=True,
         blank=True,
-        help_text=_("The run of shot sets that truly nest; see the audit."),
+        help_text="The run of shot sets that truly nest; see the audit.",
     )
     wanted = models.PositiveIntegerField(
-        _("wanted annotators"), default=3, help_text=_("Number of annotators.")
+        "wanted annotators", default=3, help_text="Number of annotators."
     )
     join_token = models.CharField(
-        _("token of the link"), max_length=40, unique=True, default=new_token, editable=False
+        "token of the link", max_length=40, unique=True, default=new_token, editable=False
     )
     # Copied when the study starts, as a record of what was shown.
-    description = models.TextField(_("description"), blank=True, editable=False)
+    description = models.TextField(blank=True, editable=False)
     gold_version = models.ForeignKey(
         GoldVersion,
         on_delete=models.PROTECT,
         null=True,
         blank=True,
         editable=False,
-        verbose_name=_("gold version"),
     )
 
     class Meta:
         ordering = ["study", "task", "training_set__shots", "training_set__split", "id"]
-        verbose_name = _("batch")
-        verbose_name_plural = _("batches")
+        verbose_name = "batch"
+        verbose_name_plural = "batches"
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "training_set", "test_set"], name="batch_once_in_study"
@@ -95,9 +97,9 @@ class Batch(models.Model):
             if chosen is None:
                 continue
             if chosen.role != role:
-                errors[field] = _("This is not a %(role)s set.") % {"role": role}
+                errors[field] = "This is not a %(role)s set." % {"role": role}
             elif self.task_id and chosen.task_id != self.task_id:
-                errors[field] = _("This set belongs to another task.")
+                errors[field] = "This set belongs to another task."
         if errors:
             raise ValidationError(errors)
 

@@ -3,7 +3,6 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
 HELD_FIELDS = frozenset(
@@ -23,15 +22,15 @@ HELD_FIELDS = frozenset(
 class Kind(models.TextChoices):
     """The names of the kinds of answer; each is a module of annotation/kinds/."""
 
-    CHOICE = "choice", _("choice")
-    SPANS = "spans", _("spans")
-    CANDIDATE = "candidate", _("candidate")
-    TEXT = "text", _("text")
+    CHOICE = "choice", "choice"
+    SPANS = "spans", "spans"
+    CANDIDATE = "candidate", "candidate"
+    TEXT = "text", "text"
 
 
 class Role(models.TextChoices):
-    TRAINING = "training", _("training")
-    TEST = "test", _("test")
+    TRAINING = "training", "training"
+    TEST = "test", "test"
 
 
 class ReferencePolicy(models.TextChoices):
@@ -52,15 +51,15 @@ class Transfer(models.TextChoices):
     """What FLEX's protocols have a system transfer to: classes, domains or tasks that it has never
     seen; or nothing beyond its pretraining."""
 
-    CLASS = "class", _("class transfer")
-    DOMAIN = "domain", _("domain transfer")
-    TASK = "task", _("task transfer")
-    PRETRAINING_ONLY = "pretraining-only", _("pretraining only")
+    CLASS = "class", "class transfer"
+    DOMAIN = "domain", "domain transfer"
+    TASK = "task", "task transfer"
+    PRETRAINING_ONLY = "pretraining-only", "pretraining only"
 
 
 class Direction(models.TextChoices):
-    LEFT_TO_RIGHT = "ltr", _("left to right")
-    RIGHT_TO_LEFT = "rtl", _("right to left")
+    LEFT_TO_RIGHT = "ltr", "left to right"
+    RIGHT_TO_LEFT = "rtl", "right to left"
 
 
 class PublishedBenchmarks(models.Manager["Benchmark"]):
@@ -69,22 +68,22 @@ class PublishedBenchmarks(models.Manager["Benchmark"]):
 
 
 class Benchmark(models.Model):
-    name = models.SlugField(_("name"), max_length=80, unique=True)
-    title = models.CharField(_("title"), max_length=200, blank=True)
+    name = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200, blank=True)
     source = models.TextField(
-        _("source"), blank=True, help_text=_("Where the data come from, and under which terms.")
+        blank=True, help_text="Where the data come from, and under which terms."
     )
-    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True)
     # Holds what an import has not published yet: benchmarks/staging.py.
-    is_staged = models.BooleanField(_("not published yet"), default=False, editable=False)
+    is_staged = models.BooleanField("not published yet", default=False, editable=False)
 
     objects = PublishedBenchmarks()
     every: models.Manager["Benchmark"] = models.Manager()
 
     class Meta:
         ordering = ["name"]
-        verbose_name = _("benchmark")
-        verbose_name_plural = _("benchmarks")
+        verbose_name = "benchmark"
+        verbose_name_plural = "benchmarks"
 
     def __str__(self) -> str:
         return self.title or self.name
@@ -95,64 +94,62 @@ class Benchmark(models.Model):
 
 class Task(models.Model):
     benchmark = models.ForeignKey(
-        Benchmark, on_delete=models.PROTECT, related_name="tasks", verbose_name=_("benchmark")
+        Benchmark,
+        on_delete=models.PROTECT,
+        related_name="tasks",
     )
-    slug = models.SlugField(_("short name"), max_length=80)
+    slug = models.SlugField("short name", max_length=80)
     name = models.CharField(
-        _("name"),
         max_length=80,
         blank=True,
-        help_text=_("The task's name in papers, such as SST-2; annotators don't see it."),
+        help_text="The task's name in papers, such as SST-2; annotators don't see it.",
     )
     title = models.CharField(
-        _("title"), max_length=200, blank=True, help_text=_("What annotators see above their work.")
+        max_length=200, blank=True, help_text="What annotators see above their work."
     )
-    kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
     description = models.TextField(
-        _("description"),
         blank=True,
-        help_text=_("What an annotator reads before starting. Every study needs it."),
+        help_text="What an annotator reads before starting. Every study needs it.",
     )
     max_spans = models.PositiveSmallIntegerField(
-        _("most pieces"),
+        "most pieces",
         null=True,
         blank=True,
-        help_text=_("1 if at most one piece may be chosen, as in SQuAD."),
+        help_text="1 if at most one piece may be chosen, as in SQuAD.",
     )
     normalisation = models.CharField(
-        _("normalisation"),
         max_length=10,
         choices=Normalisation.choices,
         default=Normalisation.NONE,
-        help_text=_("How typed answers and gold are made alike before they are compared."),
+        help_text="How typed answers and gold are made alike before they are compared.",
     )
-    language = models.CharField(_("language"), max_length=20, default="en")
+    language = models.CharField(max_length=20, default="en")
     direction = models.CharField(
-        _("direction"), max_length=3, choices=Direction.choices, default=Direction.LEFT_TO_RIGHT
+        max_length=3, choices=Direction.choices, default=Direction.LEFT_TO_RIGHT
     )
     reference_policy = models.CharField(
-        _("reference policy"),
         max_length=3,
         choices=ReferencePolicy.choices,
         default=ReferencePolicy.ANY,
     )
     transfer = models.CharField(
-        _("transfer protocol"),
+        "transfer protocol",
         max_length=20,
         choices=Transfer.choices,
         blank=True,
-        help_text=_("FLEX's transfer protocol, if the task has one."),
+        help_text="FLEX's transfer protocol, if the task has one.",
     )
     # Follows the content, so that re-imports and episodes of one data set share it.
-    exposure_key = models.CharField(_("exposure key"), max_length=64, db_index=True)
-    audit = models.JSONField(_("audit"), default=list, blank=True)
+    exposure_key = models.CharField(max_length=64, db_index=True)
+    audit = models.JSONField(default=list, blank=True)
     # How its sets were sampled, or by whom, with a checksum of them all: benchmarks/sampling.py.
-    sampling = models.JSONField(_("sampling"), default=dict, blank=True, editable=False)
+    sampling = models.JSONField(default=dict, blank=True, editable=False)
 
     class Meta:
         ordering = ["benchmark", "slug"]
-        verbose_name = _("task")
-        verbose_name_plural = _("tasks")
+        verbose_name = "task"
+        verbose_name_plural = "tasks"
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "slug"], name="task_slug_in_benchmark"),
             models.CheckConstraint(condition=Q(kind__in=Kind.values), name="task_kind_known"),
@@ -184,26 +181,27 @@ class Example(models.Model):
     fetch it by accident."""
 
     task = models.ForeignKey(
-        Task, on_delete=models.PROTECT, related_name="examples", verbose_name=_("task")
+        Task,
+        on_delete=models.PROTECT,
+        related_name="examples",
     )
     # "content:<hash>" for a training example, "id:<id>" for a test example.
-    identity = models.CharField(_("identity"), max_length=300)
-    content_hash = models.CharField(_("hash of the content"), max_length=64, db_index=True)
+    identity = models.CharField(max_length=300)
+    content_hash = models.CharField("hash of the content", max_length=64, db_index=True)
     # Examples of one context are asked together, and form one cluster in the statistics.
-    context_hash = models.CharField(_("hash of the context"), max_length=64)
-    context = models.JSONField(_("context"), help_text=_("List of segments."))
-    question = models.TextField(_("question"))
+    context_hash = models.CharField("hash of the context", max_length=64)
+    context = models.JSONField(help_text="List of segments.")
+    question = models.TextField()
     candidates = models.JSONField(
-        _("candidates"),
         default=list,
         blank=True,
-        help_text=_("[segment, start, end] in code points, end exclusive."),
+        help_text="[segment, start, end] in code points, end exclusive.",
     )
 
     class Meta:
         ordering = ["id"]
-        verbose_name = _("example")
-        verbose_name_plural = _("examples")
+        verbose_name = "example"
+        verbose_name_plural = "examples"
         constraints = [
             models.UniqueConstraint(fields=["task", "identity"], name="example_identity_in_task")
         ]
@@ -257,28 +255,30 @@ class Gold(models.Model):
 
 class ItemSet(models.Model):
     task = models.ForeignKey(
-        Task, on_delete=models.PROTECT, related_name="item_sets", verbose_name=_("task")
+        Task,
+        on_delete=models.PROTECT,
+        related_name="item_sets",
     )
-    name = models.SlugField(
-        _("name"), max_length=80, help_text=_("Such as train-10-1, test or episode-7-test.")
-    )
-    role = models.CharField(_("role"), max_length=8, choices=Role.choices)
-    shots = models.PositiveIntegerField(_("shots"), null=True, blank=True)
-    split = models.PositiveIntegerField(_("split"), null=True, blank=True)
-    episode = models.PositiveIntegerField(_("episode"), null=True, blank=True)
+    name = models.SlugField(max_length=80, help_text="Such as train-10-1, test or episode-7-test.")
+    role = models.CharField(max_length=8, choices=Role.choices)
+    shots = models.PositiveIntegerField(null=True, blank=True)
+    split = models.PositiveIntegerField(null=True, blank=True)
+    episode = models.PositiveIntegerField(null=True, blank=True)
     choices = models.JSONField(
-        _("labels"), default=list, blank=True, help_text=_("The labels that it offers.")
+        "labels", default=list, blank=True, help_text="The labels that it offers."
     )
-    source_file = models.CharField(_("file"), max_length=300, blank=True)
-    checksum = models.CharField(_("checksum"), max_length=64)
+    source_file = models.CharField("file", max_length=300, blank=True)
+    checksum = models.CharField(max_length=64)
     examples = models.ManyToManyField(
-        Example, through="Item", related_name="item_sets", verbose_name=_("examples")
+        Example,
+        through="Item",
+        related_name="item_sets",
     )
 
     class Meta:
         ordering = ["task", "role", "shots", "split", "episode", "name"]
-        verbose_name = _("item set")
-        verbose_name_plural = _("item sets")
+        verbose_name = "item set"
+        verbose_name_plural = "item sets"
         constraints = [
             models.UniqueConstraint(fields=["task", "name"], name="item_set_name_in_task"),
             models.CheckConstraint(condition=Q(role__in=Role.values), name="item_set_role_known"),

@@ -3,15 +3,14 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 
 class JobState(models.TextChoices):
-    QUEUED = "queued", _("queued")
-    RUNNING = "running", _("running")
-    DONE = "done", _("done")
-    FAILED = "failed", _("failed")
-    CANCELLED = "cancelled", _("cancelled")
+    QUEUED = "queued", "queued"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    FAILED = "failed", "failed"
+    CANCELLED = "cancelled", "cancelled"
 
 
 class Upload(models.Model):
@@ -26,35 +25,35 @@ class Upload(models.Model):
 
 
 class Job(models.Model):
-    kind = models.CharField(_("kind"), max_length=60)
-    arguments = models.JSONField(_("arguments"), default=dict)
+    kind = models.CharField(max_length=60)
+    arguments = models.JSONField(default=dict)
     upload = models.ForeignKey(
-        Upload, on_delete=models.SET_NULL, null=True, blank=True, verbose_name=_("upload")
+        Upload,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
     )
-    state = models.CharField(
-        _("state"), max_length=9, choices=JobState.choices, default=JobState.QUEUED
-    )
-    progress = models.PositiveIntegerField(_("progress"), default=0)
-    total = models.PositiveIntegerField(_("total"), default=0)
-    message = models.TextField(_("message"), blank=True)
-    result = models.JSONField(_("result"), default=dict, blank=True)
-    attempt = models.PositiveIntegerField(_("attempt"), default=0)
-    cancel_requested = models.BooleanField(_("to be cancelled"), default=False)
+    state = models.CharField(max_length=9, choices=JobState.choices, default=JobState.QUEUED)
+    progress = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    message = models.TextField(blank=True)
+    result = models.JSONField(default=dict, blank=True)
+    attempt = models.PositiveIntegerField(default=0)
+    cancel_requested = models.BooleanField("to be cancelled", default=False)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
         null=True,
         blank=True,
-        verbose_name=_("author"),
     )
-    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    heartbeat_at = models.DateTimeField(_("last sign of life"), null=True, blank=True)
-    finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    heartbeat_at = models.DateTimeField("last sign of life", null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-id"]
-        verbose_name = _("job")
-        verbose_name_plural = _("jobs")
+        verbose_name = "job"
+        verbose_name_plural = "jobs"
         constraints = [
             models.CheckConstraint(condition=Q(state__in=JobState.values), name="job_state_known")
         ]

@@ -4,7 +4,6 @@ from typing import Self
 
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.assignment import Assignment
 from annotation.models.benchmark import Example, Role
@@ -28,34 +27,34 @@ class Judgement(models.Model):
         Assignment,
         on_delete=models.PROTECT,
         related_name="judgements",
-        verbose_name=_("assignment"),
     )
     example = models.ForeignKey(
-        Example, on_delete=models.PROTECT, related_name="judgements", verbose_name=_("example")
+        Example,
+        on_delete=models.PROTECT,
+        related_name="judgements",
     )
-    role = models.CharField(_("role"), max_length=8, choices=Role.choices)
-    step = models.PositiveIntegerField(_("step"))
-    answer = models.JSONField(_("answer"), help_text=_("List of strings; empty for none."))
+    role = models.CharField(max_length=8, choices=Role.choices)
+    step = models.PositiveIntegerField()
+    answer = models.JSONField(help_text="List of strings; empty for none.")
     spans = models.JSONField(
-        _("spans"),
         default=list,
-        help_text=_("[segment, start, end] in code points, where pieces were selected."),
+        help_text="[segment, start, end] in code points, where pieces were selected.",
     )
-    shown_at = models.DateTimeField(_("shown at"))
-    submitted_at = models.DateTimeField(_("submitted at"))
-    paid_ms = models.PositiveIntegerField(_("paid time (ms)"))
+    shown_at = models.DateTimeField()
+    submitted_at = models.DateTimeField()
+    paid_ms = models.PositiveIntegerField("paid time (ms)")
     # The browser's own account: beside the server's, never instead of it.
-    browser_ms = models.PositiveIntegerField(_("time by the browser (ms)"), null=True)
-    first_action_ms = models.PositiveIntegerField(_("first action by the browser (ms)"), null=True)
-    active_ms = models.PositiveIntegerField(_("active time by the browser (ms)"), null=True)
-    pastes = models.PositiveSmallIntegerField(_("pastes"), null=True)
+    browser_ms = models.PositiveIntegerField("time by the browser (ms)", null=True)
+    first_action_ms = models.PositiveIntegerField("first action by the browser (ms)", null=True)
+    active_ms = models.PositiveIntegerField("active time by the browser (ms)", null=True)
+    pastes = models.PositiveSmallIntegerField(null=True)
 
     objects = JudgementQuerySet.as_manager()
 
     class Meta:
         ordering = ["assignment", "step"]
-        verbose_name = _("judgement")
-        verbose_name_plural = _("judgements")
+        verbose_name = "judgement"
+        verbose_name_plural = "judgements"
         constraints = [
             models.UniqueConstraint(fields=["assignment", "example"], name="judgement_once"),
             models.UniqueConstraint(fields=["assignment", "step"], name="judgement_step_once"),
@@ -101,7 +100,9 @@ class Comment(models.Model):
     """
 
     assignment = models.ForeignKey(
-        Assignment, on_delete=models.PROTECT, related_name="comments", verbose_name=_("assignment")
+        Assignment,
+        on_delete=models.PROTECT,
+        related_name="comments",
     )
     example = models.ForeignKey(
         Example,
@@ -109,15 +110,14 @@ class Comment(models.Model):
         null=True,
         blank=True,
         related_name="comments",
-        verbose_name=_("example"),
     )
-    text = models.TextField(_("text"))
-    written_at = models.DateTimeField(_("written at"))
+    text = models.TextField()
+    written_at = models.DateTimeField()
 
     class Meta:
         ordering = ["-id"]
-        verbose_name = _("comment")
-        verbose_name_plural = _("comments")
+        verbose_name = "comment"
+        verbose_name_plural = "comments"
         constraints = [models.CheckConstraint(condition=~Q(text=""), name="comment_not_empty")]
 
     def __str__(self) -> str:

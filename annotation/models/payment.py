@@ -3,24 +3,23 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.assignment import Assignment
 from annotation.models.study import Study
 
 
 class PayoutWay(models.TextChoices):
-    FILE = "file", _("by a file")
-    API = "api", _("by the platform's API")
+    FILE = "file", "by a file"
+    API = "api", "by the platform's API"
 
 
 class PayoutState(models.TextChoices):
     # Told to the platform, whose answer is not there yet.
-    SENDING = "sending", _("being sent")
-    SENT = "sent", _("sent")
+    SENDING = "sending", "being sent"
+    SENT = "sent", "sent"
     # The answer was lost: a person looks on the platform, nothing is sent again by itself.
-    UNKNOWN = "unknown", _("unknown")
-    REFUSED = "refused", _("not sent")
+    UNKNOWN = "unknown", "unknown"
+    REFUSED = "refused", "not sent"
 
 
 class Payout(models.Model):
@@ -53,8 +52,8 @@ class Payout(models.Model):
 
 
 class PayPurpose(models.TextChoices):
-    DUE = "due", _("approved as due")
-    BONUS = "bonus", _("sent as a bonus")
+    DUE = "due", "approved as due"
+    BONUS = "bonus", "sent as a bonus"
 
 
 class PaymentLine(models.Model):

@@ -2,7 +2,6 @@
 
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.assignment import Assignment
 from annotation.models.study import Study, new_token
@@ -42,15 +41,15 @@ class ProlificStudy(models.Model):
 class SubmissionStatus(models.TextChoices):
     """As Prolific writes them."""
 
-    RESERVED = "RESERVED", _("place reserved")
-    ACTIVE = "ACTIVE", _("active")
-    TIMED_OUT = "TIMED-OUT", _("timed out")
-    AWAITING_REVIEW = "AWAITING REVIEW", _("awaiting review")
-    APPROVED = "APPROVED", _("approved")
-    PARTIALLY_APPROVED = "PARTIALLY APPROVED", _("partially approved")
-    RETURNED = "RETURNED", _("returned")
-    REJECTED = "REJECTED", _("rejected")
-    SCREENED_OUT = "SCREENED OUT", _("screened out")
+    RESERVED = "RESERVED", "place reserved"
+    ACTIVE = "ACTIVE", "active"
+    TIMED_OUT = "TIMED-OUT", "timed out"
+    AWAITING_REVIEW = "AWAITING REVIEW", "awaiting review"
+    APPROVED = "APPROVED", "approved"
+    PARTIALLY_APPROVED = "PARTIALLY APPROVED", "partially approved"
+    RETURNED = "RETURNED", "returned"
+    REJECTED = "REJECTED", "rejected"
+    SCREENED_OUT = "SCREENED OUT", "screened out"
 
 
 class Submission(models.Model):

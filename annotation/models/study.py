@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.benchmark import Benchmark
 from annotation.models.channel import Channel
@@ -21,15 +20,15 @@ def new_token() -> str:
 
 
 class StudyState(models.TextChoices):
-    DRAFT = "draft", _("draft")
-    OPEN = "open", _("open")
-    PAUSED = "paused", _("paused")
-    CLOSED = "closed", _("closed")
+    DRAFT = "draft", "draft"
+    OPEN = "open", "open"
+    PAUSED = "paused", "paused"
+    CLOSED = "closed", "closed"
 
 
 class DropUnit(models.TextChoices):
-    POINTS = "points", _("points")
-    SDS = "sds", _("standard deviations")
+    POINTS = "points", "points"
+    SDS = "sds", "standard deviations"
 
 
 # Expected for one example.
@@ -37,17 +36,21 @@ LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
 
 class Study(models.Model):
-    slug = models.SlugField(_("short name"), max_length=80, unique=True)
-    title = models.CharField(_("title"), max_length=200)
+    slug = models.SlugField("short name", max_length=80, unique=True)
+    title = models.CharField(max_length=200)
     benchmark = models.ForeignKey(
-        Benchmark, on_delete=models.PROTECT, related_name="studies", verbose_name=_("benchmark")
+        Benchmark,
+        on_delete=models.PROTECT,
+        related_name="studies",
     )
     channel = models.ForeignKey(
-        Channel, on_delete=models.PROTECT, related_name="studies", verbose_name=_("channel")
+        Channel,
+        on_delete=models.PROTECT,
+        related_name="studies",
     )
     # Simulated annotators alone work in it, and it can be thrown away whole. Set when it is made;
     # the database keeps it.
-    is_rehearsal = models.BooleanField(_("is rehearsal"), default=False, editable=False)
+    is_rehearsal = models.BooleanField(default=False, editable=False)
     rehearses = models.ForeignKey(
         "self",
         on_delete=models.SET_NULL,
@@ -55,122 +58,114 @@ class Study(models.Model):
         blank=True,
         editable=False,
         related_name="rehearsals",
-        verbose_name=_("rehearses"),
     )
     state = models.CharField(
-        _("state"),
         max_length=6,
         choices=StudyState.choices,
         default=StudyState.DRAFT,
         editable=False,
     )
-    consent_text = models.TextField(_("consent text"), blank=True)
+    consent_text = models.TextField(blank=True)
     contact = models.CharField(
-        _("contact"),
         max_length=200,
         blank=True,
-        help_text=_("Who annotators can contact; shown on every page."),
+        help_text="Who annotators can contact; shown on every page.",
     )
-    hourly_rate = models.DecimalField(_("hourly rate"), max_digits=8, decimal_places=2, default=12)
-    currency = models.CharField(_("currency"), max_length=3, default="USD")
+    hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
+    currency = models.CharField(max_length=3, default="USD")
     # Only costs and reports know it; annotators are paid without it.
     platform_fee = models.DecimalField(
-        _("fee of the platform"),
+        "fee of the platform",
         max_digits=5,
         decimal_places=2,
         default=0,
-        help_text=_("What the channel takes on top of the pay, in percent."),
+        help_text="What the channel takes on top of the pay, in percent.",
     )
 
     # What a researcher expects who knows better than what others took on the same tasks.
     expected_seconds = models.FloatField(
-        _("expected seconds per example"),
+        "expected seconds per example",
         null=True,
         blank=True,
         validators=[MinValueValidator(LEAST_SECONDS), MaxValueValidator(MOST_SECONDS)],
-        help_text=_(
-            "All that is paid in seconds, reading too, over the number of examples. Estimates of "
-            "time and money go by it; leave it empty for what is usual. Nobody is paid by it."
-        ),
+        help_text="All that is paid in seconds, reading too, over the number of examples. Estimates of "
+        "time and money go by it; leave it empty for what is usual. Nobody is paid by it.",
     )
 
     min_training_score = models.FloatField(
-        _("least training score"),
+        "least training score",
         null=True,
         blank=True,
-        help_text=_("Floor of the training S1, in percent. Leave empty for none."),
+        help_text="Floor of the training S1, in percent. Leave empty for none.",
     )
     max_drop = models.FloatField(
-        _("largest drop"),
+        "largest drop",
         null=True,
         blank=True,
-        help_text=_("How far below the group's mean is too far. Leave empty for none."),
+        help_text="How far below the group's mean is too far. Leave empty for none.",
     )
     drop_unit = models.CharField(
-        _("unit of the drop"), max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS
+        "unit of the drop", max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS
     )
     drop_group_size = models.PositiveSmallIntegerField(
-        _("people for the drop"),
+        "people for the drop",
         default=5,
-        help_text=_("The drop applies only once this many others have finished the training."),
+        help_text="The drop applies only once this many others have finished the training.",
     )
 
     margin = models.FloatField(
-        _("margin"),
         default=0,
-        help_text=_(
-            "In points of S1, set before the start: people and a system that differ by less are "
-            "as good as one another. 0 means that only ahead and behind can be found."
-        ),
+        help_text="In points of S1, set before the start: people and a system that differ by less are "
+        "as good as one another. 0 means that only ahead and behind can be found.",
     )
 
     lease_minutes = models.PositiveIntegerField(
-        _("minutes that a place is kept"),
+        "minutes that a place is kept",
         default=60,
-        help_text=_("How long a place is kept for somebody who does nothing."),
+        help_text="How long a place is kept for somebody who does nothing.",
     )
     expire_hours = models.PositiveIntegerField(
-        _("hours until it expires"),
+        "hours until it expires",
         default=24,
-        help_text=_("After this many hours without a sign of life the work expires."),
+        help_text="After this many hours without a sign of life the work expires.",
     )
     idle_after_s = models.PositiveIntegerField(
-        _("seconds until idle"),
+        "seconds until idle",
         default=30,
-        help_text=_("Seconds without a sign of life after which time counts as idle."),
+        help_text="Seconds without a sign of life after which time counts as idle.",
     )
     item_cap_s = models.PositiveIntegerField(
-        _("cap for one example (s)"),
+        "cap for one example (s)",
         default=180,
-        help_text=_("The most seconds paid for one example."),
+        help_text="The most seconds paid for one example.",
     )
     reading_cap_s = models.PositiveIntegerField(
-        _("cap for reading (s)"),
+        "cap for reading (s)",
         default=300,
-        help_text=_("The most seconds paid for the task description."),
+        help_text="The most seconds paid for the task description.",
     )
     reveal_cap_s = models.PositiveIntegerField(
-        _("cap for a right answer (s)"),
+        "cap for a right answer (s)",
         default=60,
-        help_text=_("The most seconds paid for reading one gold answer."),
+        help_text="The most seconds paid for reading one gold answer.",
     )
 
-    seed = models.PositiveBigIntegerField(_("seed"), default=new_seed)
+    seed = models.PositiveBigIntegerField(default=new_seed)
     join_token = models.CharField(
-        _("token of the link"), max_length=40, unique=True, default=new_token, editable=False
+        "token of the link", max_length=40, unique=True, default=new_token, editable=False
     )
-    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    started_at = models.DateTimeField(_("started at"), null=True, blank=True, editable=False)
-    closed_at = models.DateTimeField(_("closed at"), null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True, editable=False)
+    closed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Out of sight on the home page; everything else stays as it is.
-    archived_at = models.DateTimeField(_("archived at"), null=True, blank=True, editable=False)
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     # What was frozen at the start, with its checksums; the record of what was measured.
-    frozen = models.JSONField(_("frozen content"), default=dict, blank=True, editable=False)
+    frozen = models.JSONField("frozen content", default=dict, blank=True, editable=False)
 
     class Meta:
         ordering = ["-created_at"]
-        verbose_name = _("study")
-        verbose_name_plural = _("studies")
+        verbose_name = "study"
+        verbose_name_plural = "studies"
         constraints = [
             models.CheckConstraint(
                 condition=Q(state__in=StudyState.values), name="study_state_known"
@@ -240,53 +235,51 @@ class Study(models.Model):
 
 
 class Outcome(models.TextChoices):
-    COMPLETED = "completed", _("completed")
-    SCREENED_OUT = "screened_out", _("screened out")
-    WITHDRAWN = "withdrawn", _("withdrawn")
-    EXPIRED = "expired", _("expired")
-    DISPLACED = "displaced", _("displaced")
+    COMPLETED = "completed", "completed"
+    SCREENED_OUT = "screened_out", "screened out"
+    WITHDRAWN = "withdrawn", "withdrawn"
+    EXPIRED = "expired", "expired"
+    DISPLACED = "displaced", "displaced"
 
 
 class JoinAnswer(models.TextChoices):
     """What a join may be answered with instead of an assignment; only counted."""
 
-    DECLINED = "declined", _("declined")
-    FULL = "full", _("full")
+    DECLINED = "declined", "declined"
+    FULL = "full", "full"
 
 
 class OutcomeRule(models.Model):
     """The completion code of one outcome, or of a join without an assignment, and what it pays."""
 
     study = models.ForeignKey(
-        Study, on_delete=models.CASCADE, related_name="outcome_rules", verbose_name=_("study")
+        Study,
+        on_delete=models.CASCADE,
+        related_name="outcome_rules",
     )
-    outcome = models.CharField(
-        _("outcome"), max_length=12, choices=[*Outcome.choices, *JoinAnswer.choices]
-    )
-    code = models.CharField(_("code"), max_length=40)
+    outcome = models.CharField(max_length=12, choices=[*Outcome.choices, *JoinAnswer.choices])
+    code = models.CharField(max_length=40)
     pays_time = models.BooleanField(
-        _("pays the time"), default=True, help_text=_("Pay the time worked, at the study's rate.")
+        "pays the time", default=True, help_text="Pay the time worked, at the study's rate."
     )
     minimum = models.DecimalField(
-        _("minimum"),
         max_digits=8,
         decimal_places=2,
         default=0,
-        help_text=_("The minimum that this outcome pays, in the study's currency."),
+        help_text="The minimum that this outcome pays, in the study's currency.",
     )
     # Of what is paid, the part that comes without a bonus.
     platform_pays = models.DecimalField(
-        _("platform pays"),
         max_digits=8,
         decimal_places=2,
         default=0,
-        help_text=_("What the platform itself pays whoever hands in this code."),
+        help_text="What the platform itself pays whoever hands in this code.",
     )
 
     class Meta:
         ordering = ["study", "outcome"]
-        verbose_name = _("outcome")
-        verbose_name_plural = _("outcomes")
+        verbose_name = "outcome"
+        verbose_name_plural = "outcomes"
         constraints = [
             models.UniqueConstraint(fields=["study", "outcome"], name="outcome_rule_once"),
             models.UniqueConstraint(fields=["study", "code"], name="outcome_code_distinct"),

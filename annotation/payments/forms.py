@@ -4,7 +4,6 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Outcome
 
@@ -14,8 +13,8 @@ _AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}
 class RewardsForm(forms.Form):
     """Its fields have the outcomes' names."""
 
-    completed = forms.DecimalField(label=_("for completed work"), min_value=0, **_AMOUNT)
-    screened_out = forms.DecimalField(label=_("for those screened out"), min_value=0, **_AMOUNT)
+    completed = forms.DecimalField(label="for completed work", min_value=0, **_AMOUNT)
+    screened_out = forms.DecimalField(label="for those screened out", min_value=0, **_AMOUNT)
 
     def amounts(self) -> dict[str, Decimal]:
         names = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
@@ -24,12 +23,12 @@ class RewardsForm(forms.Form):
 
 class CorrectionForm(forms.Form):
     amount = forms.DecimalField(
-        label=_("Change of what is due"),
-        help_text=_("Such as 1.50, or -1.50 to take away."),
+        label="Change of what is due",
+        help_text="Such as 1.50, or -1.50 to take away.",
         **_AMOUNT,
     )
     reason = forms.CharField(
-        label=_("Reason"),
+        label="Reason",
         widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": _("A correction needs a reason: give one.")},
+        error_messages={"required": "A correction needs a reason: give one."},
     )

@@ -13,7 +13,6 @@ from hashlib import sha256
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.models import (
@@ -104,14 +103,14 @@ def correct(
     """Add to what somebody is due, or take from it, after it was approved. Raises BadInput."""
     due = due_of(assignment)
     if due is None or due.approved is None:
-        raise BadInput(_("Nothing is approved for this person yet: approve what is due first."))
+        raise BadInput("Nothing is approved for this person yet: approve what is due first.")
     if not reason.strip():
-        raise BadInput(_("A correction needs a reason: give one."))
+        raise BadInput("A correction needs a reason: give one.")
     if not amount or abs(amount) > MOST:
-        raise BadInput(_("Write by how much it changes, such as 1.50 or -1.50."))
+        raise BadInput("Write by how much it changes, such as 1.50 or -1.50.")
     if due.approved + amount < 0:
         raise BadInput(
-            _("That would leave less than nothing due: take away %(most)s at most.")
+            "That would leave less than nothing due: take away %(most)s at most."
             % {"most": due.approved}
         )
     try:
@@ -155,7 +154,7 @@ def write_payout(
             if bonuses.digest != digest:
                 raise _changed()
             if not bonuses.dues:
-                raise BadInput(_("No approved bonus is waiting: there is nothing to send."))
+                raise BadInput("No approved bonus is waiting: there is nothing to send.")
             payout = Payout.objects.create(
                 study=study, way=way, state=state, remote_id=remote_id, author=by, made_at=at
             )
@@ -215,8 +214,6 @@ def _add(
 
 def _changed() -> Changed:
     return Changed(
-        _(
-            "The payments have changed since this page was shown: somebody else approved, "
-            "corrected or sent some. Look at the new list before you go on."
-        )
+        "The payments have changed since this page was shown: somebody else approved, "
+        "corrected or sent some. Look at the new list before you go on."
     )

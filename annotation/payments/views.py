@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -68,7 +67,7 @@ def _payments_page(
 
 
 def _filters(all_dues: list[Due]) -> list[tuple[str, str, int]]:
-    labels = {"all": _("everybody"), "waiting": _("to be approved"), "open": _("to be sent")}
+    labels = {"all": "everybody", "waiting": "to be approved", "open": "to be sent"}
     return [(name, labels[name], sum(map(SHOWN[name], all_dues))) for name in labels]
 
 
@@ -84,7 +83,7 @@ def approve_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
     listed = request.POST.getlist("listed" if "all" in request.POST else "assignment")
     chosen = [int(pk) for pk in listed if pk.isascii() and pk.isdigit()]
     if not chosen:
-        messages.warning(request, _("Nobody was ticked: tick those whose pay you approve."))
+        messages.warning(request, "Nobody was ticked: tick those whose pay you approve.")
         return _back(request, study)
     approved = ledger.approve(study, chosen, at=timezone.now(), by=request.user)
     done = ngettext(
@@ -104,7 +103,7 @@ def set_rewards(request: ResearcherRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _payments_page(request, study, status=422, rewards=form)
     base.set_rewards(study, form.amounts(), by=request.user)
-    messages.success(request, _("Stored: bonuses are what is due beyond that."))
+    messages.success(request, "Stored: bonuses are what is due beyond that.")
     return _back(request, study)
 
 
@@ -121,7 +120,7 @@ def send_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
         except Refusal as refusal:
             status, refused = 409, str(refusal)
         else:
-            messages.success(request, _("Written down as sent."))
+            messages.success(request, "Written down as sent.")
             return _back(request, study)
     context = {
         **study_frame(request.user, study, tab="payments"),
@@ -176,7 +175,7 @@ def correct_payment(request: ResearcherRequest, slug: str, assignment_id: int) -
         except Refusal as refusal:
             form.add_error(None, str(refusal))
         else:
-            messages.success(request, _("The correction is written down."))
+            messages.success(request, "The correction is written down.")
             return redirect("annotation:person", slug, assignment_id)
     sentences = [sentence for errors in form.errors.values() for sentence in errors]
     return _payments_page(request, study, status=422, refused=" ".join(map(str, sentences)))
@@ -190,9 +189,9 @@ def settle_payout(request: ResearcherRequest, slug: str, payout_id: int) -> Http
     payout = get_object_or_404(Payout.objects.select_related("study"), study=study, pk=payout_id)
     was_sent = request.POST.get("was") == "sent"
     if request.POST.get("was") not in ("sent", "unsent"):
-        messages.warning(request, _("Say whether it was sent: look on the platform."))
+        messages.warning(request, "Say whether it was sent: look on the platform.")
     elif ledger.settle_payout(payout, was_sent=was_sent, at=timezone.now(), by=request.user):
-        messages.success(request, _("Written down."))
+        messages.success(request, "Written down.")
     return _back(request, study)
 
 

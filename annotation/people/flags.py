@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.kinds.scoring import answer_score, gold_in_force
 from annotation.models import Assignment, Judgement, Outcome, Role, SubmissionStatus, WorkSummary
@@ -26,15 +25,15 @@ LONG_ABSENCE_MS = 10 * 60_000
 _LEFT = (SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT)
 
 NAMES = {
-    "fast": gettext_lazy("very fast"),
-    "alike": gettext_lazy("answers all alike"),
-    "no_skill": gettext_lazy("practice at no-skill level"),
-    "equal": gettext_lazy("answers equal to another's"),
-    "absent": gettext_lazy("long absence"),
-    "paste": gettext_lazy("pasted"),
-    "problems": gettext_lazy("reported problems"),
-    "platform": gettext_lazy("the platform says otherwise"),
-    "rule": gettext_lazy("now below the rule"),
+    "fast": "very fast",
+    "alike": "answers all alike",
+    "no_skill": "practice at no-skill level",
+    "equal": "answers equal to another's",
+    "absent": "long absence",
+    "paste": "pasted",
+    "problems": "reported problems",
+    "platform": "the platform says otherwise",
+    "rule": "now below the rule",
 }
 
 
@@ -88,7 +87,7 @@ def _speed(work: Work, group: Collection[WorkSummary]) -> Iterable[Flag]:
         return
     usual = median(others)
     if mine < FAST_SHARE * usual:
-        sentence = _("answers in %(mine).1f s, the others in %(usual).1f s")
+        sentence = "answers in %(mine).1f s, the others in %(usual).1f s"
         yield Flag("fast", sentence % {"mine": mine / 1000, "usual": usual / 1000})
 
 
@@ -100,7 +99,7 @@ def _alike(work: Work, group: Collection[WorkSummary]) -> Iterable[Flag]:
     others = [s.commonest_share for s in group if s is not mine and s.tested >= ENOUGH_ANSWERS]
     if others and median(others) >= ALIKE_SHARE:
         return
-    sentence = _("%(share).0f %% of %(count)d answers are the same")
+    sentence = "%(share).0f %% of %(count)d answers are the same"
     yield Flag("alike", sentence % {"share": 100 * mine.commonest_share, "count": mine.tested})
 
 
@@ -109,7 +108,7 @@ def _equal(work: Work, twins: Mapping[int, Sequence[Assignment]]) -> Iterable[Fl
     if others:
         names = ", ".join(other.annotator.pseudonym for other in others[:MOST_NAMES])
         names += "…" if len(others) > MOST_NAMES else ""
-        yield Flag("equal", _("every answer, the wrong ones too, as %(who)s") % {"who": names})
+        yield Flag("equal", "every answer, the wrong ones too, as %(who)s" % {"who": names})
 
 
 def _twins(everybody: Sequence[Work]) -> dict[int, list[Assignment]]:
@@ -140,7 +139,7 @@ def _no_skill(work: Work, floor: float | None) -> Iterable[Flag]:
     score = work.assignment.training_score
     if score is None or floor is None or score > floor:
         return
-    sentence = _("%(score).0f %% in practice; %(floor).0f %% takes no skill")
+    sentence = "%(score).0f %% in practice; %(floor).0f %% takes no skill"
     yield Flag("no_skill", sentence % {"score": score, "floor": floor})
 
 
@@ -148,7 +147,7 @@ def _seen(work: Work) -> Iterable[Flag]:
     summary = work.summary
     if summary is not None and summary.longest_ms >= LONG_ABSENCE_MS:
         minutes = summary.longest_ms // 60_000
-        yield Flag("absent", _("%(minutes)d minutes before one answer") % {"minutes": minutes})
+        yield Flag("absent", "%(minutes)d minutes before one answer" % {"minutes": minutes})
     if summary is not None and summary.pastes:
         sentence = ngettext("pasted %(count)d time", "pasted %(count)d times", summary.pastes)
         yield Flag("paste", sentence % {"count": summary.pastes})
@@ -158,7 +157,7 @@ def _seen(work: Work) -> Iterable[Flag]:
         )
         yield Flag("problems", sentence % {"count": work.comments})
     if work.below_rule:
-        yield Flag("rule", _("with those who have finished since, the rule would drop them"))
+        yield Flag("rule", "with those who have finished since, the rule would drop them")
     yield from _platform(work)
 
 
@@ -166,4 +165,4 @@ def _platform(work: Work) -> Iterable[Flag]:
     is_done = work.assignment.outcome == Outcome.COMPLETED
     if work.status == SubmissionStatus.REJECTED or (is_done and work.status in _LEFT):
         label = SubmissionStatus(work.status).label
-        yield Flag("platform", _("%(status)s on the platform") % {"status": label})
+        yield Flag("platform", "%(status)s on the platform" % {"status": label})

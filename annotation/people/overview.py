@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from django.db.models import Count, Sum
 from django.utils.text import Truncator
-from django.utils.translation import gettext as _
 
 from annotation.benchmarks.naming import names_of
 from annotation.models import (
@@ -60,14 +59,14 @@ class Cell:
     @property
     def sentence(self) -> str:
         parts = [
-            _("%(finished)d of %(wanted)d finished")
+            "%(finished)d of %(wanted)d finished"
             % {"finished": self.finished, "wanted": self.wanted},
-            _("%(count)d at work") % {"count": self.working},
+            "%(count)d at work" % {"count": self.working},
         ]
         if self.screened_out:
-            parts.append(_("%(count)d screened out") % {"count": self.screened_out})
+            parts.append("%(count)d screened out" % {"count": self.screened_out})
         if self.lost:
-            parts.append(_("%(count)d lost") % {"count": self.lost})
+            parts.append("%(count)d lost" % {"count": self.lost})
         return ", ".join(parts)
 
 

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.models import Assignment, ChangeAction, Place
@@ -30,6 +29,6 @@ def let_lapse(assignment: Assignment, *, at: datetime) -> bool:
 def release_place(assignment: Assignment, *, at: datetime, by: User | None = None) -> None:
     """The same as a researcher's act, which is logged. Raises NoPlace."""
     if not let_lapse(assignment, at=at):
-        raise NoPlace(_("This person holds no place of unfinished work: it is open already."))
+        raise NoPlace("This person holds no place of unfinished work: it is open already.")
     who = {assignment.annotator.pseudonym: "released"}
     record(by, assignment.study, ChangeAction.PLACE_RELEASED, {}, who)

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.translation import gettext as _
-
 from annotation.kinds.scoring import answer_score, gold_in_force
 from annotation.models import Assignment, Comment, Gold, Item, Judgement, Role
 from annotation.models.frozen import batch_content
@@ -37,19 +35,19 @@ def events(assignment: Assignment) -> list[Event]:
 
 def _events(assignment: Assignment) -> Iterator[Event]:
     if assignment.consented_at:
-        yield Event(assignment.consented_at, _("agreed to take part"))
+        yield Event(assignment.consented_at, "agreed to take part")
     first = assignment.judgements.order_by("step").first()
     if first:
-        yield Event(first.submitted_at, _("first answer"))
+        yield Event(first.submitted_at, "first answer")
     if assignment.training_ended_at:
-        yield Event(assignment.training_ended_at, _("practice ended"))
+        yield Event(assignment.training_ended_at, "practice ended")
     if assignment.resume_renewed_at:
-        yield Event(assignment.resume_renewed_at, _("was given a new personal link"))
+        yield Event(assignment.resume_renewed_at, "was given a new personal link")
     for written_at in assignment.comments.values_list("written_at", flat=True):
-        yield Event(written_at, _("reported a problem"))
+        yield Event(written_at, "reported a problem")
     if assignment.finished_at:
         outcome = assignment.get_outcome_display()
-        yield Event(assignment.finished_at, _("ended: %(outcome)s") % {"outcome": outcome})
+        yield Event(assignment.finished_at, "ended: %(outcome)s" % {"outcome": outcome})
     yield from _marks(assignment)
 
 
@@ -57,10 +55,10 @@ def _marks(assignment: Assignment) -> Iterator[Event]:
     submission = getattr(assignment, "submission", None)
     if submission:
         status = submission.get_status_display()
-        yield Event(submission.status_at, _("on the platform: %(status)s") % {"status": status})
+        yield Event(submission.status_at, "on the platform: %(status)s" % {"status": status})
     exclusion = getattr(assignment, "exclusion", None)
     if exclusion:
-        yield Event(exclusion.created_at, _("excluded: %(reason)s") % {"reason": exclusion.reason})
+        yield Event(exclusion.created_at, "excluded: %(reason)s" % {"reason": exclusion.reason})
 
 
 def answers(assignment: Assignment, *, scored: bool) -> list[Answer]:
@@ -74,7 +72,7 @@ def answers(assignment: Assignment, *, scored: bool) -> list[Answer]:
             is_training=judgement.role == Role.TRAINING,
             item=names.get(judgement.example_id, ""),
             example_id=judgement.example_id,
-            texts=", ".join(judgement.answer) or _("none"),
+            texts=", ".join(judgement.answer) or "none",
             seconds=(judgement.submitted_at - judgement.shown_at).total_seconds(),
             score=_score(assignment, judgement, golds) if scored else None,
             pastes=judgement.pastes or 0,

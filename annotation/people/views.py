@@ -8,7 +8,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -75,7 +74,7 @@ def people(request: ResearcherRequest, slug: str) -> HttpResponse:
         "page": Paginator(chosen(everybody, **filters), PER_PAGE).get_page(request.GET.get("page")),
         "everybody": len(everybody),
         "filters": filters,
-        "states": [("working", _("at work")), *Outcome.choices],
+        "states": [("working", "at work"), *Outcome.choices],
         "flags": NAMES.items(),
         "batches": study.batches.select_related("task", "training_set", "test_set"),
         "now": timezone.now(),
@@ -145,15 +144,16 @@ def _for_owners(request: ResearcherRequest, row: Row, rights: Any) -> dict[str, 
 def _message(row: Row) -> str:
     """To be copied into the platform's messages; it says nothing of the gold."""
     if row.is_at_work:
-        return _(
+        return (
             "Hello, your place in our study “%(study)s” is still kept for you: you have answered "
             "%(done)d of %(items)d. You can go on where you stopped with your personal link. If "
             "you would rather stop, choose “Stop taking part” there: the time that you worked is "
             "counted."
         ) % {"study": row.assignment.study, "done": row.done, "items": row.items}
-    return _(
+    return (
         "Hello, thank you for your work in our study “%(study)s”. We have a question about it: "
-    ) % {"study": row.assignment.study}
+        % {"study": row.assignment.study}
+    )
 
 
 @never_cache
@@ -165,7 +165,7 @@ def release(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpRe
         release_place(assignment, at=timezone.now(), by=request.user)
     except Refusal as refusal:
         return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
-    messages.success(request, _("The place is open: whoever comes first takes it."))
+    messages.success(request, "The place is open: whoever comes first takes it.")
     return redirect("annotation:person", slug, assignment_id)
 
 
@@ -181,7 +181,7 @@ def exclude_person(request: ResearcherRequest, slug: str, assignment_id: int) ->
         exclude(assignment, reason=form.cleaned_data["reason"], author=request.user)
     except Refusal as refusal:
         return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
-    messages.success(request, _("Excluded: outcome, code and pay stay as they are."))
+    messages.success(request, "Excluded: outcome, code and pay stay as they are.")
     return redirect("annotation:person", slug, assignment_id)
 
 

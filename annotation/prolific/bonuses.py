@@ -7,7 +7,6 @@ lost, the lines stand as sent until a person has looked on Prolific and says wha
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from annotation.models import Payout, PayoutState, PayoutWay, ProlificStudy
 from annotation.models.errors import BadInput
@@ -24,12 +23,12 @@ def pay_bonuses(
     answer gives a payout whose state is unknown."""
     client = client_of(connection)
     if not connection.remote_id:
-        raise BadInput(_("The study is not on Prolific yet: make the draft first."))
+        raise BadInput("The study is not on Prolific yet: make the draft first.")
     bonuses = open_bonuses(connection.study)
     if not bonuses.dues:
-        raise BadInput(_("No approved bonus is waiting: there is nothing to send."))
+        raise BadInput("No approved bonus is waiting: there is nothing to send.")
     if bonuses.digest != digest:
-        raise Changed(_("The payments have changed since this page was shown: look again."))
+        raise Changed("The payments have changed since this page was shown: look again.")
     lines = "".join(prolific_lines(bonuses.dues)).strip()
     # Set up only: if its answer is lost, nobody is paid.
     remote_id = client.set_up_bonuses(connection.remote_id, lines)

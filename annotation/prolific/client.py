@@ -9,7 +9,6 @@ from typing import Any
 
 import requests
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from annotation.models.errors import Refusal
 
@@ -104,15 +103,15 @@ class Client:
         except requests.RequestException as lost:
             # Not its text: that may hold the address with ids.
             raise Lost(
-                _("Prolific did not answer (%(what)s).") % {"what": type(lost).__name__}
+                "Prolific did not answer (%(what)s)." % {"what": type(lost).__name__}
             ) from None
         if 400 <= answer.status_code < 500:
             raise Declined(
-                _("Prolific declined: %(why)s") % {"why": _why(answer) or answer.status_code}
+                "Prolific declined: %(why)s" % {"why": _why(answer) or answer.status_code}
             )
         if not answer.ok or answer.is_redirect:
             raise Lost(
-                _("Prolific answered with an error of its own (%(status)d).")
+                "Prolific answered with an error of its own (%(status)d)."
                 % {"status": answer.status_code}
             )
         return answer
@@ -122,7 +121,7 @@ def _json(answer: requests.Response) -> Any:
     try:
         return answer.json()
     except ValueError:
-        raise Lost(_("Prolific's answer could not be read.")) from None
+        raise Lost("Prolific's answer could not be read.") from None
 
 
 def _why(answer: requests.Response) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.models import (
@@ -42,7 +41,7 @@ def connection_of(study: Study) -> ProlificStudy:
 def client_of(connection: ProlificStudy) -> Client:
     """Raises BadInput while there is no token: then nothing is ever sent."""
     if not connection.token:
-        raise BadInput(_("No token is stored, so nothing is sent to Prolific: store one first."))
+        raise BadInput("No token is stored, so nothing is sent to Prolific: store one first.")
     return Client(connection.token)
 
 
@@ -67,7 +66,7 @@ def _told(name: str, value: str) -> str:
 def draft_study(connection: ProlificStudy, *, link: str, by: User | None = None) -> None:
     """Make the study on Prolific, as a draft that nobody there sees until it is published."""
     if connection.remote_id:
-        raise BadInput(_("This study is on Prolific already; change it there."))
+        raise BadInput("This study is on Prolific already; change it there.")
     remote_id = client_of(connection).create_study(study_body(connection, link))
     connection.remote_id = remote_id
     connection.save(update_fields=["remote_id"])
@@ -78,12 +77,12 @@ def study_body(connection: ProlificStudy, link: str) -> dict[str, Any]:
     study = connection.study
     batches = list(study.batches.select_related("task"))
     if not batches:
-        raise BadInput(_("The study has no batches: add some."))
+        raise BadInput("The study has no batches: add some.")
     rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
     reward = rules[Outcome.COMPLETED].platform_pays if Outcome.COMPLETED in rules else Decimal(0)
     if not reward:
         raise BadInput(
-            _("Write on the page “Payments” what Prolific pays for completed work: its reward.")
+            "Write on the page “Payments” what Prolific pays for completed work: its reward."
         )
     seconds = expected_seconds(study, {batch.task for batch in batches})
     needed = estimate(study, batches, seconds=seconds)
@@ -161,7 +160,7 @@ def block_repeats(connection: ProlificStudy, *, by: User | None = None) -> int:
             client.add_to_group(connection.group_id, people)
         return len(people)
     if not connection.workspace_id:
-        raise BadInput(_("A participant group belongs to a workspace: store its id first."))
+        raise BadInput("A participant group belongs to a workspace: store its id first.")
     name = f"Worked on {study.benchmark} ({study.slug})"
     connection.group_id = client.create_group(name, connection.workspace_id, people)
     connection.save(update_fields=["group_id"])
@@ -181,10 +180,10 @@ def subscribe(connection: ProlificStudy, *, target_url: str, by: User | None = N
     """Have Prolific report what becomes of submissions."""
     client = client_of(connection)
     if not connection.workspace_id:
-        raise BadInput(_("Prolific reports for a workspace: store its id first."))
+        raise BadInput("Prolific reports for a workspace: store its id first.")
     if not target_url.startswith("https://"):
         raise BadInput(
-            _("Prolific reports to addresses that begin with https:// alone: it is asked instead.")
+            "Prolific reports to addresses that begin with https:// alone: it is asked instead."
         )
     if not connection.webhook_secret:
         connection.webhook_secret = _secret(connection, client)

@@ -1,7 +1,6 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import ProlificStudy
 from annotation.prolific.connecting import SECRETS, SETTINGS
@@ -11,31 +10,29 @@ class ConnectionForm(forms.Form):
     """Secrets go in and never come out: empty keeps the present one."""
 
     token = forms.CharField(
-        label=_("API token"),
+        label="API token",
         required=False,
         max_length=300,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=_("Not shown again. Leave empty to keep the present one."),
+        help_text="Not shown again. Leave empty to keep the present one.",
     )
     forget = forms.BooleanField(
-        label=_("Forget the token and the secret: nothing is sent any more"), required=False
+        label="Forget the token and the secret: nothing is sent any more", required=False
     )
-    workspace_id = forms.CharField(label=_("Workspace id"), required=False, max_length=60)
-    project_id = forms.CharField(label=_("Project id"), required=False, max_length=60)
+    workspace_id = forms.CharField(label="Workspace id", required=False, max_length=60)
+    project_id = forms.CharField(label="Project id", required=False, max_length=60)
     remote_id = forms.CharField(
-        label=_("Id of the study on Prolific"),
+        label="Id of the study on Prolific",
         required=False,
         max_length=60,
-        help_text=_(
-            "Written by “Make the draft”; fill it in if you made the study there yourself."
-        ),
+        help_text="Written by “Make the draft”; fill it in if you made the study there yourself.",
     )
     webhook_secret = forms.CharField(
-        label=_("Secret of the workspace's reports"),
+        label="Secret of the workspace's reports",
         required=False,
         max_length=300,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=_("Only if the workspace has one already. Not shown again."),
+        help_text="Only if the workspace has one already. Not shown again.",
     )
 
     def __init__(self, *args: Any, connection: ProlificStudy, **kwargs: Any) -> None:
@@ -48,7 +45,7 @@ class ConnectionForm(forms.Form):
         remote_id: str = self.cleaned_data["remote_id"].strip()
         others = ProlificStudy.objects.exclude(pk=self._connection.pk)
         if remote_id and others.filter(remote_id=remote_id).exists():
-            raise forms.ValidationError(_("Another study here is connected to that one."))
+            raise forms.ValidationError("Another study here is connected to that one.")
         return remote_id
 
     def settings(self) -> dict[str, str]:

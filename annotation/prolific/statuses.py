@@ -9,7 +9,6 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.models import (
     Assignment,
@@ -77,7 +76,7 @@ def poll(connection: ProlificStudy, *, at: datetime) -> int:
 
 def _poll(connection: ProlificStudy, at: datetime) -> int:
     if not connection.remote_id:
-        raise BadInput(_("The study is not on Prolific yet: make the draft first."))
+        raise BadInput("The study is not on Prolific yet: make the draft first.")
     said: dict[str, str] = {
         str(submission["id"]): str(submission["status"])
         for submission in client_of(connection).submissions(connection.remote_id)

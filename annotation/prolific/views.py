@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -44,7 +43,7 @@ def prolific(request: ResearcherRequest, slug: str) -> HttpResponse:
         if form.is_valid():
             stored = connecting.connection_of(study)
             connecting.configure(stored, form.settings(), by=request.user)
-            messages.success(request, _("Stored."))
+            messages.success(request, "Stored.")
             return redirect("annotation:prolific", slug)
         status = 422
     context = {
@@ -65,7 +64,7 @@ Act = Callable[[ResearcherRequest, ProlificStudy], str]
 def _draft(request: ResearcherRequest, connection: ProlificStudy) -> str:
     link = study_link(request, connection.study)
     connecting.draft_study(connection, link=link, by=request.user)
-    return _("The draft is on Prolific: look at it there, and publish it when the study is open.")
+    return "The draft is on Prolific: look at it there, and publish it when the study is open."
 
 
 def _group(request: ResearcherRequest, connection: ProlificStudy) -> str:
@@ -80,7 +79,7 @@ def _group(request: ResearcherRequest, connection: ProlificStudy) -> str:
 
 def _webhook(request: ResearcherRequest, connection: ProlificStudy) -> str:
     connecting.subscribe(connection, target_url=_report_address(connection), by=request.user)
-    return _("Prolific reports every change of a submission from now on.")
+    return "Prolific reports every change of a submission from now on."
 
 
 def _poll(request: ResearcherRequest, connection: ProlificStudy) -> str:
@@ -105,11 +104,11 @@ def _pay(request: ResearcherRequest, connection: ProlificStudy) -> str:
     digest = request.POST.get("digest", "")
     payout = pay_bonuses(connection, digest=digest, at=timezone.now(), by=request.user)
     if payout.state == PayoutState.UNKNOWN:
-        return _(
+        return (
             "Prolific's answer was lost: look there whether the bonuses were paid, and say so on "
             "this page. Nothing is sent again by itself."
         )
-    return _("Prolific pays the bonuses; they are written down as sent.")
+    return "Prolific pays the bonuses; they are written down as sent."
 
 
 ACTS: dict[str, tuple[Act, str]] = {

@@ -13,7 +13,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Sum
-from django.utils.translation import gettext as _
 
 from annotation.jobs import queue
 from annotation.models import (
@@ -51,7 +50,7 @@ def order_rehearsal(study: Study, crowd: Crowd, *, at: datetime, by: User | None
     number = study.rehearsals.count() + 1
     while Study.objects.filter(slug=_slug(study, number)).exists():
         number += 1
-    title = _("Rehearsal %(number)d of %(study)s") % {"number": number, "study": study}
+    title = "Rehearsal %(number)d of %(study)s" % {"number": number, "study": study}
     rehearsal = copy_study(study, slug=_slug(study, number), title=title[:200], for_rehearsal=True)
     for membership in study.memberships.all():
         rehearsal.memberships.create(user=membership.user, role=membership.role)
@@ -89,10 +88,10 @@ def job_of(rehearsal: Study) -> Job | None:
 def discard_rehearsal(rehearsal: Study) -> None:
     """Everything about it, its simulated annotators too. Raises Refusal while it is played."""
     if not rehearsal.is_rehearsal:
-        raise Refusal(_("Only a rehearsal can be thrown away: people's answers are kept."))
+        raise Refusal("Only a rehearsal can be thrown away: people's answers are kept.")
     job = job_of(rehearsal)
     if job is not None and job.state not in OVER:
-        raise Refusal(_("It is being played: wait until it has ended, then throw it away."))
+        raise Refusal("It is being played: wait until it has ended, then throw it away.")
     assignments = Assignment.objects.filter(study=rehearsal)
     people = list(assignments.values_list("annotator", flat=True))
     Place.objects.filter(batch__study=rehearsal).delete()
@@ -141,12 +140,12 @@ def rehearsal_figures(rehearsal: Study) -> RehearsalFigures:
 
 def _check(study: Study) -> None:
     if study.is_rehearsal:
-        raise BadInput(_("This is a rehearsal itself: rehearse the study that it was made from."))
+        raise BadInput("This is a rehearsal itself: rehearse the study that it was made from.")
     if missing := what_is_missing(study):
         raise NotReady(" ".join(missing))
     places = study.batches.aggregate(total=Sum("wanted"))["total"]
     if places > MOST_PLACES:
-        sentence = _("%(places)d places are too many to rehearse: at most %(most)d.")
+        sentence = "%(places)d places are too many to rehearse: at most %(most)d."
         raise BadInput(sentence % {"places": places, "most": MOST_PLACES})
 
 

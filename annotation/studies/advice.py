@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
 from math import sqrt
 
-from django.utils.translation import gettext as _
-
 from annotation.models import Batch, DropUnit, Study, Task
 from scoring.core.splits import FEWEST_SPLITS
 
@@ -42,7 +40,7 @@ def rule_advice(*, max_drop: float | None, drop_unit: str, group_size: int) -> l
     if group_size >= SMALL_GROUP and max_drop < reach:
         return []
     return [
-        _(
+        (
             "A drop of %(drop)g SD from a group of %(group)d others: among %(people)d people "
             "nobody can lie more than %(reach).3f SD below the mean of all, and the SD of so "
             "few is mostly chance. Ask for a larger group, or state the drop in points."
@@ -63,7 +61,7 @@ def study_advice(study: Study) -> list[str]:
     )
     if study.lease_minutes * 60 < study.item_cap_s:
         advice.append(
-            _(
+            (
                 "A place is kept for %(lease)d minutes, but %(cap)d seconds are paid for one "
                 "example: a slow reader can lose the place. Keep it for longer."
             )
@@ -93,7 +91,7 @@ def _cells(batches: Sequence[Batch]) -> dict[tuple[str, int], list[Batch]]:
 
 
 def _named(cells: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(_("%(task)s with %(shots)d shots") % {"task": t, "shots": s} for t, s in cells)
+    return ", ".join("%(task)s with %(shots)d shots" % {"task": t, "shots": s} for t, s in cells)
 
 
 def _few_people(batches: Sequence[Batch]) -> list[str]:
@@ -105,7 +103,7 @@ def _few_people(batches: Sequence[Batch]) -> list[str]:
     if not few:
         return []
     return [
-        _(
+        (
             "Fewer than %(people)d people: %(cells)s. Their intervals are wide, and nobody can be "
             "called better or worse there: such a figure is exploratory."
         )
@@ -122,7 +120,7 @@ def _two_splits(batches: Sequence[Batch]) -> list[str]:
     if not two:
         return []
     return [
-        _(
+        (
             "Two splits: %(cells)s. How far splits differ cannot be told from two of them. Take "
             "one, or %(fewest)d and more."
         )
@@ -134,7 +132,7 @@ def _pay_advice(study: Study) -> list[str]:
     least = LEAST_PAY.get(study.channel.slug)
     if study.currency not in CURRENCIES:
         return [
-            _("“%(currency)s” is no currency: write its code of three letters, such as GBP or USD.")
+            "“%(currency)s” is no currency: write its code of three letters, such as GBP or USD."
             % {"currency": study.currency}
         ]
     if least is None:
@@ -142,12 +140,12 @@ def _pay_advice(study: Study) -> list[str]:
     about = {"channel": study.channel, "currency": study.currency}
     if study.currency not in least:
         about["known"] = ", ".join(least)
-        sentence = _("%(channel)s does not pay in %(currency)s: choose one of %(known)s.")
+        sentence = "%(channel)s does not pay in %(currency)s: choose one of %(known)s."
         return [sentence % about]
     if study.hourly_rate >= least[study.currency]:
         return []
     return [
-        _(
+        (
             "%(channel)s asks for at least %(least)s %(currency)s an hour, and the study pays "
             "%(rate)s: it would be turned down."
         )
@@ -159,7 +157,7 @@ def _fee_advice(study: Study) -> list[str]:
     if study.platform_fee or study.channel.slug not in TAKE_A_FEE:
         return []
     return [
-        _(
+        (
             "%(channel)s takes a fee on top of the pay, and the settings say 0 %%: enter it, or "
             "the cost that is shown is too low."
         )
@@ -170,14 +168,14 @@ def _fee_advice(study: Study) -> list[str]:
 def _contact_advice(study: Study) -> list[str]:
     if study.contact.strip():
         return []
-    return [_("There is no contact: annotators would have nobody to ask. Add one to the settings.")]
+    return ["There is no contact: annotators would have nobody to ask. Add one to the settings."]
 
 
 def _host_advice(host: str) -> list[str]:
     if not host or not _is_near(host):
         return []
     return [
-        _(
+        (
             "The links lead to %(host)s, which only this machine or its network reaches: open "
             "these pages under the address that annotators will use, and copy the links there."
         )
@@ -209,7 +207,7 @@ def _small_cells(study: Study) -> list[str]:
     if not small:
         return []
     return [
-        _(
+        (
             "The drop waits for %(group)d others with the same task and shots, but there are too "
             "few places for that in: %(cells)s. There, only the floor applies unless many are "
             "screened out."
@@ -231,7 +229,7 @@ def _unnamed_labels(study: Study) -> list[str]:
         for task, labels in offered.items()
     }
     return [
-        _(
+        (
             "The description of the task %(task)s does not name %(labels)s as it stands on the "
             "button: say what each label means, in the same words."
         )

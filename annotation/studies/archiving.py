@@ -4,7 +4,6 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.models import ChangeAction, Study, StudyState
@@ -22,7 +21,7 @@ def archive_study(study: Study, *, at: datetime, by: User | None = None) -> None
         ).update(archived_at=at)
         if not archived:
             raise CannotArchive(
-                _("Only a closed study that is not in the archive yet can be archived.")
+                "Only a closed study that is not in the archive yet can be archived."
             )
         record(by, study, ChangeAction.ARCHIVED, {"archived": False}, {"archived": True})
     study.refresh_from_db()
@@ -33,6 +32,6 @@ def take_out(study: Study, *, by: User | None = None) -> None:
     with transaction.atomic():
         taken = Study.objects.filter(pk=study.pk, archived_at__isnull=False)
         if not taken.update(archived_at=None):
-            raise CannotArchive(_("This study is not in the archive."))
+            raise CannotArchive("This study is not in the archive.")
         record(by, study, ChangeAction.TAKEN_OUT, {"archived": True}, {"archived": False})
     study.refresh_from_db()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.benchmarks.chains import chains as chains_of_task
@@ -172,20 +171,20 @@ def hold_draft(study: Study) -> None:
     batches that exist, and it updates this row."""
     draft = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT)
     if not draft.update(state=StudyState.DRAFT):
-        raise Frozen(_("This study has been started and is frozen: copy it to change it."))
+        raise Frozen("This study has been started and is frozen: copy it to change it.")
 
 
 def _check(study: Study, chosen: Sequence[PossibleBatch], wanted: int) -> None:
     if wanted < 1:
-        raise BadInput(_("A batch needs at least one annotator: ask for 1 or more."))
+        raise BadInput("A batch needs at least one annotator: ask for 1 or more.")
     if not chosen:
         raise BadInput(
-            _("No item set fits this choice: choose other shots or chains, or import the files.")
+            "No item set fits this choice: choose other shots or chains, or import the files."
         )
     for task in {possible.task for possible in chosen}:
         if task.benchmark_id != study.benchmark_id:
             raise BadInput(
-                _("The task %(task)s belongs to another benchmark than the study: leave it out.")
+                "The task %(task)s belongs to another benchmark than the study: leave it out."
                 % {"task": task}
             )
 

@@ -2,7 +2,6 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.access.members import make_owner
@@ -34,9 +33,7 @@ def copy_study(
     """A draft with the same rules, texts and batches, with new links, codes and seed; for simulated
     annotators alone if it is made for a rehearsal."""
     if Study.objects.filter(slug=slug).exists():
-        raise BadInput(
-            _("There is a study “%(slug)s” already: choose another name.") % {"slug": slug}
-        )
+        raise BadInput("There is a study “%(slug)s” already: choose another name." % {"slug": slug})
     copy = Study.objects.create(
         slug=slug,
         title=title or study.title,

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.members import make_owner
 from annotation.benchmarks.subsets import PART, cut_test_set
@@ -41,9 +40,7 @@ def draft_study(
     """A study with its batches and codes. Raises BadInput if the task has fewer such sets, or the
     short name is taken."""
     if Study.objects.filter(slug=slug).exists():
-        raise BadInput(
-            _("There is a study “%(slug)s” already: choose another name.") % {"slug": slug}
-        )
+        raise BadInput("There is a study “%(slug)s” already: choose another name." % {"slug": slug})
     chosen = _chosen(draft)
     with transaction.atomic():
         study = Study.objects.create(
@@ -76,7 +73,7 @@ def _chosen(draft: Draft) -> list[PossibleBatch]:
         sizes = {possible.shots for possible in possible_batches(draft.task)}
         known = sorted(shots for shots in sizes if shots is not None)
         raise BadInput(
-            _(
+            (
                 "The task %(task)s has %(there)s batches with %(shots)s shots, not %(wanted)s; "
                 "it has sets with these shots: %(known)s."
             )

@@ -2,7 +2,6 @@
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.models import Assignment, ChangeAction, Exclusion, Outcome, Place, StudyState
@@ -26,10 +25,10 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
     If excluded twice, the first mark and its reason stand.
     """
     if not reason.strip():
-        raise BadInput(_("An exclusion needs a reason: give one."))
+        raise BadInput("An exclusion needs a reason: give one.")
     if not assignment.outcome:
         raise CannotExclude(
-            _("This annotator is still at work: exclude them once their work has ended.")
+            "This annotator is still at work: exclude them once their work has ended."
         )
     try:
         with transaction.atomic():
@@ -57,10 +56,8 @@ def lift_exclusion(assignment: Assignment, *, by: User | None = None) -> None:
             _log(assignment, ChangeAction.EXCLUSION_LIFTED, by, excluded=False)
         if assignment.outcome == Outcome.COMPLETED and not _has_place_again(assignment):
             raise CannotLift(
-                _(
-                    "The place has gone to somebody else, so the batch would count more people "
-                    "than it needs: give the batch one more place first."
-                )
+                "The place has gone to somebody else, so the batch would count more people "
+                "than it needs: give the batch one more place first."
             )
 
 

@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Min, Q, Sum
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access.changes import record
 from annotation.access.rights import Right
@@ -190,31 +189,31 @@ EXPORTS = {
     for export in (
         Export(
             "judgements",
-            _("Judgements"),
-            _("Every answer with its time and its score under both reference policies."),
+            "Judgements",
+            "Every answer with its time and its score under both reference policies.",
             checked_judgements,
             SCORED,
             "annotation.view_judgement",
         ),
         Export(
             "assignments",
-            _("Assignments"),
-            _("Who worked on what, how far, and how it ended."),
+            "Assignments",
+            "Who worked on what, how far, and how it ended.",
             assignment_rows,
         ),
-        Export("people", _("People"), _("One row for each person."), people_rows),
+        Export("people", "People", "One row for each person.", people_rows),
         Export(
             "items",
-            _("Items"),
-            _("What was shown and asked, with its gold."),
+            "Items",
+            "What was shown and asked, with its gold.",
             item_rows,
             (Right.GOLD,),
             "annotation.view_example",
         ),
         Export(
             "problems",
-            _("Reported problems"),
-            _("What people wrote about items, in their own words."),
+            "Reported problems",
+            "What people wrote about items, in their own words.",
             problem_rows,
             SCORED,
             "annotation.view_comment",
@@ -223,8 +222,8 @@ EXPORTS = {
 }
 IDS = Export(
     "ids",
-    _("External ids"),
-    _("Which person of the channel stands behind each pseudonym."),
+    "External ids",
+    "Which person of the channel stands behind each pseudonym.",
     id_rows,
     (Right.IDS,),
     "annotation.view_annotator",

@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study, Task
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
@@ -25,48 +24,44 @@ def cell_key(task: Task, shots: int) -> str:
 class BuilderForm(forms.Form):
     """What can be ticked follows from the item sets of the study's benchmark."""
 
-    cells = forms.MultipleChoiceField(label=_("Tasks and shots"), required=False)
+    cells = forms.MultipleChoiceField(label="Tasks and shots", required=False)
     splits = forms.MultipleChoiceField(
-        label=_("Splits"),
+        label="Splits",
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text=_(
-            "Each split is another draw of the examples, with people of its own. Sets that nest "
-            "in one another go under the number of the smallest."
-        ),
+        help_text="Each split is another draw of the examples, with people of its own. Sets that nest "
+        "in one another go under the number of the smallest.",
     )
     episodes = forms.MultipleChoiceField(
-        label=_("Episodes"), widget=forms.CheckboxSelectMultiple, required=False
+        label="Episodes", widget=forms.CheckboxSelectMultiple, required=False
     )
     episode_numbers = forms.CharField(
-        label=_("Numbers of episodes"),
+        label="Numbers of episodes",
         required=False,
-        help_text=_("Such as 1-5, 12. Leave empty for all of them."),
+        help_text="Such as 1-5, 12. Leave empty for all of them.",
     )
     wanted = forms.IntegerField(
-        label=_("People in each batch"), initial=USUAL_PEOPLE, min_value=1, max_value=10_000
+        label="People in each batch", initial=USUAL_PEOPLE, min_value=1, max_value=10_000
     )
     items = forms.IntegerField(
-        label=_("Items for each person"),
+        label="Items for each person",
         required=False,
         min_value=1,
-        help_text=_("A sample of each test set; leave empty for all of it."),
+        help_text="A sample of each test set; leave empty for all of it.",
     )
     sample_seed = forms.IntegerField(
-        label=_("Seed of the sample"),
+        label="Seed of the sample",
         required=False,
         min_value=0,
         max_value=2**31,
-        help_text=_("The same seed draws the same items again."),
+        help_text="The same seed draws the same items again.",
     )
     seconds = forms.FloatField(
-        label=_("Seconds for one example"),
+        label="Seconds for one example",
         min_value=LEAST_SECONDS,
         max_value=MOST_SECONDS,
-        help_text=_(
-            "With reading what to do, spread over the examples. Only estimates go by it; once "
-            "there are batches it is changed in the settings."
-        ),
+        help_text="With reading what to do, spread over the examples. Only estimates go by it; once "
+        "there are batches it is changed in the settings.",
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -97,9 +92,9 @@ class BuilderForm(forms.Form):
     def _offer_episodes(self, among: list[PossibleBatch]) -> None:
         kinds = []
         if any(possible.training_set for possible in among):
-            kinds.append((FEW, _("few-shot")))
+            kinds.append((FEW, "few-shot"))
         if any(possible.training_set is None for possible in among):
-            kinds.append((ZERO, _("zero-shot")))
+            kinds.append((ZERO, "zero-shot"))
         self._choice("episodes").choices = kinds
         if not kinds:
             del self.fields["episodes"], self.fields["episode_numbers"]
@@ -125,7 +120,7 @@ class BuilderForm(forms.Form):
         for part in re.split(r"[,;\s]+", text):
             match = re.fullmatch(r"(\d{1,6})(?:[-–](\d{1,6}))?", part)
             if match is None:
-                raise ValidationError(_("Write numbers and ranges, such as 1-5, 12."))
+                raise ValidationError("Write numbers and ranges, such as 1-5, 12.")
             first, last = int(match[1]), int(match[2] or match[1])
             numbers.update(range(first, last + 1))
         return numbers

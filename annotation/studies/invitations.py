@@ -4,8 +4,6 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 
-from django.utils.translation import gettext as _
-
 from annotation.access.identity import identity_hash
 from annotation.models import Annotator, Invitation, Study, StudyState
 from annotation.models.errors import BadInput
@@ -27,19 +25,19 @@ def read_people(text: str) -> list[str]:
             continue
         if len(person) > LONGEST_ID or not person.isprintable():
             raise BadInput(
-                _("Line %(line)d: an id is at most %(most)d ordinary characters long.")
+                "Line %(line)d: an id is at most %(most)d ordinary characters long."
                 % {"line": line, "most": LONGEST_ID}
             )
         people[person] = None
     if not people:
-        raise BadInput(_("No ids were found: write one person per line, the id first."))
+        raise BadInput("No ids were found: write one person per line, the id first.")
     return list(people)
 
 
 def invite(study: Study, people: Sequence[str]) -> list[Invitation]:
     """An invitation for each of these people; those who have one keep it, and its link."""
     if study.state == StudyState.CLOSED:
-        raise BadInput(_("This study is closed: nobody can be invited any more."))
+        raise BadInput("This study is closed: nobody can be invited any more.")
     _check_erased(study, people)
     Invitation.objects.bulk_create(
         [Invitation(study=study, external_id=person) for person in people], ignore_conflicts=True
@@ -61,7 +59,7 @@ def _first_column(text: str) -> Iterator[tuple[int, str]]:
             yield rows.line_num, from_cell(row[0].strip()) if row else ""
     except csv.Error as problem:
         raise BadInput(
-            _("Line %(line)d cannot be read as CSV: write one person per line, the id first.")
+            "Line %(line)d cannot be read as CSV: write one person per line, the id first."
             % {"line": rows.line_num}
         ) from problem
 
@@ -79,7 +77,7 @@ def _check_erased(study: Study, people: Sequence[str]) -> None:
     ).first()
     if erased is not None:
         raise BadInput(
-            _("“%(person)s” asked to be erased and cannot be invited: take the line out.")
+            "“%(person)s” asked to be erased and cannot be invited: take the line out."
             % {"person": by_hash[erased.identity_hash]}
         )
 

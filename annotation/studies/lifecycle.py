@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState
@@ -40,20 +39,19 @@ def what_is_missing(study: Study) -> list[str]:
     missing: list[str] = []
     batches = list(study.batches.select_related("task"))
     if not batches:
-        missing.append(_("The study has no batches: add some."))
+        missing.append("The study has no batches: add some.")
     if not study.consent_text.strip():
-        missing.append(_("The consent text is empty: write one."))
+        missing.append("The consent text is empty: write one.")
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
             missing.append(
-                _("The task %(task)s has no description: write one on its page.")
-                % {"task": task.slug}
+                "The task %(task)s has no description: write one on its page." % {"task": task.slug}
             )
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
         missing.append(
-            _("Completion codes are missing for: %(outcomes)s.") % {"outcomes": ", ".join(without)}
+            "Completion codes are missing for: %(outcomes)s." % {"outcomes": ", ".join(without)}
         )
     return missing
 
@@ -67,7 +65,7 @@ def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
             state=StudyState.OPEN, started_at=at
         )
         if not started:
-            raise Frozen(_("The study %(study)s has been started already.") % {"study": study.slug})
+            raise Frozen("The study %(study)s has been started already." % {"study": study.slug})
         study.refresh_from_db()
         batches = study.batches.select_related("task", "training_set", "test_set")
         for batch in batches:
@@ -96,7 +94,7 @@ def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
             .update(state=StudyState.CLOSED, closed_at=at)
         )
         if not closed:
-            raise Frozen(_("Only a study that has started, and is not closed yet, can be closed."))
+            raise Frozen("Only a study that has started, and is not closed yet, can be closed.")
         before, study.state = study.state, StudyState.CLOSED
         _log(study, ChangeAction.CLOSED, before, by)
     study.refresh_from_db()
@@ -106,7 +104,7 @@ def close_study(study: Study, *, at: datetime, by: User | None = None) -> None:
 def want_more(batch: Batch, wanted: int, *, by: User | None = None) -> None:
     """More places in a batch, also while the study runs; never fewer."""
     if wanted < batch.wanted:
-        raise Frozen(_("A batch that has started can be given more places, not fewer."))
+        raise Frozen("A batch that has started can be given more places, not fewer.")
     with transaction.atomic():
         before, batch.wanted = batch.wanted, wanted
         batch.save(update_fields=["wanted"])
@@ -124,7 +122,7 @@ def _change_state(
     study.refresh_from_db()
     if not changed:
         raise Frozen(
-            _("The study %(study)s is %(state)s, not %(wanted)s.")
+            "The study %(study)s is %(state)s, not %(wanted)s."
             % {
                 "study": study.slug,
                 "state": study.get_state_display(),

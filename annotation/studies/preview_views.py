@@ -6,7 +6,6 @@ from django.core import signing
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -27,14 +26,14 @@ LASTS_S = 2 * 60 * 60
 def preview(request: ResearcherRequest, batch_id: int) -> HttpResponse:
     batch = _batch(request, batch_id)
     if batch.study.is_frozen:
-        sentence = _("This study has started: use a test run, which the list of batches offers.")
+        sentence = "This study has started: use a test run, which the list of batches offers."
         return _refused(request, batch, sentence, status=409)
     error = ""
     if request.method == "POST":
         try:
             state = _read(request, batch)
         except signing.BadSignature:
-            sentence = _("This preview has expired: begin it again.")
+            sentence = "This preview has expired: begin it again."
             return _refused(request, batch, sentence, status=400)
         try:
             state = Preview(batch, state).sent({name: request.POST[name] for name in request.POST})
@@ -75,7 +74,7 @@ def _page(request: ResearcherRequest, preview: Preview, error: str) -> HttpRespo
     batch = preview.batch
     context = {
         **preview.context(at=timezone.now()),
-        "title": _("Preview"),
+        "title": "Preview",
         "preview_address": request.path,
         "preview_state": signing.dumps(preview.state.plain(), salt=_salt(request), compress=True),
         "stops": _stops(preview),
@@ -88,10 +87,10 @@ def _page(request: ResearcherRequest, preview: Preview, error: str) -> HttpRespo
 
 def _stops(preview: Preview) -> dict[str, str]:
     labels = {
-        "description": _("What to do"),
-        "practice": _("Practice"),
-        "test": _("Test"),
-        "end": _("End"),
+        "description": "What to do",
+        "practice": "Practice",
+        "test": "Test",
+        "end": "End",
     }
     if not preview.trained:
         del labels["practice"]

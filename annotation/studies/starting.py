@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.utils.translation import gettext as _
-
 from annotation.models import JoinAnswer, Outcome, OutcomeRule, Study
 from annotation.models.frozen import draft_content
 from annotation.work.promising import Fact, facts_about
@@ -73,26 +71,26 @@ def _action(study: Study, rule: OutcomeRule) -> str:
 def _pays(study: Study, rule: OutcomeRule) -> str:
     least = f"{rule.minimum} {study.currency}"
     if rule.pays_time and rule.minimum:
-        return _("the time, and at least %(least)s") % {"least": least}
+        return "the time, and at least %(least)s" % {"least": least}
     if rule.pays_time:
-        return _("the time")
-    return least if rule.minimum else _("nothing")
+        return "the time"
+    return least if rule.minimum else "nothing"
 
 
 _Sentence = Callable[[], str]
 _MEANINGS: dict[str, _Sentence] = {
-    Outcome.COMPLETED: lambda: _("went to the end"),
-    Outcome.SCREENED_OUT: lambda: _("sent away after the practice, by the rule"),
-    Outcome.WITHDRAWN: lambda: _("chose to stop"),
-    Outcome.EXPIRED: lambda: _("gave no sign of life, or was cut short by the closing"),
-    Outcome.DISPLACED: lambda: _("came back after the place had been given away"),
-    JoinAnswer.DECLINED: lambda: _("did not consent"),
-    JoinAnswer.FULL: lambda: _("came when all places were taken"),
+    Outcome.COMPLETED: lambda: "went to the end",
+    Outcome.SCREENED_OUT: lambda: "sent away after the practice, by the rule",
+    Outcome.WITHDRAWN: lambda: "chose to stop",
+    Outcome.EXPIRED: lambda: "gave no sign of life, or was cut short by the closing",
+    Outcome.DISPLACED: lambda: "came back after the place had been given away",
+    JoinAnswer.DECLINED: lambda: "did not consent",
+    JoinAnswer.FULL: lambda: "came when all places were taken",
 }
 
 
 def _by_hand() -> str:
-    return _(
+    return (
         "Review by hand; pay what is due, and never reject: failing the practice is no ground for "
         "it."
     )
@@ -100,29 +98,29 @@ def _by_hand() -> str:
 
 # What the draft on Prolific gets too: prolific/connecting.py.
 _ON_PROLIFIC: dict[str, _Sentence] = {
-    Outcome.COMPLETED: lambda: _(
+    Outcome.COMPLETED: lambda: (
         "Review by hand, or approve automatically: whoever went to the end is paid."
     ),
-    Outcome.SCREENED_OUT: lambda: _(
+    Outcome.SCREENED_OUT: lambda: (
         "Screen out, with a fixed payment; pay what is due beyond it as a bonus. Never reject: "
         "failing the practice is no ground for it."
     ),
-    Outcome.WITHDRAWN: lambda: _(
+    Outcome.WITHDRAWN: lambda: (
         "Request a return; pay what is due as a bonus. The place then opens again there too."
     ),
-    Outcome.EXPIRED: lambda: _(
+    Outcome.EXPIRED: lambda: (
         "Request a return; pay what is due as a bonus. The place then opens again there too."
     ),
-    Outcome.DISPLACED: lambda: _("Request a return; pay what is due as a bonus."),
-    JoinAnswer.DECLINED: lambda: _("Request a return: nobody has worked."),
-    JoinAnswer.FULL: lambda: _("Request a return: nobody has worked."),
+    Outcome.DISPLACED: lambda: "Request a return; pay what is due as a bonus.",
+    JoinAnswer.DECLINED: lambda: "Request a return: nobody has worked.",
+    JoinAnswer.FULL: lambda: "Request a return: nobody has worked.",
 }
 _ELSEWHERE: dict[str, _Sentence] = {
-    Outcome.COMPLETED: lambda: _("Approve, and pay what is due."),
-    Outcome.SCREENED_OUT: lambda: _("Pay what is due, as a partial completion if there is one."),
-    Outcome.WITHDRAWN: lambda: _("Pay what is due."),
-    Outcome.EXPIRED: lambda: _("Pay what is due."),
-    Outcome.DISPLACED: lambda: _("Pay what is due."),
-    JoinAnswer.DECLINED: lambda: _("Nothing to do."),
-    JoinAnswer.FULL: lambda: _("Nothing to do, unless the rule pays for having come."),
+    Outcome.COMPLETED: lambda: "Approve, and pay what is due.",
+    Outcome.SCREENED_OUT: lambda: "Pay what is due, as a partial completion if there is one.",
+    Outcome.WITHDRAWN: lambda: "Pay what is due.",
+    Outcome.EXPIRED: lambda: "Pay what is due.",
+    Outcome.DISPLACED: lambda: "Pay what is due.",
+    JoinAnswer.DECLINED: lambda: "Nothing to do.",
+    JoinAnswer.FULL: lambda: "Nothing to do, unless the rule pays for having come.",
 }

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access.requests import lets_in
 from annotation.access.rights import Right, rights_in
@@ -45,23 +44,23 @@ class Tab:
 TABS = (
     Tab(
         "rehearsed",
-        _("What came out"),
+        "What came out",
         "scoring:rehearsal",
         Right.SET_UP,
         permission=CHANGE,
         of_rehearsals_alone=True,
     ),
-    Tab("overview", _("Overview"), "annotation:watch", Right.TABLES, of_people_alone=True),
+    Tab("overview", "Overview", "annotation:watch", Right.TABLES, of_people_alone=True),
     Tab(
         "settings",
-        _("Settings"),
+        "Settings",
         "admin:annotation_study_change",
         Right.SET_UP,
         by_key=True,
     ),
     Tab(
         "batches",
-        _("Batches"),
+        "Batches",
         "scoring:builder",
         Right.SET_UP,
         permission=CHANGE,
@@ -69,7 +68,7 @@ TABS = (
     ),
     Tab(
         "rehearsal",
-        _("Rehearsal"),
+        "Rehearsal",
         "scoring:rehearsals",
         Right.SET_UP,
         permission=CHANGE,
@@ -77,7 +76,7 @@ TABS = (
     ),
     Tab(
         "start",
-        _("Start"),
+        "Start",
         "annotation:start",
         Right.SET_UP,
         permission=CHANGE,
@@ -85,19 +84,19 @@ TABS = (
     ),
     Tab(
         "people",
-        _("People"),
+        "People",
         "annotation:people",
         Right.PEOPLE,
         permission="annotation.view_assignment",
         states=STARTED,
         of_people_alone=True,
     ),
-    Tab("payments", _("Payments"), "annotation:payments", Right.PAY, of_people_alone=True),
-    Tab("comparison", _("Comparison"), "scoring:comparison", Right.TABLES, before=("study",)),
-    Tab("report", _("Report"), "scoring:report", Right.GOLD),
+    Tab("payments", "Payments", "annotation:payments", Right.PAY, of_people_alone=True),
+    Tab("comparison", "Comparison", "scoring:comparison", Right.TABLES, before=("study",)),
+    Tab("report", "Report", "scoring:report", Right.GOLD),
     Tab(
         "data",
-        _("Data"),
+        "Data",
         "annotation:exports",
         Right.PEOPLE,
         permission="annotation.view_assignment",
@@ -105,7 +104,7 @@ TABS = (
     ),
     Tab(
         "log",
-        _("Log"),
+        "Log",
         "admin:annotation_study_changes",
         Right.SET_UP,
         permission=CHANGE,
@@ -148,12 +147,12 @@ def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
     if not lets_in(user, study, Right.SET_UP, permission=CHANGE):
         return []
     names = {
-        StudyState.OPEN: [("pause", _("Pause…")), ("close", _("Close…"))],
-        StudyState.PAUSED: [("resume", _("Resume…")), ("close", _("Close…"))],
+        StudyState.OPEN: [("pause", "Pause…"), ("close", "Close…")],
+        StudyState.PAUSED: [("resume", "Resume…"), ("close", "Close…")],
         StudyState.CLOSED: [
-            ("take-out", _("Take out of the archive…"))
+            ("take-out", "Take out of the archive…")
             if study.archived_at
-            else ("archive", _("Archive…"))
+            else ("archive", "Archive…")
         ],
     }
     return [

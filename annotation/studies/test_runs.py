@@ -5,7 +5,6 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
-from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, Batch, Channel, Exclusion, Place, new_token
 from annotation.models.errors import NotReady
@@ -19,7 +18,7 @@ def start_test_run(batch: Batch, *, author: User, at: datetime) -> Assignment:
     So it takes nobody's place, and counts in no figure of people or of simulated annotators.
     """
     if not batch.study.is_open:
-        raise NotReady(_("A test run needs a study that is open: start or resume it first."))
+        raise NotReady("A test run needs a study that is open: start or resume it first.")
     channel = Channel.objects.get(is_simulated=True)
     tester = person(channel, f"test-run:{new_token()}")
     _add_place(batch)

@@ -5,7 +5,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -41,11 +40,11 @@ def start(request: ResearcherRequest, slug: str) -> HttpResponse:
     study = _study(slug)
     require(request.user, study, Right.SET_UP, permission="annotation.change_study")
     if study.is_frozen:
-        messages.error(request, _("This study has been started already."))
+        messages.error(request, "This study has been started already.")
         return redirect("annotation:watch", slug)
     refusal = _start(request, study) if request.method == "POST" else ""
     if request.method == "POST" and not refusal:
-        messages.success(request, _("The study is open. Its settings are frozen from now on."))
+        messages.success(request, "The study is open. Its settings are frozen from now on.")
         return redirect("annotation:watch", slug)
     batches = list(study.batches.select_related("task", "training_set", "test_set"))
     seconds = expected_seconds(study, {batch.task for batch in batches})

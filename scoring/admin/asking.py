@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.admin.pages import show_page, to_row
@@ -42,7 +41,7 @@ def ask_page(
         model_admin,
         request,
         "scoring/asking/run_model.html",
-        title=_("Run a model on %(benchmark)s") % {"benchmark": benchmark},
+        title="Run a model on %(benchmark)s" % {"benchmark": benchmark},
         benchmark=benchmark,
         form=form,
         is_installed=find_spec("inspect_ai") is not None,

@@ -10,7 +10,6 @@ from django.db.models import ForeignKey, QuerySet
 from django.forms import ModelChoiceField
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django_stubs_ext import StrOrPromise
 
@@ -22,12 +21,12 @@ from scoring.leaderboard.approving import OF_STANDING, decide_runs
 from scoring.models import BoardDecision, Run, RunState, Standing
 
 
-@admin.action(description=_("Approve for the leaderboard"), permissions=["decide"])
+@admin.action(description="Approve for the leaderboard", permissions=["decide"])
 def approve(model_admin: admin.ModelAdmin[Run], request: HttpRequest, runs: QuerySet[Run]) -> None:
     _decide(model_admin, request, runs, stands=True)
 
 
-@admin.action(description=_("Keep off the leaderboard"), permissions=["decide"])
+@admin.action(description="Keep off the leaderboard", permissions=["decide"])
 def keep_off(model_admin: admin.ModelAdmin[Run], request: HttpRequest, runs: QuerySet[Run]) -> None:
     _decide(model_admin, request, runs, stands=False)
 
@@ -54,7 +53,7 @@ def _decide(
 
 
 class OnBoardFilter(admin.SimpleListFilter):
-    title = _("leaderboard")
+    title = "leaderboard"
     parameter_name = "on_board"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, StrOrPromise]]:
@@ -73,7 +72,7 @@ class DecidesAboutBoards:
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("scoring.change_boarddecision")
 
-    @admin.display(description=_("leaderboard"), ordering="board_decision__stands")
+    @admin.display(description="leaderboard", ordering="board_decision__stands")
     def on_board(self, run: Run) -> str:
         stands = run.standing
         return str(stands.label) if stands else "–"
@@ -109,7 +108,9 @@ class BoardDecisionAdmin(OwnedAdmin[BoardDecision]):
     ) -> Any:
         form = super().get_form(request, obj, change, **kwargs)
         form.base_fields["study"].required = True
-        form.base_fields["study"].help_text = _(
+        form.base_fields[
+            "study"
+        ].help_text = (
             "Without a decision, the people of a study stand on the board once it is closed."
         )
         return form

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import URLPattern
 from django.urls import path as address
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, benchmarks
@@ -86,15 +85,15 @@ class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
         """Run a model on a benchmark."""
         return ask_page(self, request, pk)
 
-    @admin.display(description=_("trained on"))
+    @admin.display(description="trained on")
     def shown(self, run: Run) -> str:
         return run.label
 
-    @admin.display(description=_("coverage"))
+    @admin.display(description="coverage")
     def covered(self, run: Run) -> str:
         return "–" if run.coverage is None else f"{100 * run.coverage:.1f} %"
 
-    @admin.display(description=_("import report"))
+    @admin.display(description="import report")
     def imported(self, run: Run) -> str:
         counts = counts_of(run.report)
         return render_to_string(
@@ -128,7 +127,7 @@ class ReportedScoreAdmin(NeverChanged[ReportedScore]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReportedScore]:
         return super().get_queryset(request).select_related("benchmark")
 
-    @admin.display(description=_("shots"), ordering="shots")
+    @admin.display(description="shots", ordering="shots")
     def shots_shown(self, score: ReportedScore) -> int | str:
         return shots_label(score.shots)
 

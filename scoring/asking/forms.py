@@ -5,8 +5,6 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.access.rights import Right, studies
 from annotation.models import Benchmark, ItemSet, Role, Study, StudyState
@@ -16,71 +14,67 @@ from scoring.prompts.writers import UNIFEW
 
 LARGEST_TEMPLATES = 1_000_000
 IN_WORDS = {
-    "icl": gettext_lazy("one text: description, shots, example"),
-    "chat": gettext_lazy("a conversation: the shots as turns"),
-    UNIFEW: gettext_lazy("UniFew's questions, without shots; needs its templates"),
+    "icl": "one text: description, shots, example",
+    "chat": "a conversation: the shots as turns",
+    UNIFEW: "UniFew's questions, without shots; needs its templates",
 }
 
 
 class RunModelForm(forms.Form):
-    model = forms.ChoiceField(label=gettext_lazy("Model"))
+    model = forms.ChoiceField(label="Model")
     study = forms.ModelChoiceField(
         Study.objects.none(),
         required=False,
-        label=gettext_lazy("As the people of"),
-        empty_label=gettext_lazy("no study: the benchmark as it is now"),
-        help_text=gettext_lazy("Its frozen descriptions and shot sets are shown."),
+        label="As the people of",
+        empty_label="no study: the benchmark as it is now",
+        help_text="Its frozen descriptions and shot sets are shown.",
     )
-    tasks = forms.MultipleChoiceField(
-        label=gettext_lazy("Tasks"), widget=forms.CheckboxSelectMultiple
-    )
+    tasks = forms.MultipleChoiceField(label="Tasks", widget=forms.CheckboxSelectMultiple)
     shots = forms.TypedMultipleChoiceField(
-        coerce=int, label=gettext_lazy("Shots"), widget=forms.CheckboxSelectMultiple
+        coerce=int, label="Shots", widget=forms.CheckboxSelectMultiple
     )
     splits = forms.TypedMultipleChoiceField(
         coerce=int,
         required=False,
-        label=gettext_lazy("Splits"),
+        label="Splits",
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("None chosen: all. A zero-shot set has none."),
+        help_text="None chosen: all. A zero-shot set has none.",
     )
     episodes = forms.CharField(
         required=False,
-        label=gettext_lazy("Episodes"),
-        help_text=gettext_lazy("Their numbers with spaces between them; empty: all."),
+        label="Episodes",
+        help_text="Their numbers with spaces between them; empty: all.",
     )
-    format = forms.ChoiceField(label=gettext_lazy("Prompts"), initial=FORMATS[0])
-    templates = forms.FileField(required=False, label=gettext_lazy("Templates of UniFew"))
+    format = forms.ChoiceField(label="Prompts", initial=FORMATS[0])
+    templates = forms.FileField(required=False, label="Templates of UniFew")
     limit = forms.IntegerField(
         required=False,
         min_value=1,
-        label=gettext_lazy("Examples of each set"),
-        help_text=gettext_lazy("The first so many, for a try: the run is partial. Empty: all."),
+        label="Examples of each set",
+        help_text="The first so many, for a try: the run is partial. Empty: all.",
     )
-    temperature = forms.FloatField(
-        min_value=0, max_value=2, initial=0, label=gettext_lazy("Temperature")
-    )
+    temperature = forms.FloatField(min_value=0, max_value=2, initial=0, label="Temperature")
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        label=gettext_lazy("Seed"),
-        help_text=gettext_lazy("For the order of the shots, and for the model."),
+        label="Seed",
+        help_text="For the order of the shots, and for the model.",
     )
     max_tokens = forms.IntegerField(
         min_value=1,
         max_value=100_000,
         initial=1024,
-        label=gettext_lazy("Longest answer, in tokens"),
+        label="Longest answer, in tokens",
     )
     price_read = forms.FloatField(
         required=False,
         min_value=0,
-        label=gettext_lazy("USD for a million tokens read"),
-        help_text=gettext_lazy("With both prices the cost is counted."),
+        label="USD for a million tokens read",
+        help_text="With both prices the cost is counted.",
     )
     price_written = forms.FloatField(
-        required=False, min_value=0, label=gettext_lazy("USD for a million tokens written")
+        required=False, min_value=0, label="USD for a million tokens written"
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, user: User, **kwargs: Any) -> None:
@@ -109,20 +103,20 @@ class RunModelForm(forms.Form):
     def clean_episodes(self) -> list[int]:
         words = self.cleaned_data["episodes"].replace(",", " ").split()
         if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
-            raise ValidationError(_("Write numbers of episodes, such as 1 2 3."))
+            raise ValidationError("Write numbers of episodes, such as 1 2 3.")
         return [int(word) for word in words]
 
     def clean_templates(self) -> Any:
         file = self.cleaned_data["templates"]
         if file is not None and file.size > LARGEST_TEMPLATES:
-            raise ValidationError(_("This is no file of templates: it is too large."))
+            raise ValidationError("This is no file of templates: it is too large.")
         return file
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         prices = [cleaned.get("price_read"), cleaned.get("price_written")]
         if prices.count(None) == 1:
-            raise ValidationError(_("Give both prices, or none."))
+            raise ValidationError("Give both prices, or none.")
         return cleaned
 
     def arguments(self) -> dict[str, Any]:

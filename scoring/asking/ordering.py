@@ -12,7 +12,6 @@ from typing import Any
 from django.conf import settings as installation
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.access.rights import Right, Thing, may
 from annotation.jobs.queue import enqueue
@@ -53,14 +52,14 @@ def check_may_ask(benchmark: Benchmark, study: Study | None, author: User | None
     """Rights may have been taken since it was ordered."""
     things: list[Thing] = [benchmark, *([study] if study else [])]
     if author is None or not all(may(author, thing, right) for thing in things for right in NEEDED):
-        raise Refusal(_("Whoever ordered this may no longer run models on this benchmark."))
+        raise Refusal("Whoever ordered this may no longer run models on this benchmark.")
 
 
 def settings_of(arguments: Mapping[str, Any]) -> ModelSettings:
     """Raises Refusal for a model that is not offered any more."""
     offer = arguments["model"]
     if offer not in offered_models():
-        raise Refusal(_("The model %(name)s is not offered here any more.") % {"name": offer})
+        raise Refusal("The model %(name)s is not offered here any more." % {"name": offer})
     model, _at, address = offer.partition(AT)
     prices = arguments.get("prices")
     return ModelSettings(

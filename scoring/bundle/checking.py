@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from annotation.benchmarks.archives import Files, Source, open_files
 from annotation.models.errors import BadInput
 from scoring.bundle.contents import FORMAT, VERSION
@@ -43,7 +41,7 @@ def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
         found = _check_files(files)
         if checksum and checksum != found:
             raise BadInput(
-                _("This is another bundle than the published one: its checksum is %(found)s.")
+                "This is another bundle than the published one: its checksum is %(found)s."
                 % {"found": found}
             )
         about = _read_about(files)
@@ -52,7 +50,7 @@ def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
             _check_figures(files, figures)
         except MALFORMED as error:
             raise BadInput(
-                _("The files of the bundle do not fit together (%(error)s).")
+                "The files of the bundle do not fit together (%(error)s)."
                 % {"error": f"{type(error).__name__}: {error}"}
             ) from error
     return Checked(about, figures, found)
@@ -61,22 +59,22 @@ def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
 def _check_files(files: Files) -> str:
     """By SHA256SUMS, in both directions. Returns the checksum of that file itself."""
     if SUMS not in files.names:
-        raise BadInput(_("This is no study bundle: it has no file %(name)s.") % {"name": SUMS})
+        raise BadInput("This is no study bundle: it has no file %(name)s." % {"name": SUMS})
     listed = files.read(SUMS)
     sums = _read_sums(listed)
     for name in (*NEEDED, *(name for name in FIELDS if name != "texts.jsonl")):
         if name not in sums:
-            raise BadInput(_("The file %(name)s is not listed in the bundle.") % {"name": name})
+            raise BadInput("The file %(name)s is not listed in the bundle." % {"name": name})
     for name, digest in sums.items():
         if name not in files.names:
-            raise BadInput(_("The file %(name)s is missing from the bundle.") % {"name": name})
+            raise BadInput("The file %(name)s is missing from the bundle." % {"name": name})
         if sha256(files.read(name)).hexdigest() != digest:
             raise BadInput(
-                _("The file %(name)s was changed after the bundle was packed.") % {"name": name}
+                "The file %(name)s was changed after the bundle was packed." % {"name": name}
             )
     if added := sorted(set(files.names) - {*sums, SUMS}):
         raise BadInput(
-            _("The file %(name)s was added after the bundle was packed.") % {"name": added[0]}
+            "The file %(name)s was added after the bundle was packed." % {"name": added[0]}
         )
     return sha256(listed).hexdigest()
 
@@ -87,7 +85,7 @@ def _read_sums(listed: bytes) -> dict[str, str]:
         return {name: digest for digest, name in lines}
     except ValueError as error:
         raise BadInput(
-            _("The file %(name)s cannot be read: each line has a checksum and a name.")
+            "The file %(name)s cannot be read: each line has a checksum and a name."
             % {"name": SUMS}
         ) from error
 
@@ -96,12 +94,12 @@ def _read_about(files: Files) -> dict[str, Any]:
     try:
         about = json.loads(files.read("study.json"))
     except (ValueError, RecursionError) as error:
-        raise BadInput(_("The file study.json is no JSON.")) from error
+        raise BadInput("The file study.json is no JSON.") from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise BadInput(_("The file study.json does not describe a study bundle."))
+        raise BadInput("The file study.json does not describe a study bundle.")
     if about.get("version") != VERSION:
         raise BadInput(
-            _("The bundle has the format %(theirs)s; this version reads %(ours)s.")
+            "The bundle has the format %(theirs)s; this version reads %(ours)s."
             % {"theirs": about.get("version"), "ours": VERSION}
         )
     return about
@@ -112,7 +110,7 @@ def _check_figures(files: Files, figures: list[dict[str, Any]]) -> None:
     for ours, theirs in zip(computed, figures, strict=True):
         if not distance(ours, theirs) <= CLOSE:
             raise BadInput(
-                _(
+                (
                     "The figure of %(task)s with %(shots)s shots (%(references)s, %(asked)s) does "
                     "not follow from the answers and the gold."
                 )

@@ -5,7 +5,6 @@ its people hold no exposure here, and nothing of it can mix with what was measur
 """
 
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from annotation.benchmarks.archives import Source
 from annotation.models.errors import BadInput
@@ -21,7 +20,7 @@ def import_bundle(
     about = checked.about
     texts = {name: str(about.get(name) or "") for name in ("study", "title", "benchmark")}
     if not all(texts.values()):
-        raise BadInput(_("The file study.json does not name the study and its benchmark."))
+        raise BadInput("The file study.json does not name the study and its benchmark.")
     return ImportedStudy.objects.get_or_create(
         owner=owner,
         checksum=checked.checksum,

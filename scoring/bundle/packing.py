@@ -11,7 +11,6 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from annotation.access.changes import record
 from annotation.models import ChangeAction, Study
@@ -33,7 +32,7 @@ def export_bundle(
     vouches for every file: published elsewhere, it shows that nothing was changed since."""
     if not study.is_frozen:
         raise NotReady(
-            _("The study %(study)s has not started: there is nothing to pack yet.")
+            "The study %(study)s has not started: there is nothing to pack yet."
             % {"study": study.slug}
         )
     wanted = wanted or Wanted()

@@ -5,9 +5,6 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 from annotation.models import ReferencePolicy
 from scoring.comparison.row_tables import ESTIMANDS
 from scoring.comparison.rows import BY_KEY
@@ -17,16 +14,16 @@ from scoring.tables.table import Cell, Column, Line, Table
 COLUMNS = (
     replace(BY_KEY["task"], is_name=True),
     BY_KEY["shots"],
-    replace(BY_KEY["mean"], heading=gettext_lazy("Mean S1, %")),
+    replace(BY_KEY["mean"], heading="Mean S1, %"),
     replace(BY_KEY["sd"], heading="SD"),
     replace(BY_KEY["n"], heading="n"),
     BY_KEY["m"],
-    replace(BY_KEY["ci_method"], heading=gettext_lazy("Interval by")),
+    replace(BY_KEY["ci_method"], heading="Interval by"),
     BY_KEY["gold_version"],
     Column(
         "who",
-        gettext_lazy("Who counts"),
-        gettext_lazy("People or simulated annotators; with or without excluded assignments."),
+        "Who counts",
+        "People or simulated annotators; with or without excluded assignments.",
         is_number=False,
     ),
 )
@@ -41,7 +38,7 @@ def figure_tables(figures: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
 
 
 def _table(rows: Iterable[Mapping[str, Any]], references: str, estimand: str) -> Table:
-    title = _("Intervals for %(estimand)s, references: %(references)s") % {
+    title = "Intervals for %(estimand)s, references: %(references)s" % {
         "estimand": ESTIMANDS[estimand],
         "references": ReferencePolicy(references).label,
     }
@@ -57,5 +54,5 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _who(row: Mapping[str, Any]) -> str:
-    who = _("simulated") if row["kind"] == "simulated" else _("people")
-    return _("%(who)s, with excluded") % {"who": who} if row["with_excluded"] else who
+    who = "simulated" if row["kind"] == "simulated" else "people"
+    return "%(who)s, with excluded" % {"who": who} if row["with_excluded"] else who

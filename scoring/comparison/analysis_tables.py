@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.analysis_columns import Plain, text
 from scoring.comparison.cell_tables import (
     aggregates_table,
@@ -66,27 +64,25 @@ def provenance_table(facts: Plain) -> Table:
     """What the other tables of a document rest on; it goes with them."""
     return Table(
         "provenance",
-        _("What these figures rest on"),
-        _(
-            "Stale: answers, runs, gold or figures have changed since this was computed, so it no "
-            "longer matches the data."
-        ),
+        "What these figures rest on",
+        "Stale: answers, runs, gold or figures have changed since this was computed, so it no "
+        "longer matches the data.",
         (
             text(
                 "inputs",
-                _("Fingerprint of the inputs"),
-                _("The first 12 digits of a checksum of all answers, runs, gold and choices."),
+                "Fingerprint of the inputs",
+                "The first 12 digits of a checksum of all answers, runs, gold and choices.",
             ),
-            text("computed_at", _("Computed at"), _("Date and time, with the time zone.")),
-            text("stale", _("Stale"), _("Whether the inputs have changed since.")),
-            Column("seed", _("Seed"), _("Where all random draws start.")),
-            Column("scorer_version", _("Scorer version"), _("The version of the scoring rules.")),
+            text("computed_at", "Computed at", "Date and time, with the time zone."),
+            text("stale", "Stale", "Whether the inputs have changed since."),
+            Column("seed", "Seed", "Where all random draws start."),
+            Column("scorer_version", "Scorer version", "The version of the scoring rules."),
             BY_KEY["references"],
             BY_KEY["estimand"],
             text(
                 "interim",
-                _("Interim"),
-                _("The studies that are not closed, whose figures may still change."),
+                "Interim",
+                "The studies that are not closed, whose figures may still change.",
             ),
         ),
         lines_of([facts]),

@@ -4,8 +4,6 @@ exclusions changed, and their means over tasks."""
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.analysis_columns import (
     ANNOTATORS,
     SYSTEM,
@@ -28,7 +26,7 @@ def _variance(key: str, heading: Text, meaning: Text) -> Column:
 
 
 def _agreement_columns(key: str, heading: str, meaning: Text) -> Sequence[Column]:
-    limit = _("A limit of its 95 % interval, by bootstrap over contexts.")
+    limit = "A limit of its 95 % interval, by bootstrap over contexts."
     return (
         Column(key, heading, meaning, digits=2),
         Column(f"{key}_low", "95 % low", limit, digits=2),
@@ -36,123 +34,121 @@ def _agreement_columns(key: str, heading: str, meaning: Text) -> Sequence[Column
     )
 
 
-CLUSTERS = Column("m", "m", _("Item clusters: items that share a context count as one."))
+CLUSTERS = Column("m", "m", "Item clusters: items that share a context count as one.")
 MEAN_AND_SDS = (
-    points("mean", _("Mean"), _("Mean S1 in percent over the cell's annotators.")),
-    points("sd", "SD", _("Sample SD (ddof 1) over annotators, in percent points.")),
+    points("mean", "Mean", "Mean S1 in percent over the cell's annotators."),
+    points("sd", "SD", "Sample SD (ddof 1) over annotators, in percent points."),
     points(
         "sd_ddof0",
-        _("SD (ddof 0)"),
-        _("SD over annotators with n instead of n – 1, in percent points."),
+        "SD (ddof 0)",
+        "SD over annotators with n instead of n – 1, in percent points.",
     ),
 )
 INTERVALS = (
     *limits(
         "new_items",
-        (_("New items, low"), _("New items, high")),
-        _("The 95 % interval for other people on other items like these, in percent."),
+        ("New items, low", "New items, high"),
+        "The 95 % interval for other people on other items like these, in percent.",
     ),
     Column(
         "new_items_df",
         "df",
-        _("Degrees of freedom of the interval for new items."),
+        "Degrees of freedom of the interval for new items.",
         digits=1,
     ),
     text(
         "new_items_method",
-        _("New items, method"),
-        _("How the interval for new items was computed."),
+        "New items, method",
+        "How the interval for new items was computed.",
     ),
     *limits(
         "guard",
-        (_("Guard band, low"), _("Guard band, high")),
-        _("The guard band, in percent; only where n is below 5. Two have nothing else."),
+        ("Guard band, low", "Guard band, high"),
+        "The guard band, in percent; only where n is below 5. Two have nothing else.",
     ),
     *limits(
         "these_items",
-        (_("These items, low"), _("These items, high")),
-        _("The 95 % interval for other people on exactly this test set, in percent."),
+        ("These items, low", "These items, high"),
+        "The 95 % interval for other people on exactly this test set, in percent.",
     ),
     text(
         "these_items_method",
-        _("These items, method"),
-        _("How the interval for these items was computed."),
+        "These items, method",
+        "How the interval for these items was computed.",
     ),
 )
 COMPONENTS = (
     _variance(
         "annotator_var",
-        _("Annotator variance"),
-        _("How much annotators differ, as a variance of scores in [0, 1]."),
+        "Annotator variance",
+        "How much annotators differ, as a variance of scores in [0, 1].",
     ),
     _variance(
         "item_var",
-        _("Item variance"),
-        _("How much item clusters differ in difficulty, as a variance."),
+        "Item variance",
+        "How much item clusters differ in difficulty, as a variance.",
     ),
     _variance(
         "residual_var",
-        _("Residual variance"),
-        _("The variance that neither annotators nor item clusters explain."),
+        "Residual variance",
+        "The variance that neither annotators nor item clusters explain.",
     ),
 )
 BETWEEN_SPLITS = (
-    Column("splits", _("Splits"), _("Training sets that the annotators learned from.")),
+    Column("splits", "Splits", "Training sets that the annotators learned from."),
     BY_KEY["shot_sets"],
     _variance(
         "split_var",
-        _("Variance between splits"),
-        _("How much the splits differ; empty for a single one."),
+        "Variance between splits",
+        "How much the splits differ; empty for a single one.",
     ),
     _variance(
         "within_split_var",
-        _("Variance within splits"),
-        _("How much annotators of one split differ; empty if nobody shares one."),
+        "Variance within splits",
+        "How much annotators of one split differ; empty if nobody shares one.",
     ),
 )
 CONSENSUS = (
     points(
         "consensus",
-        _("Consensus S1, %"),
-        _("Mean S1 in percent of what more than half of the annotators chose."),
+        "Consensus S1, %",
+        "Mean S1 in percent of what more than half of the annotators chose.",
     ),
     *limits(
         "consensus",
-        (_("Consensus, low"), _("Consensus, high")),
-        _("Its 95 % interval by bootstrap over contexts: these people, other items."),
+        ("Consensus, low", "Consensus, high"),
+        "Its 95 % interval by bootstrap over contexts: these people, other items.",
     ),
 )
 AGREEMENT = (
     *_agreement_columns(
         "masi",
         "α, MASI",
-        _(
-            "Krippendorff's α with the MASI distance between two answers: 1 is full "
-            "agreement, 0 what chance gives."
-        ),
+        "Krippendorff's α with the MASI distance between two answers: 1 is full "
+        "agreement, 0 what chance gives.",
     ),
     *_agreement_columns(
         "pairwise_s1",
         "S1 of pairs",
-        _("Mean S1 of two annotators' answers against each other, from 0 to 1."),
+        "Mean S1 of two annotators' answers against each other, from 0 to 1.",
     ),
     *_agreement_columns(
-        "empty", "α, empty or not", _("Krippendorff's α on whether an answer is empty.")
+        "empty", "α, empty or not", "Krippendorff's α on whether an answer is empty."
     ),
 )
 OVER_TASKS = (
-    points("mean", _("Mean"), _("Mean of the task means, in percent.")),
-    points("low", _("95 % low"), _("Lower limit of its 95 % interval, in percent.")),
-    points("high", _("95 % high"), _("Upper limit of its 95 % interval, in percent.")),
+    points("mean", "Mean", "Mean of the task means, in percent."),
+    points("low", "95 % low", "Lower limit of its 95 % interval, in percent."),
+    points("high", "95 % high", "Upper limit of its 95 % interval, in percent."),
     points(
         "sd",
-        _("SD of the mean"),
-        _("√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing."),
+        "SD of the mean",
+        "√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing.",
     ),
     points(
         "clues_sd",
-        _("SD as CLUES prints it"),
-        _("√(Σ sd²), in percent points; empty if an SD is missing."),
+        "SD as CLUES prints it",
+        "√(Σ sd²), in percent points; empty if an SD is missing.",
     ),
 )
 
@@ -160,12 +156,10 @@ OVER_TASKS = (
 def uncertainty_table(result: Plain) -> Table:
     return Table(
         "uncertainty",
-        _("The uncertainty of each cell"),
-        _(
-            "New items: how other people would do on other items like these; these items: on "
-            "exactly this test set. The guard band is given beside the interval for n below 5. "
-            "Components are variances of scores in [0, 1]; they feed the planner."
-        ),
+        "The uncertainty of each cell",
+        "New items: how other people would do on other items like these; these items: on "
+        "exactly this test set. The guard band is given beside the interval for n below 5. "
+        "Components are variances of scores in [0, 1]; they feed the planner.",
         (
             *WHERE,
             *MEAN_AND_SDS,
@@ -187,25 +181,21 @@ def uncertainty_table(result: Plain) -> Table:
 def agreement_table(result: Plain) -> Table:
     return Table(
         "agreement",
-        _("Consensus and agreement"),
-        _(
-            "Consensus holds what more than half of the annotators chose; it is a figure of its"
-            " own, not the mean annotator's. α is Krippendorff's; intervals by bootstrap over "
-            "contexts."
-        ),
+        "Consensus and agreement",
+        "Consensus holds what more than half of the annotators chose; it is a figure of its"
+        " own, not the mean annotator's. α is Krippendorff's; intervals by bootstrap over "
+        "contexts.",
         (
             *WHERE,
             *CONSENSUS,
             ANNOTATORS,
-            Column("items", _("Items"), _("Items that anybody answered.")),
+            Column("items", "Items", "Items that anybody answered."),
             points(
                 "against_others",
-                _("Against the others"),
-                _(
-                    "Mean S1 in percent of each annotator against the consensus of the others, in "
-                    "place of the gold: what lies above it may be noise in the labels. Three "
-                    "annotators or more."
-                ),
+                "Against the others",
+                "Mean S1 in percent of each annotator against the consensus of the others, in "
+                "place of the gold: what lies above it may be noise in the labels. Three "
+                "annotators or more.",
             ),
             *AGREEMENT,
             *UNDER,
@@ -217,27 +207,25 @@ def agreement_table(result: Plain) -> Table:
 def aggregates_table(result: Plain) -> Table:
     return Table(
         "aggregates",
-        _("Over all tasks"),
-        _(
-            "The mean of the task means, only for those who have all of them. SD is that of this "
-            "mean, √(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead."
-        ),
+        "Over all tasks",
+        "The mean of the task means, only for those who have all of them. SD is that of this "
+        "mean, √(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead.",
         (
             BY_KEY["kind"],
             BY_KEY["study"],
             *SYSTEM,
             BY_KEY["shots"],
             *OVER_TASKS,
-            text("tasks", _("Tasks"), _("The tasks that the mean is over.")),
+            text("tasks", "Tasks", "The tasks that the mean is over."),
             text(
                 "exploratory",
-                _("Exploratory"),
-                _("Whether a task has fewer than five annotators."),
+                "Exploratory",
+                "Whether a task has fewer than five annotators.",
             ),
             BY_KEY["notes"],
             BY_KEY["references"],
             replace(BY_KEY["normalisation"], key="normalisations"),
-            text("source", _("Source"), _("Where the figures were published, if they were.")),
+            text("source", "Source", "Where the figures were published, if they were."),
         ),
         lines_of(_flat_aggregate(row) for row in result["aggregates"]),
     )
@@ -246,15 +234,15 @@ def aggregates_table(result: Plain) -> Table:
 def excluded_table(result: Plain) -> Table:
     return Table(
         "excluded",
-        _("Without and with excluded annotators"),
-        _("Cells that hold excluded annotators, side by side."),
+        "Without and with excluded annotators",
+        "Cells that hold excluded annotators, side by side.",
         (
             *WHERE,
             *(
                 _of_side(side, key, heading)
                 for side in ("without", "with")
                 for key, heading in (
-                    ("mean", _("Mean")),
+                    ("mean", "Mean"),
                     ("sd", "SD"),
                     ("n", "n"),
                     ("m", "m"),
@@ -262,7 +250,7 @@ def excluded_table(result: Plain) -> Table:
                     ("ci_high", "95 % high"),
                 )
             ),
-            *(_of_side(side, "ci_method", _("Method")) for side in ("without", "with")),
+            *(_of_side(side, "ci_method", "Method") for side in ("without", "with")),
             BY_KEY["estimand"],
             *UNDER,
         ),

@@ -8,7 +8,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -50,7 +49,7 @@ def correct(request: ResearcherRequest, scope: str, name: str, example_id: int) 
                 correct_gold(example.task, given, author=request.user, reason=reason)
                 messages.success(
                     request,
-                    _("The gold is corrected. People and runs are scored by the new version."),
+                    "The gold is corrected. People and runs are scored by the new version.",
                 )
                 return redirect(reverse("scoring:item", args=[scope, name, example.pk]))
         except Refusal as refusal:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.utils.translation import gettext_lazy as _
-
 from annotation.benchmarks.findings import TestMaterial
 from annotation.benchmarks.floors import ceiling_score, floor_scores
 from annotation.kinds import answer_kinds
@@ -29,7 +27,7 @@ class Bound:
 
     @property
     def label(self) -> str:
-        return str(_("Ceiling") if self.rule == CEILING else FLOORS[self.rule].label)
+        return str("Ceiling" if self.rule == CEILING else FLOORS[self.rule].label)
 
     @property
     def is_floor(self) -> bool:

@@ -6,7 +6,6 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from annotation.access.rights import Right
@@ -21,14 +20,14 @@ PAGE = 50
 HIGHEST = float("inf")
 # By name: the heading, and what to sort by; unknowns come last.
 ORDERS: dict[str, tuple[Any, Callable[[ItemScores], float]]] = {
-    "gap": (_("people and systems differ most"), lambda item: -abs(item.gap or 0)),
-    "people": (_("hardest for people"), lambda item: _first_low(item.people)),
-    "systems": (_("hardest for systems"), lambda item: _first_low(item.systems)),
-    "people_ahead": (_("people most ahead"), lambda item: -_or_lowest(item.gap)),
-    "systems_ahead": (_("systems most ahead"), lambda item: _first_low(item.gap)),
-    "position": (_("order of the test set"), lambda item: item.position),
+    "gap": ("people and systems differ most", lambda item: -abs(item.gap or 0)),
+    "people": ("hardest for people", lambda item: _first_low(item.people)),
+    "systems": ("hardest for systems", lambda item: _first_low(item.systems)),
+    "people_ahead": ("people most ahead", lambda item: -_or_lowest(item.gap)),
+    "systems_ahead": ("systems most ahead", lambda item: _first_low(item.gap)),
+    "position": ("order of the test set", lambda item: item.position),
 }
-GOLDS = {"empty": _("nothing to find"), "filled": _("something to find")}
+GOLDS = {"empty": "nothing to find", "filled": "something to find"}
 
 
 @require_safe

@@ -1,7 +1,5 @@
 """The training in an analysis as tables: curves, gains, and each annotator's own curve."""
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.analysis_columns import (
     UNDER,
     WHERE,
@@ -15,34 +13,30 @@ from scoring.tables.table import Column, Table, lines_of
 # The table that has a line for each person.
 PERSONS = "annotator-curves"
 POSITIONS = (
-    Column("first", _("From position"), _("The first training item of the block, from 1.")),
-    Column("last", _("To position"), _("The last training item of the block.")),
+    Column("first", "From position", "The first training item of the block, from 1."),
+    Column("last", "To position", "The last training item of the block."),
 )
 
 
 def curves_table(result: Plain) -> Table:
     return Table(
         "curves",
-        _("Learning over the training items"),
-        _(
-            "S1 in percent by position in the shot set, over everybody who finished the training, "
-            "screened out or not. Adjusted: corrected for which items happened to be there, since "
-            "orders differ, and kept within 0 and 100."
-        ),
+        "Learning over the training items",
+        "S1 in percent by position in the shot set, over everybody who finished the training, "
+        "screened out or not. Adjusted: corrected for which items happened to be there, since "
+        "orders differ, and kept within 0 and 100.",
         (
             *WHERE,
-            Column(
-                "annotators", _("Annotators"), _("Those who finished the training of the cell.")
-            ),
+            Column("annotators", "Annotators", "Those who finished the training of the cell."),
             *POSITIONS,
-            Column("answers", _("Answers"), _("Answers at these positions.")),
-            points("mean", _("Mean"), _("Mean S1 of these answers in percent, not adjusted.")),
+            Column("answers", "Answers", "Answers at these positions."),
+            points("mean", "Mean", "Mean S1 of these answers in percent, not adjusted."),
             points(
                 "adjusted",
-                _("Adjusted"),
-                _("Mean S1 in percent, corrected for which items stood at these positions."),
+                "Adjusted",
+                "Mean S1 in percent, corrected for which items stood at these positions.",
             ),
-            points("se", _("SE of adjusted"), _("Standard error of that mean, in percent points.")),
+            points("se", "SE of adjusted", "Standard error of that mean, in percent points."),
             *UNDER,
         ),
         lines_of(
@@ -56,21 +50,17 @@ def curves_table(result: Plain) -> Table:
 def gains_table(result: Plain) -> Table:
     return Table(
         "gains",
-        _("Gain over the training"),
-        _(
-            "The slope of S1 over the positions, corrected for annotators and items, in percent "
-            "points. SE and interval are robust within annotators: for other people, these items."
-        ),
+        "Gain over the training",
+        "The slope of S1 over the positions, corrected for annotators and items, in percent "
+        "points. SE and interval are robust within annotators: for other people, these items.",
         (
             *WHERE,
-            Column(
-                "annotators", _("Annotators"), _("Those who finished the training of the cell.")
-            ),
-            points("total", _("Gain"), _("From the first training item to the last.")),
-            points("low", _("95 % low"), _("Lower limit of the gain's 95 % interval.")),
-            points("high", _("95 % high"), _("Upper limit of the gain's 95 % interval.")),
-            points("se", "SE", _("Standard error of the gain.")),
-            Column("per_item", _("Gain per item"), _("From one item to the next."), digits=2),
+            Column("annotators", "Annotators", "Those who finished the training of the cell."),
+            points("total", "Gain", "From the first training item to the last."),
+            points("low", "95 % low", "Lower limit of the gain's 95 % interval."),
+            points("high", "95 % high", "Upper limit of the gain's 95 % interval."),
+            points("se", "SE", "Standard error of the gain."),
+            Column("per_item", "Gain per item", "From one item to the next.", digits=2),
             *UNDER,
         ),
         lines_of(
@@ -83,13 +73,13 @@ def gains_table(result: Plain) -> Table:
 def annotator_curves_table(result: Plain) -> Table:
     return Table(
         PERSONS,
-        _("Learning of each annotator"),
-        _("Mean S1 in percent over the same positions, not adjusted."),
+        "Learning of each annotator",
+        "Mean S1 in percent over the same positions, not adjusted.",
         (
             *WHERE,
-            text("annotator", _("Annotator"), _("The annotator's pseudonym.")),
+            text("annotator", "Annotator", "The annotator's pseudonym."),
             *POSITIONS,
-            points("mean", _("Mean"), _("The annotator's mean S1 in percent.")),
+            points("mean", "Mean", "The annotator's mean S1 in percent."),
             *UNDER,
         ),
         lines_of(

@@ -5,8 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.comparing import ComparisonTable
 from scoring.comparison.floors import no_skill
 from scoring.comparison.over_tasks import Aggregate
@@ -38,7 +36,7 @@ AVERAGE = "average"
 # From the system's side.
 SIGNS = {AHEAD: "▲", BEHIND: "▼", SAME: "≈", UNDECIDED: "?", EXPLORATORY: "( )"}
 FALLS = "‡"
-NOTE_OF_FALLS = _("Without one of the people it would say something else.")
+NOTE_OF_FALLS = "Without one of the people it would say something else."
 Opened = tuple[Text, str]
 
 
@@ -58,7 +56,7 @@ def overview(table: ComparisonTable, shots: str, links: Mapping[str, str] | None
     tasks = task_order(rows)
     columns = score_columns(rows, tasks)
     lines = [_line(line, table, shots) for line in lines_of_figures(rows)]
-    average = (Column(AVERAGE, _("average"), digits=1, is_strong=True),) if len(tasks) > 1 else ()
+    average = (Column(AVERAGE, "average", digits=1, is_strong=True),) if len(tasks) > 1 else ()
     return Table(
         "overview",
         _title(shots),
@@ -84,8 +82,8 @@ def apart(finding: Finding) -> str:
 
 def _title(shots: str) -> Text:
     if shots == FULLY_SUPERVISED:
-        return _("People and systems, fully supervised")
-    return _("People and systems at %(shots)s") % {"shots": shots_text(shots)}
+        return "People and systems, fully supervised"
+    return "People and systems at %(shots)s" % {"shots": shots_text(shots)}
 
 
 def _is_consensus(row: Row) -> bool:
@@ -103,11 +101,11 @@ def _legend(table: ComparisonTable) -> dict[str, Text]:
     margins = {finding.margin for finding in table.verdicts.cells if not finding.is_reported}
     margin = rounded(max(margins, default=0.0), 1).removesuffix(".0")
     return {
-        SIGNS[AHEAD]: _("ahead of people"),
-        SIGNS[BEHIND]: _("behind people"),
-        SIGNS[SAME]: _("as good as people, within %(margin)s points") % {"margin": margin},
-        SIGNS[UNDECIDED]: _("not decided"),
-        SIGNS[EXPLORATORY]: _("exploratory: fewer than five people, so nothing is claimed"),
+        SIGNS[AHEAD]: "ahead of people",
+        SIGNS[BEHIND]: "behind people",
+        SIGNS[SAME]: "as good as people, within %(margin)s points" % {"margin": margin},
+        SIGNS[UNDECIDED]: "not decided",
+        SIGNS[EXPLORATORY]: "exploratory: fewer than five people, so nothing is claimed",
     }
 
 
@@ -164,9 +162,9 @@ def _distance(verdict: CellVerdict | None) -> float | None:
 
 def _opened(row: Row, verdicts: Iterable[CellVerdict], table: ComparisonTable) -> Iterable[Opened]:
     if interval := limits(row.ci_low, row.ci_high):
-        yield _("95 % interval"), interval
+        yield "95 % interval", interval
     if guard := limits(row.guard_low, row.guard_high):
-        yield _("guard band"), guard
+        yield "guard band", guard
     if row.sd is not None:
         yield "SD", rounded(row.sd)
     if size := size_of(row):
@@ -181,13 +179,13 @@ def _opened(row: Row, verdicts: Iterable[CellVerdict], table: ComparisonTable) -
 
 
 def _of_verdict(verdict: CellVerdict | AverageVerdict) -> Iterable[Opened]:
-    yield _("people less system"), apart(verdict)
+    yield "people less system", apart(verdict)
     if verdict.p_holm is not None:
-        yield _("p, Holm"), _p(verdict.p_holm)
+        yield "p, Holm", _p(verdict.p_holm)
     if verdict.detectable is not None:
-        yield _("would be found from"), rounded(verdict.detectable)
+        yield "would be found from", rounded(verdict.detectable)
     if isinstance(verdict, CellVerdict) and verdict.above is not None:
-        yield _("people above it"), f"{verdict.above} / {verdict.n}"
+        yield "people above it", f"{verdict.above} / {verdict.n}"
 
 
 def _p(value: float) -> str:
@@ -209,7 +207,7 @@ def _average(row: Row, table: ComparisonTable, shots: str) -> Cell:
     ]
     verdict = next(iter(of_row), None)
     opens: list[Opened] = [
-        (_("95 % interval"), limits(found.low, found.high)),
+        ("95 % interval", limits(found.low, found.high)),
         ("SD", rounded(found.sd)),
     ]
     return Cell(
@@ -242,4 +240,4 @@ def _no_skill(table: ComparisonTable, columns: Sequence[ScoreColumn]) -> Iterabl
         tasks = {column.task for column in columns}
         whole = tasks <= set(floors)
         mean = sum(floors[task] for task in tasks) / len(tasks) if whole else None
-        yield Line({"who": Cell(str(_("no skill"))), AVERAGE: mean, **cells}, kind="bound")
+        yield Line({"who": Cell(str("no skill")), AVERAGE: mean, **cells}, kind="bound")

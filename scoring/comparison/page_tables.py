@@ -4,8 +4,6 @@ behind a click on a line."""
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.analysis_columns import UNDER_KEYS
 from scoring.comparison.overview import FALLS, NOTE_OF_FALLS, SIGNS
 from scoring.comparison.verdict_tables import WORDS
@@ -34,8 +32,8 @@ USUAL: dict[str, tuple[str, ...]] = {
 }
 # The tables whose first side is people; their lines are about the system, as in the overview.
 OF_PEOPLE = ("tests", "average-tests")
-OF_SYSTEM: dict[str, Text] = {**WORDS, AHEAD: _("ahead of people"), BEHIND: _("behind people")}
-OF_SYSTEMS: dict[str, Text] = {**WORDS, AHEAD: _("first ahead"), BEHIND: _("first behind")}
+OF_SYSTEM: dict[str, Text] = {**WORDS, AHEAD: "ahead of people", BEHIND: "behind people"}
+OF_SYSTEMS: dict[str, Text] = {**WORDS, AHEAD: "first ahead", BEHIND: "first behind"}
 # With its method and size a system's name is one cell.
 NAMES = {
     "system": ("method", "parameters"),
@@ -122,7 +120,7 @@ def _in_order(table: Table, tasks: Sequence[str]) -> Table:
 
 
 def _with_limits(table: Table) -> Table:
-    heading = _("People less system") if table.name in OF_PEOPLE else None
+    heading = "People less system" if table.name in OF_PEOPLE else None
     columns = tuple(
         replace(column, heading=heading) if heading and column.key == "difference" else column
         for column in table.columns

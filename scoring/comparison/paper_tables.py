@@ -4,8 +4,6 @@ people first, two tasks a table."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.floors import RULES, Bound
 from scoring.comparison.rows import BESIDE_SCORES, BY_KEY, EPISODE_BOOTSTRAP, Row, as_plain
 from scoring.comparison.score_columns import (
@@ -27,20 +25,20 @@ UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
 # Of one table: more do not go on a page.
 MOST_TASKS, MOST_COLUMNS, MOST_LINES = 2, 8, 40
 NOTES = {
-    UNKNOWN: _("Published without its reference policy: not tested against any other figure."),
-    PARTIAL: _("Not every item has an answer; the mean is over those that have."),
-    FEW: _(
+    UNKNOWN: "Published without its reference policy: not tested against any other figure.",
+    PARTIAL: "Not every item has an answer; the mean is over those that have.",
+    FEW: (
         "Fewer than five annotators, or splits where several annotators share one: exploratory, "
         "no claim of better or worse."
     ),
-    ONE: _("One annotator or run: no SD and no interval."),
+    ONE: "One annotator or run: no SD and no interval.",
 }
 
 
 # Addresses, and what readers call them, by task.
 Links = Mapping[str, str]
 Names = Mapping[str, str]
-WHO = Column("who", _("Who"), is_number=False, is_name=True)
+WHO = Column("who", "Who", is_number=False, is_name=True)
 
 
 def people_table(
@@ -81,7 +79,7 @@ def supervision_table(rows: Sequence[Row], shots: str, names: Names | None = Non
     ]
     if not supervised or shots == FULLY_SUPERVISED:
         return []
-    title = _("Few shots and full supervision: %(tasks)s")
+    title = "Few shots and full supervision: %(tasks)s"
     return [
         replace(table, name="supervision", title=title % {"tasks": table.title})
         for table in system_tables(beside, names=names, most_tasks=MOST_COLUMNS // 2)
@@ -96,7 +94,7 @@ def time_table(rows: Iterable[Row]) -> Table:
     ]
     columns = (WHO, BY_KEY["task"], BY_KEY["shots"], *BESIDE_SCORES)
     lines = tuple(Line({**as_plain(row), "who": name_of(row)}) for row in timed)
-    return Table("times", _("Time of people"), "", columns, lines, is_short=True)
+    return Table("times", "Time of people", "", columns, lines, is_short=True)
 
 
 def _people_line(line: FigureLine) -> Line:
@@ -107,7 +105,7 @@ def _people_line(line: FigureLine) -> Line:
 def _people_table(
     people: Sequence[Row], lines: Iterable[Line], links: Links | None, names: Names | None
 ) -> Table:
-    return _table("people", _("People"), columns_of_people(people), lines, links, names)
+    return _table("people", "People", columns_of_people(people), lines, links, names)
 
 
 def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]:
@@ -115,7 +113,7 @@ def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]
     scores = {key: scores_of_persons(row, persons) for key, row in line.figures.items()}
     for place in range(max(map(len, scores.values()), default=0)):
         cells = {key: those[place][1] for key, those in scores.items() if place < len(those)}
-        aside = str(_("annotator %(number)s") % {"number": place + 1})
+        aside = str("annotator %(number)s" % {"number": place + 1})
         yield Line({"who": Cell("", aside=aside), **cells}, kind="people")
 
 
@@ -239,7 +237,7 @@ def _cell(row: Row, *, in_full: bool = False) -> Cell:
 def _beneath(row: Row, *, in_full: bool) -> Iterable[str]:
     guard = limits(row.guard_low, row.guard_high)
     if guard and in_full:
-        yield " ".join([str(_("guard")), guard])
+        yield " ".join([str("guard"), guard])
     if size := size_of(row):
         yield size
     for column in BESIDE_SCORES if in_full else ():
@@ -254,7 +252,7 @@ def size_of(row: Row) -> str:
         return ""
     if row.ci_method == EPISODE_BOOTSTRAP:
         size = {"letter": letter, "n": row.n, "m": row.m}
-        return str(_("%(letter)s = %(n)s, %(m)s episodes") % size)
+        return str("%(letter)s = %(n)s, %(m)s episodes" % size)
     return f"{letter} = {row.n}" + (f", m = {row.m}" if row.m else "")
 
 

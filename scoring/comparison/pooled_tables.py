@@ -1,7 +1,5 @@
 """The second look of an analysis as tables: annotators and items, pooled in a Rasch model."""
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.analysis_columns import UNDER, UNDER_KEYS, WHERE, Plain, points, text
 from scoring.tables.table import Column, Table, lines_of
 
@@ -12,23 +10,21 @@ PLACE = tuple(column for column in WHERE if column.key != "shots")
 def pooled_annotators_table(result: Plain) -> Table:
     return Table(
         "pooled-annotators",
-        _("A second look: annotators, pooled"),
-        _(
-            "A Rasch model of everybody who worked on a task, where answers are right or wrong: "
-            "people's abilities and items' difficulties borrow from one another. Weak: the pooled "
-            "score is surely below the average, and by 10 points or more. A description, not a "
-            "test; the scores above are as they are."
-        ),
+        "A second look: annotators, pooled",
+        "A Rasch model of everybody who worked on a task, where answers are right or wrong: "
+        "people's abilities and items' difficulties borrow from one another. Weak: the pooled "
+        "score is surely below the average, and by 10 points or more. A description, not a "
+        "test; the scores above are as they are.",
         (
             *WHERE,
-            text("annotator", _("Annotator"), _("The annotator's pseudonym.")),
-            points("mean", _("Mean"), _("Mean S1 in percent, as it is.")),
-            points("pooled", _("Pooled"), _("The score on items like these by the model.")),
-            points("low", _("95 % low"), _("Lower limit of the pooled score.")),
-            points("high", _("95 % high"), _("Upper limit of the pooled score.")),
-            text("is_weak", _("Weak"), _("Surely below the average, and by 10 points or more.")),
-            points("average", _("Average"), _("The score of a person of average ability.")),
-            Column("ability_sd", _("SD of abilities"), _("On the scale of logits."), digits=2),
+            text("annotator", "Annotator", "The annotator's pseudonym."),
+            points("mean", "Mean", "Mean S1 in percent, as it is."),
+            points("pooled", "Pooled", "The score on items like these by the model."),
+            points("low", "95 % low", "Lower limit of the pooled score."),
+            points("high", "95 % high", "Upper limit of the pooled score."),
+            text("is_weak", "Weak", "Surely below the average, and by 10 points or more."),
+            points("average", "Average", "The score of a person of average ability."),
+            Column("ability_sd", "SD of abilities", "On the scale of logits.", digits=2),
             *UNDER,
         ),
         lines_of(
@@ -45,22 +41,20 @@ def pooled_annotators_table(result: Plain) -> Table:
 def pooled_items_table(result: Plain) -> Table:
     return Table(
         "pooled-items",
-        _("A second look: items that may be faulty"),
-        _(
-            "Items that most people like these surely get wrong, by the same model: the upper "
-            "limit of their chance is below one half. Read the gold of each again: where most "
-            "people give one and the same answer, it may be the gold that is wrong."
-        ),
+        "A second look: items that may be faulty",
+        "Items that most people like these surely get wrong, by the same model: the upper "
+        "limit of their chance is below one half. Read the gold of each again: where most "
+        "people give one and the same answer, it may be the gold that is wrong.",
         (
             *PLACE,
-            text("item", _("Item"), _("The item's id in its file.")),
-            points("chance", _("Chance"), _("That a person of average ability is right, %.")),
-            points("low", _("95 % low"), _("Lower limit of the chance.")),
-            points("high", _("95 % high"), _("Upper limit of the chance.")),
-            Column("right", _("Right"), _("How many answered it right.")),
-            Column("answers", _("Answers"), _("How many answered it.")),
-            text("most", _("Most said"), _("The answer that was given most often.")),
-            Column("most_count", _("Times"), _("How many gave that answer.")),
+            text("item", "Item", "The item's id in its file."),
+            points("chance", "Chance", "That a person of average ability is right, %."),
+            points("low", "95 % low", "Lower limit of the chance."),
+            points("high", "95 % high", "Upper limit of the chance."),
+            Column("right", "Right", "How many answered it right."),
+            Column("answers", "Answers", "How many answered it."),
+            text("most", "Most said", "The answer that was given most often."),
+            Column("most_count", "Times", "How many gave that answer."),
             *UNDER,
         ),
         lines_of(

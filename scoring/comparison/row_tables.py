@@ -4,14 +4,12 @@ the annotators one by one."""
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.rows import BY_KEY, COLUMNS, KEYS, Row, as_plain
 from scoring.core.normalisation import NONE
 from scoring.models import method_label
 from scoring.tables.table import Cell, Column, Line, Table, limits, lines_of
 
-ESTIMANDS = {"new_items": _("new items"), "these_items": _("these items")}
+ESTIMANDS = {"new_items": "new items", "these_items": "these items"}
 # In sight on a page; the rest is behind a click on a line.
 USUAL_OF_INTERVALS = ("task", "shots", "mean", "interval", "guard", "n", "m", "without")
 USUAL_OF_ANNOTATORS = ("study", "system", "task", "shots", "split", "mean", "sd", "median_item_s")
@@ -41,17 +39,15 @@ def interval_table(rows: Iterable[Row]) -> Table:
     clusters, and under which reference policy."""
     return Table(
         "intervals",
-        _("How each interval was computed"),
+        "How each interval was computed",
         "",
         (
-            Column(
-                "who", _("Who"), _("People of a study, or a system."), is_number=False, is_name=True
-            ),
+            Column("who", "Who", "People of a study, or a system.", is_number=False, is_name=True),
             BY_KEY["task"],
             BY_KEY["shots"],
-            replace(BY_KEY["mean"], heading=_("Mean")),
-            Column("interval", _("Interval (95 %)"), _("Its limits, in percent."), digits=1),
-            replace(BY_KEY["estimand"], heading=_("For")),
+            replace(BY_KEY["mean"], heading="Mean"),
+            Column("interval", "Interval (95 %)", "Its limits, in percent.", digits=1),
+            replace(BY_KEY["estimand"], heading="For"),
             BY_KEY["ci_method"],
             replace(BY_KEY["n"], heading="n"),
             BY_KEY["m"],
@@ -59,15 +55,15 @@ def interval_table(rows: Iterable[Row]) -> Table:
             BY_KEY["gold_version"],
             Column(
                 "guard",
-                _("Guard band"),
-                _("For three or four: read it alone. Two have nothing else."),
+                "Guard band",
+                "For three or four: read it alone. Two have nothing else.",
                 digits=1,
             ),
             BY_KEY["shot_sets"],
             Column(
                 "without",
-                _("Without one"),
-                _("The range of the mean when any one annotator is left out, in percent."),
+                "Without one",
+                "The range of the mean when any one annotator is left out, in percent.",
                 digits=1,
             ),
             BY_KEY["flagged"],
@@ -105,7 +101,7 @@ def annotator_table(rows: Sequence[Row]) -> Table:
         shown -= {"normalisation"}
     return Table(
         "annotators",
-        _("Annotators"),
+        "Annotators",
         "",
         tuple(column for column in COLUMNS if column.key in shown),
         tuple(map(_annotator_line, people)),
@@ -113,5 +109,5 @@ def annotator_table(rows: Sequence[Row]) -> Table:
 
 
 def _annotator_line(row: Row) -> Line:
-    aside = str(_("simulated")) if row.kind == "simulated" else ""
+    aside = str("simulated") if row.kind == "simulated" else ""
     return Line({**as_plain(row), "system": Cell(row.system, aside=aside)})

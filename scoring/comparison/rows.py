@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.normalisation import NONE
 from scoring.tables.table import Column
@@ -90,193 +88,169 @@ def scored_under(references: str | None, normalisation: str | None) -> str:
 COLUMNS = (
     Column(
         "kind",
-        _("Kind"),
-        _(
-            "human: a cell of a study (task × shots); annotator: one person in it; run: a system "
-            "over its splits; reported: a figure known only as published; simulated: a cell of "
-            "simulated annotators, or one of them by pseudonym; consensus (on a sheet of its own): "
-            "what more than half of a cell's annotators chose, scored like one answer."
-        ),
+        "Kind",
+        "human: a cell of a study (task × shots); annotator: one person in it; run: a system "
+        "over its splits; reported: a figure known only as published; simulated: a cell of "
+        "simulated annotators, or one of them by pseudonym; consensus (on a sheet of its own): "
+        "what more than half of a cell's annotators chose, scored like one answer.",
         is_number=False,
     ),
     Column(
         "study",
-        _("Study"),
-        _("The study's slug; empty for runs and published figures."),
+        "Study",
+        "The study's slug; empty for runs and published figures.",
         is_number=False,
     ),
     Column(
         "system",
-        _("Annotator"),
-        _("The system's name; for an annotator the pseudonym; for people Human."),
+        "Annotator",
+        "The system's name; for an annotator the pseudonym; for people Human.",
         is_number=False,
         is_name=True,
     ),
     Column(
         "method",
-        _("Method"),
-        _("FT, PT, ICL or another way of adapting a system; empty for people."),
+        "Method",
+        "FT, PT, ICL or another way of adapting a system; empty for people.",
         is_number=False,
     ),
     Column(
         "task",
-        _("Task"),
-        _("The task's name; its slug in CSV, JSON and the sheets of every row."),
+        "Task",
+        "The task's name; its slug in CSV, JSON and the sheets of every row.",
         is_number=False,
     ),
     Column(
         "shots",
-        _("Shots"),
-        _(
-            "Number of training examples; 0 is zero-shot, all is fully supervised; few: episodes "
-            "that have any."
-        ),
+        "Shots",
+        "Number of training examples; 0 is zero-shot, all is fully supervised; few: episodes "
+        "that have any.",
     ),
     Column(
         "split",
-        _("Split"),
-        _("The training split of one annotator; empty for a figure over splits."),
+        "Split",
+        "The training split of one annotator; empty for a figure over splits.",
     ),
     Column(
         "mean",
-        _("Mean S1, %"),
-        _(
-            "Mean S1 in percent, every item counting equally; for a cell, the mean over its "
-            "annotators."
-        ),
+        "Mean S1, %",
+        "Mean S1 in percent, every item counting equally; for a cell, the mean over its "
+        "annotators.",
         digits=1,
     ),
     Column(
         "sd",
-        _("SD over items"),
-        _(
-            "Sample SD (ddof 1) in percent points: over annotators (human), over splits (run), "
-            "over items (annotator); as published (reported). For episodes, the SD (ddof 0) over "
-            "them."
-        ),
+        "SD over items",
+        "Sample SD (ddof 1) in percent points: over annotators (human), over splits (run), "
+        "over items (annotator); as published (reported). For episodes, the SD (ddof 0) over "
+        "them.",
         digits=1,
     ),
     Column(
         "n",
-        _("Items"),
-        _(
-            "Annotators (human), splits (run), items with an answer (annotator), as published "
-            "(reported)."
-        ),
+        "Items",
+        "Annotators (human), splits (run), items with an answer (annotator), as published "
+        "(reported).",
     ),
     Column(
         "m",
         "m",
-        _(
-            "Item clusters behind the interval: items that share a context count as one. For "
-            "episodes, their number."
-        ),
+        "Item clusters behind the interval: items that share a context count as one. For "
+        "episodes, their number.",
     ),
-    Column("ci_low", _("95 % low"), _("Lower limit of the 95 % interval, in percent."), digits=1),
-    Column("ci_high", _("95 % high"), _("Upper limit of the 95 % interval, in percent."), digits=1),
+    Column("ci_low", "95 % low", "Lower limit of the 95 % interval, in percent.", digits=1),
+    Column("ci_high", "95 % high", "Upper limit of the 95 % interval, in percent.", digits=1),
     Column(
         "ci_method",
-        _("Method"),
-        _("How the interval was computed."),
+        "Method",
+        "How the interval was computed.",
         is_number=False,
     ),
     Column(
         "estimand",
-        _("Interval for"),
-        _(
-            "new_items: how other people would do on other items like these; these_items: on "
-            "exactly this test set."
-        ),
+        "Interval for",
+        "new_items: how other people would do on other items like these; these_items: on "
+        "exactly this test set.",
         is_number=False,
     ),
     Column(
         "references",
-        _("References"),
-        _(
-            "How several reference answers count: set (their union), any (the best one), unknown "
-            "(a published figure that does not say)."
-        ),
+        "References",
+        "How several reference answers count: set (their union), any (the best one), unknown "
+        "(a published figure that does not say).",
         is_number=False,
     ),
     Column(
         "gold_version",
-        _("Gold version"),
-        _("The version of the task's reference answers that was scored against."),
+        "Gold version",
+        "The version of the task's reference answers that was scored against.",
     ),
     Column(
         "coverage",
-        _("Coverage"),
-        _("Share of the items that have an answer, in [0, 1]; the mean is over these only."),
+        "Coverage",
+        "Share of the items that have an answer, in [0, 1]; the mean is over these only.",
         digits=3,
     ),
     Column(
         "median_item_s",
-        _("Median time"),
-        _(
-            "For people (human, annotator, simulated), the median over their test answers of the "
-            "seconds from showing the item to storing the answer, by the server's clock and "
-            "without the cap on pay: a cap would hide slow items, and a median tolerates a long "
-            "pause."
-        ),
-        unit=_("s per item"),
+        "Median time",
+        "For people (human, annotator, simulated), the median over their test answers of the "
+        "seconds from showing the item to storing the answer, by the server's clock and "
+        "without the cap on pay: a cap would hide slow items, and a median tolerates a long "
+        "pause.",
+        unit="s per item",
         digits=1,
     ),
     Column(
         "normalisation",
-        _("Normalisation"),
-        _(
-            "What answers and references are stripped of before they are compared: none, or squad "
-            "(case, punctuation, articles and extra spaces, as SQuAD's script does); empty for a "
-            "published figure."
-        ),
+        "Normalisation",
+        "What answers and references are stripped of before they are compared: none, or squad "
+        "(case, punctuation, articles and extra spaces, as SQuAD's script does); empty for a "
+        "published figure.",
         is_number=False,
     ),
     Column(
         "shot_sets",
-        _("Shot sets"),
-        _(
-            "For people of several splits: these, where the interval holds for the shot sets that "
-            "were used; new, where it is for other shot sets as well, with the split as the unit."
-        ),
+        "Shot sets",
+        "For people of several splits: these, where the interval holds for the shot sets that "
+        "were used; new, where it is for other shot sets as well, with the split as the unit.",
         is_number=False,
     ),
     Column(
         "without_low",
-        _("Without one, low"),
-        _("The lowest mean of the cell when any one annotator is left out, in percent."),
+        "Without one, low",
+        "The lowest mean of the cell when any one annotator is left out, in percent.",
         digits=1,
     ),
     Column(
         "without_high",
-        _("Without one, high"),
-        _("The highest mean of the cell when any one annotator is left out, in percent."),
+        "Without one, high",
+        "The highest mean of the cell when any one annotator is left out, in percent.",
         digits=1,
     ),
     Column(
         "flagged",
-        _("Flagged"),
-        _(
-            "How many annotators (of one: 1) differ from the others of the cell by 20 points or "
-            "more, beyond item noise: a description, not a test. Two who differ that much from "
-            "each other are both flagged."
-        ),
+        "Flagged",
+        "How many annotators (of one: 1) differ from the others of the cell by 20 points or "
+        "more, beyond item noise: a description, not a test. Two who differ that much from "
+        "each other are both flagged.",
     ),
     Column(
         "notes",
-        _("Notes"),
-        _("Why there is no interval, or what limits it, in words."),
+        "Notes",
+        "Why there is no interval, or what limits it, in words.",
         is_number=False,
     ),
     Column(
         "guard_low",
-        _("Guard band, low"),
-        _("Of three or four people: lower limit of the guard band, in percent. It is read alone."),
+        "Guard band, low",
+        "Of three or four people: lower limit of the guard band, in percent. It is read alone.",
         digits=1,
     ),
     Column(
         "guard_high",
-        _("Guard band, high"),
-        _("Of three or four people: upper limit of the guard band, in percent. It is read alone."),
+        "Guard band, high",
+        "Of three or four people: upper limit of the guard band, in percent. It is read alone.",
         digits=1,
     ),
 )

@@ -9,18 +9,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from django.utils.translation import gettext_lazy as _
-
 from annotation.models import ReferencePolicy
 from scoring.comparison.floors import Bound
 from scoring.comparison.rows import CONSENSUS, PEOPLE, SIMULATED, SIMULATED_CONSENSUS, Row
 from scoring.models import FULLY_SUPERVISED, Method, shots_order
 
 NAMES = {
-    PEOPLE: _("Human"),
-    SIMULATED: _("Simulated annotators"),
-    CONSENSUS: _("Consensus"),
-    SIMULATED_CONSENSUS: _("Consensus, simulated"),
+    PEOPLE: "Human",
+    SIMULATED: "Simulated annotators",
+    CONSENSUS: "Consensus",
+    SIMULATED_CONSENSUS: "Consensus, simulated",
 }
 KINDS_OF_PEOPLE = ("human", "consensus", "reported", "simulated", "simulated consensus")
 
@@ -110,8 +108,8 @@ def task_order(rows: Iterable[Row]) -> list[str]:
 
 def shots_text(shots: str) -> str:
     if shots == FULLY_SUPERVISED:
-        return str(_("all"))
-    return str(_("%(shots)s shots") % {"shots": shots})
+        return str("all")
+    return str("%(shots)s shots" % {"shots": shots})
 
 
 def is_people(row: Row) -> bool:

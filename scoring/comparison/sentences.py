@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from scoring.comparison.comparing import ComparisonTable
@@ -22,11 +21,11 @@ from scoring.tables.table import Text, limits, rounded
 MOST_NAMED = 3
 # From the side of people.
 ENDS: dict[str, Text] = {
-    AHEAD: _("people ahead in"),
-    BEHIND: _("behind in"),
-    SAME: _("as good in"),
-    UNDECIDED: _("not told apart in"),
-    EXPLORATORY: _("exploratory, without a claim, in"),
+    AHEAD: "people ahead in",
+    BEHIND: "behind in",
+    SAME: "as good in",
+    UNDECIDED: "not told apart in",
+    EXPLORATORY: "exploratory, without a claim, in",
 }
 F = TypeVar("F", bound=Finding)
 
@@ -54,7 +53,7 @@ class Told:
     @property
     def names(self) -> str:
         """Without figures."""
-        further = [str(_("%(count)s more") % {"count": self.further})] if self.further else []
+        further = [str("%(count)s more" % {"count": self.further})] if self.further else []
         return ", ".join([*(system.name for system in self.named), *further])
 
 

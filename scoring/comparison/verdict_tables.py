@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.analysis_columns import DIFFERENCE, OF_PEOPLE, SYSTEM, VERDICT, WHERE, text
 from scoring.comparison.comparing import ComparisonTable
 from scoring.comparison.row_tables import row_table
@@ -15,27 +13,25 @@ from scoring.tables.table import Line, Table, Text, lines_of
 
 # From the side of people, as the sign of the table says it of systems.
 WORDS: dict[str, Text] = {
-    AHEAD: _("people ahead"),
-    BEHIND: _("people behind"),
-    SAME: _("as good"),
-    UNDECIDED: _("not decided"),
-    EXPLORATORY: _("exploratory"),
-    UNTESTED: _("not tested"),
+    AHEAD: "people ahead",
+    BEHIND: "people behind",
+    SAME: "as good",
+    UNDECIDED: "not decided",
+    EXPLORATORY: "exploratory",
+    UNTESTED: "not tested",
 }
 _COLUMNS = {column.key: column for column in (*WHERE, *SYSTEM, *DIFFERENCE, *VERDICT, *OF_PEOPLE)}
 KEYS = ("outcome", "difference", "low", "high", "p_holm", "family", "margin", "detectable", "above",
         "falls")  # fmt: skip
 # Of a system's row in the export of all rows: what its sign in the table says.
 OF_ROWS = (
-    text("against", _("Against"), _("The study with whose people this system is compared.")),
+    text("against", "Against", "The study with whose people this system is compared."),
     replace(
         _COLUMNS["outcome"],
-        meaning=_(
-            "What may be said of those people beside this system, with the margin and after Holm: "
-            "ahead, behind, same, undecided, exploratory; untested for a published figure."
-        ),
+        meaning="What may be said of those people beside this system, with the margin and after Holm: "
+        "ahead, behind, same, undecided, exploratory; untested for a published figure.",
     ),
-    replace(_COLUMNS["difference"], meaning=_("Those people less this system, in percent points.")),
+    replace(_COLUMNS["difference"], meaning="Those people less this system, in percent points."),
     replace(_COLUMNS["low"], key="difference_low"),
     replace(_COLUMNS["high"], key="difference_high"),
     _COLUMNS["p_holm"],
@@ -50,24 +46,24 @@ def verdict_table(table: ComparisonTable) -> Table:
     lines = (
         {
             **{key: getattr(finding, key, None) for key in READ},
-            "task": getattr(finding, "task", str(_("average"))),
+            "task": getattr(finding, "task", str("average")),
             "outcome": str(_in_words(finding)),
         }
         for finding in _findings(table.verdicts)
     )
     columns = tuple(_COLUMNS[key] for key in READ)
-    return Table("verdicts", _("Who is ahead"), "", columns, lines_of(lines))
+    return Table("verdicts", "Who is ahead", "", columns, lines_of(lines))
 
 
 def finding_table(verdicts: Verdicts) -> Table:
     """Every verdict with what it rests on; an average names its tasks and has no task."""
-    tasks = text("tasks", _("Tasks"), _("The tasks that an average is over."))
-    published = text("is_reported", _("Published"), _("Whether the system's figure is published."))
+    tasks = text("tasks", "Tasks", "The tasks that an average is over.")
+    published = text("is_reported", "Published", "Whether the system's figure is published.")
     columns = (*WHERE, tasks, *SYSTEM, *(_COLUMNS[key] for key in KEYS), published)
     keys = {column.key for column in columns} - {"tasks"}
     return Table(
         "verdicts",
-        _("Who is ahead"),
+        "Who is ahead",
         "",
         columns,
         lines_of(
@@ -108,5 +104,5 @@ def _findings(verdicts: Verdicts) -> Iterator[AverageVerdict | CellVerdict]:
 
 def _in_words(finding: Finding) -> Text:
     if getattr(finding, "is_reported", False):
-        return _("published: not tested")
+        return "published: not tested"
     return WORDS[finding.outcome]

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.comparison.rows import BY_KEY
 from scoring.core.episodes import EpisodeScore
 from scoring.episodes.board import EpisodeBoard, EpisodeEntry, EpisodeTest, setting_name
@@ -27,52 +25,52 @@ from scoring.tables.table import (
 
 PEOPLE = {HUMAN: "Human", SIMULATED: "Simulated annotators"}
 WHO = (
-    Column("who", _("Who"), _("The system's name, or the people of a study."), is_number=False),
+    Column("who", "Who", "The system's name, or the people of a study.", is_number=False),
     BY_KEY["method"],
     BY_KEY["study"],
 )
-TASK = Column("task", _("Data set"), _("The task's slug."), is_number=False)
+TASK = Column("task", "Data set", "The task's slug.", is_number=False)
 LIMITS = (
-    Column("ci_low", _("95 % low"), _("Lower limit, by bootstrap over episodes."), digits=1),
-    Column("ci_high", _("95 % high"), _("Upper limit, by bootstrap over episodes."), digits=1),
+    Column("ci_low", "95 % low", "Lower limit, by bootstrap over episodes.", digits=1),
+    Column("ci_high", "95 % high", "Upper limit, by bootstrap over episodes.", digits=1),
 )
 SPREAD = Column(
-    "sd_ddof0", _("SD (ddof 0)"), _("SD over episodes (ddof 0), in percent points."), digits=1
+    "sd_ddof0", "SD (ddof 0)", "SD over episodes (ddof 0), in percent points.", digits=1
 )
 TESTED = (
-    Column("first", _("First"), _("One line of the board."), is_number=False),
+    Column("first", "First", "One line of the board.", is_number=False),
     replace(BY_KEY["method"], key="first_method"),
-    Column("second", _("Second"), _("Another line of the board."), is_number=False),
+    Column("second", "Second", "Another line of the board.", is_number=False),
     replace(BY_KEY["method"], key="second_method"),
     Column(
         "place",
-        _("Data set"),
-        _("The data set, without training examples (0) or with some (few)."),
+        "Data set",
+        "The data set, without training examples (0) or with some (few).",
         is_number=False,
     ),
     Column(
         "difference",
-        _("Difference"),
-        _("The first less the second, in percent points."),
+        "Difference",
+        "The first less the second, in percent points.",
         digits=1,
     ),
     SPREAD,
     *LIMITS,
-    Column("episodes", _("Episodes"), _("Episodes that both finished.")),
+    Column("episodes", "Episodes", "Episodes that both finished."),
     p_column(
         "p",
-        _("p, sign flips"),
-        _("Two-sided p value from flipping the signs of the episodes' differences."),
+        "p, sign flips",
+        "Two-sided p value from flipping the signs of the episodes' differences.",
     ),
-    p_column("p_holm", _("p, Holm"), _("Adjusted by Holm's method over this table.")),
+    p_column("p_holm", "p, Holm", "Adjusted by Holm's method over this table."),
 )
 # Without and with training examples, and over both.
-OVERALL: dict[str, Text] = {"overall-0": "0", "overall-few": "few", "overall": _("both")}
+OVERALL: dict[str, Text] = {"overall-0": "0", "overall-few": "few", "overall": "both"}
 # In FLEX's own table, by what the key ends with.
 WIDE: dict[str, Text] = {
-    "": _("Mean accuracy in percent over episodes."),
-    "_ci_lower": _("How far below the mean its interval reaches, in percent points."),
-    "_ci_upper": _("How far above the mean its interval reaches, in percent points."),
+    "": "Mean accuracy in percent over episodes.",
+    "_ci_lower": "How far below the mean its interval reaches, in percent points.",
+    "_ci_upper": "How far above the mean its interval reaches, in percent points.",
 }
 
 
@@ -82,13 +80,13 @@ def name_of(who: Who) -> str:
 
 def board_table(board: EpisodeBoard) -> Table:
     """The board as a page shows it."""
-    overall = Group(str(_("Overall")))
+    overall = Group(str("Overall"))
     return Table(
         "episodes-board",
-        _("Board"),
+        "Board",
         "",
         (
-            Column("who", _("Who"), is_number=False, is_name=True),
+            Column("who", "Who", is_number=False, is_name=True),
             *(_score(key, heading, overall) for key, heading in OVERALL.items()),
             *(
                 _score(setting_name((task, few)), "few" if few else "0", Group(board.name(task)))
@@ -104,7 +102,7 @@ def _score(key: str, heading: Text, group: Group) -> Column:
 
 
 def _line(board: EpisodeBoard, entry: EpisodeEntry) -> Line:
-    running = _("(not finished)") if entry.is_running else ""
+    running = "(not finished)" if entry.is_running else ""
     protocol = ", ".join(str(ProtocolTag(tag).label) for tag in entry.protocol)
     who = Cell(
         name_of(entry.who),
@@ -143,7 +141,7 @@ def _cell(figure: EpisodeScore, of: int) -> Cell:
     if _has_spread(figure):
         beneath.append(f"[{rounded(_percent(figure.low))}–{rounded(_percent(figure.high))}]")
     if figure.episodes < of:
-        part = _("%(count)s of %(of)s episodes") % {"count": figure.episodes, "of": of}
+        part = "%(count)s of %(of)s episodes" % {"count": figure.episodes, "of": of}
         beneath.append(str(part))
     return Cell(_percent(figure.mean), beneath=tuple(beneath))
 
@@ -168,17 +166,17 @@ def episode_tables(board: EpisodeBoard, tests: Sequence[EpisodeTest]) -> list[Ta
 def _wide(board: EpisodeBoard) -> Table:
     names = [setting_name(setting) for setting in board.settings]
     figures = [(name + end, meaning) for name in names for end, meaning in WIDE.items()]
-    figures += [(key, _("Mean over data sets, in percent.")) for key in OVERALL]
+    figures += [(key, "Mean over data sets, in percent.") for key in OVERALL]
     return Table(
         name="board",
-        title=_("Board"),
-        note=_("Mean accuracy over episodes; how far below and above it the interval reaches."),
+        title="Board",
+        note="Mean accuracy over episodes; how far below and above it the interval reaches.",
         columns=(
             *WHO,
             Column(
                 "protocol",
-                _("Protocol"),
-                _("How the system was prepared before the test, in FLEX's categories."),
+                "Protocol",
+                "How the system was prepared before the test, in FLEX's categories.",
                 is_number=False,
             ),
             *(Column(key, key, meaning, digits=1) for key, meaning in figures),
@@ -219,22 +217,22 @@ def _long(board: EpisodeBoard) -> Table:
     ]
     return Table(
         name="figures",
-        title=_("Figures"),
-        note=_("The SD over episodes (ddof 0), and a percentile bootstrap of 1,000 resamples."),
+        title="Figures",
+        note="The SD over episodes (ddof 0), and a percentile bootstrap of 1,000 resamples.",
         columns=(
             *WHO,
             TASK,
             Column(
                 "training",
-                _("Training"),
-                _("0: episodes without training examples; few: with some."),
+                "Training",
+                "0: episodes without training examples; few: with some.",
                 is_number=False,
             ),
-            Column("mean", _("Mean"), _("Mean accuracy in percent over episodes."), digits=1),
+            Column("mean", "Mean", "Mean accuracy in percent over episodes.", digits=1),
             SPREAD,
             *LIMITS,
-            Column("episodes", _("Episodes"), _("Episodes that were finished.")),
-            Column("of", _("of"), _("Episodes that there are.")),
+            Column("episodes", "Episodes", "Episodes that were finished."),
+            Column("of", "of", "Episodes that there are."),
         ),
         lines=lines_of(rows),
     )
@@ -257,17 +255,17 @@ def _episodes(board: EpisodeBoard) -> Table:
     ]
     return Table(
         name="episodes",
-        title=_("Episodes"),
-        note=_("The result of every episode: the mean over n annotators or runs."),
+        title="Episodes",
+        note="The result of every episode: the mean over n annotators or runs.",
         columns=(
             *WHO,
             TASK,
-            Column("episode", _("Episode"), _("The episode's number.")),
-            Column("way", _("Classes"), _("Classes to choose from.")),
-            Column("shots", _("Training examples"), _("Training examples of the episode.")),
-            Column("accuracy", _("Accuracy"), _("Mean accuracy in percent."), digits=1),
-            Column("n", "n", _("Annotators or runs that finished the episode.")),
-            Column("items", _("Questions"), _("Test questions of the episode.")),
+            Column("episode", "Episode", "The episode's number."),
+            Column("way", "Classes", "Classes to choose from."),
+            Column("shots", "Training examples", "Training examples of the episode."),
+            Column("accuracy", "Accuracy", "Mean accuracy in percent.", digits=1),
+            Column("n", "n", "Annotators or runs that finished the episode."),
+            Column("items", "Questions", "Test questions of the episode."),
         ),
         lines=lines_of(rows),
     )
@@ -276,11 +274,9 @@ def _episodes(board: EpisodeBoard) -> Table:
 def _tests(tests: Sequence[EpisodeTest]) -> Table:
     return Table(
         name="tests",
-        title=_("Tests on the same episodes"),
-        note=_(
-            "The first less the second, over the episodes that both finished: a bootstrap over "
-            "episodes, and a sign-flip test with Holm's adjustment over all rows."
-        ),
+        title="Tests on the same episodes",
+        note="The first less the second, over the episodes that both finished: a bootstrap over "
+        "episodes, and a sign-flip test with Holm's adjustment over all rows.",
         columns=TESTED,
         lines=lines_of(map(_tested, tests)),
     )

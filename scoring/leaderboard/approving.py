@@ -11,7 +11,6 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext as _
 
 from annotation.models import Benchmark, Study, StudyState
 from annotation.models.errors import Refusal
@@ -60,10 +59,8 @@ def decide_runs(runs: Iterable[Run], *, stands: bool, author: User, at: datetime
     chosen = list(runs)
     if any(not run.is_complete for run in chosen):
         raise NotComplete(
-            _(
-                "No decision can be made about a run that is still being uploaded: choose complete "
-                "ones."
-            )
+            "No decision can be made about a run that is still being uploaded: choose complete "
+            "ones."
         )
     with transaction.atomic():
         for run in chosen:

@@ -3,8 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from django.utils.translation import gettext as _
-
 from annotation.benchmarks.naming import names_of
 from annotation.models import Benchmark, ItemSet, Role
 from scoring.comparison.cells import CellReader, Choices
@@ -121,7 +119,7 @@ def _withheld(entry: Entry, others: Collection[str]) -> Entry:
     under another policy than their own, where no run shows a mean."""
     rows = {column: withheld_row(row) for column, row in entry.rows.items()}
     without = {row.task for row in rows.values() if row.kind == "run" and row.task in others}
-    because = (_("scores of runs are shown under the task’s own reference policy alone"),)
+    because = ("scores of runs are shown under the task’s own reference policy alone",)
     gaps = {task: (*entry.gaps.get(task, ()), *because) for task in without}
     return replace(entry, rows=rows, gaps={**entry.gaps, **gaps})
 

@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.utils.translation import gettext as _
-
 from scoring.comparison.cells import Cell
 from scoring.comparison.form import is_well_formed
 from scoring.comparison.over_tasks import Aggregate, aggregates
@@ -142,7 +140,7 @@ def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
         for gap in (
             _gaps_in_cell(by_shots[shots])
             if shots in by_shots
-            else [_("%(shots)s shots: no run") % {"shots": shots}]
+            else ["%(shots)s shots: no run" % {"shots": shots}]
         )
     )
 
@@ -160,38 +158,38 @@ def gaps_of_figures(rows: Mapping[str, Row], references: str) -> tuple[str, ...]
 def _gaps_in_cell(cell: Cell) -> Iterable[str]:
     counts = Counter(run.split for run in cell.runs)
     if missing := [split for split in SPLITS if split not in counts]:
-        yield _("%(shots)s shots: no run on split %(splits)s") % {
+        yield "%(shots)s shots: no run on split %(splits)s" % {
             "shots": cell.shots,
             "splits": _listed(missing),
         }
     if counts.keys() - set(SPLITS):
-        yield _("%(shots)s shots: runs outside the five splits") % {"shots": cell.shots}
+        yield "%(shots)s shots: runs outside the five splits" % {"shots": cell.shots}
     elif not missing and len(set(counts.values())) > 1:
-        yield _("%(shots)s shots: more runs on some splits than on others") % {"shots": cell.shots}
+        yield "%(shots)s shots: more runs on some splits than on others" % {"shots": cell.shots}
     if cell.coverage < 1:
-        yield _("%(shots)s shots: only %(share)s %% of the items answered") % {
+        yield "%(shots)s shots: only %(share)s %% of the items answered" % {
             "shots": cell.shots,
             # Rounded down: what is incomplete must not read as 100.
             "share": int(1000 * cell.coverage) / 10,
         }
     if not all(map(is_well_formed, cell.runs)):
-        yield _("%(shots)s shots: answers with more pieces than a right answer could have") % {
+        yield "%(shots)s shots: answers with more pieces than a right answer could have" % {
             "shots": cell.shots
         }
 
 
 def _gap_of_figure(row: Row | None, shots: int) -> Iterable[str]:
     if row is None:
-        yield _("%(shots)s shots: no figure") % {"shots": shots}
+        yield "%(shots)s shots: no figure" % {"shots": shots}
     elif row.n is None:
-        yield _("%(shots)s shots: number of splits not stated") % {"shots": shots}
+        yield "%(shots)s shots: number of splits not stated" % {"shots": shots}
     elif row.n < len(SPLITS):
-        yield _("%(shots)s shots: over %(n)s splits, not five") % {"shots": shots, "n": row.n}
+        yield "%(shots)s shots: over %(n)s splits, not five" % {"shots": shots, "n": row.n}
 
 
 def _other_policy(rows: Iterable[Row], references: str) -> Iterable[str]:
     for other in sorted({str(row.references) for row in rows} - {references, "unknown"}):
-        yield _("published under the reference policy “%(policy)s”") % {"policy": other}
+        yield "published under the reference policy “%(policy)s”" % {"policy": other}
 
 
 def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Aggregate]:
@@ -209,8 +207,8 @@ def _gaps_over(entry: Entry, tasks: Mapping[str, str]) -> tuple[str, ...]:
     absent = [name for task, name in tasks.items() if not entry.is_on(task)]
     short = [n for task, n in tasks.items() if entry.is_on(task) and entry.gaps.get(task)]
     return (
-        *((_("nothing on %(tasks)s") % {"tasks": _listed(absent)},) if absent else ()),
-        *((_("not ranked on %(tasks)s") % {"tasks": _listed(short)},) if short else ()),
+        *(("nothing on %(tasks)s" % {"tasks": _listed(absent)},) if absent else ()),
+        *(("not ranked on %(tasks)s" % {"tasks": _listed(short)},) if short else ()),
     )
 
 

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from django.utils.text import Truncator
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from scoring.comparison.paper_tables import FEW, NOTES, ONE, PARTIAL, UNKNOWN
 from scoring.comparison.rows import Row
@@ -26,9 +24,9 @@ from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value
 
 # The last one only if anybody states it.
 ABOUT = (
-    Column("labelled", gettext_lazy("External labelled"), is_number=False),
-    Column("unlabelled", gettext_lazy("External unlabelled"), is_number=False),
-    Column("protocol", gettext_lazy("Protocol"), is_number=False),
+    Column("labelled", "External labelled", is_number=False),
+    Column("unlabelled", "External unlabelled", is_number=False),
+    Column("protocol", "Protocol", is_number=False),
 )
 AVERAGE = "average"
 STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}
@@ -57,13 +55,13 @@ def _over_tasks(board: Board) -> Table:
     count = {"tasks": len(board.chosen)}
     scores = {
         "average": _average(SORTED_BY),
-        "sd": _("SD of the average: √(Σ SD²) / %(tasks)s") % count,
-        "clues_sd": _("√(Σ SD²), as the CLUES board prints"),
+        "sd": "SD of the average: √(Σ SD²) / %(tasks)s" % count,
+        "clues_sd": "√(Σ SD²), as the CLUES board prints",
         **{task: f"{name}, {_shots(SORTED_BY)}" for task, name in board.named(board.chosen)},
     }
     return _table(
         AVERAGE,
-        _("Average over %(count)s tasks") % {"count": len(board.chosen)},
+        "Average over %(count)s tasks" % {"count": len(board.chosen)},
         "",
         scores,
         [(line.ranking, _cells_over_tasks(line, board)) for line in board.over_tasks],
@@ -96,7 +94,7 @@ def _on_task(board: TaskBoard, name: str) -> Table:
     return _table(
         board.task,
         name,
-        _("references: %(policy)s") % {"policy": board.scored_under} if board.references else "",
+        "references: %(policy)s" % {"policy": board.scored_under} if board.references else "",
         {count: _shots(count) for count in shots},
         [(ranking, _cells_on_task(ranking, board.task, shots)) for ranking in board.rankings],
     )
@@ -137,7 +135,7 @@ def _table(
         title,
         note,
         (
-            Column("who", _("Who"), is_number=False, is_name=True),
+            Column("who", "Who", is_number=False, is_name=True),
             replace(first, is_strong=True, sort="descending"),
             *others,
             *about,
@@ -152,10 +150,10 @@ def _ranked_first(lines: Sequence[tuple[Ranking, dict[str, Cell]]]) -> Iterable[
     ranked = [line for line in lines if not line[0].is_unranked]
     unranked = [line for line in lines if line[0].is_unranked]
     if not ranked:
-        yield Line({"who": _("No entries yet.")}, kind=SECTION)
+        yield Line({"who": "No entries yet."}, kind=SECTION)
     yield from (_line(*line) for line in ranked)
     if unranked:
-        yield Line({"who": _("Not ranked")}, kind=SECTION)
+        yield Line({"who": "Not ranked"}, kind=SECTION)
     yield from (_line(*line) for line in unranked)
 
 
@@ -174,16 +172,16 @@ def _line(ranking: Ranking, cells: Mapping[str, Cell]) -> Line:
 
 def _told(entry: Entry, uses: bool | None) -> Value:
     """Of systems only."""
-    return (_("not told") if uses is None else uses) if entry.kind == SYSTEM else ""
+    return ("not told" if uses is None else uses) if entry.kind == SYSTEM else ""
 
 
 def _who(ranking: Ranking, *, published: str = "", rule: str = "") -> Cell:
     entry = ranking.entry
     size = f"({entry.parameters})" if entry.parameters else ""
     beneath = (
-        _("published: %(source)s") % {"source": published} if entry.source else "",
+        "published: %(source)s" % {"source": published} if entry.source else "",
         Truncator(entry.citation).chars(MOST_CITED),
-        _("still running: only researchers see this line") if entry.is_running else "",
+        "still running: only researchers see this line" if entry.is_running else "",
         rule,
         *ranking.gaps,
     )
@@ -201,13 +199,13 @@ def _sources(rows: Iterable[Row]) -> str:
 
 
 def _average(shots: int) -> str:
-    return _("Average, %(shots)s shots") % {"shots": shots}
+    return "Average, %(shots)s shots" % {"shots": shots}
 
 
 def _shots(shots: int | str) -> str:
     if shots == FULLY_SUPERVISED:
-        return _("fully supervised")
-    return _("%(shots)s shots") % {"shots": shots}
+        return "fully supervised"
+    return "%(shots)s shots" % {"shots": shots}
 
 
 def _cell(row: Row, *, in_full: bool = False) -> Cell:

@@ -3,7 +3,6 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
 from scoring.models.run import Run
@@ -23,7 +22,6 @@ class BoardDecision(models.Model):
         null=True,
         blank=True,
         related_name="board_decision",
-        verbose_name=_("run"),
     )
     study = models.OneToOneField(
         Study,
@@ -31,21 +29,19 @@ class BoardDecision(models.Model):
         null=True,
         blank=True,
         related_name="board_decision",
-        verbose_name=_("study"),
     )
-    stands = models.BooleanField(_("stands on the leaderboard"))
+    stands = models.BooleanField("stands on the leaderboard")
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.PROTECT,
         null=True,
         editable=False,
-        verbose_name=_("author"),
     )
-    decided_at = models.DateTimeField(_("decided at"))
+    decided_at = models.DateTimeField()
 
     class Meta:
         ordering = ["-decided_at", "-id"]
-        verbose_name = _("leaderboard decision")
+        verbose_name = "leaderboard decision"
         constraints = [
             models.CheckConstraint(
                 condition=Q(run__isnull=False, study__isnull=True)

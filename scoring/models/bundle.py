@@ -6,7 +6,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access.rights import is_all_powerful
 
@@ -20,28 +19,27 @@ class ImportedStudyQuerySet(models.QuerySet["ImportedStudy"]):
 class ImportedStudy(models.Model):
     """What a verified bundle says, read-only. It refers to nothing that was measured here."""
 
-    slug = models.CharField(_("short name"), max_length=80)
-    title = models.CharField(_("title"), max_length=200)
-    benchmark = models.CharField(_("benchmark"), max_length=80)
-    checksum = models.CharField(_("checksum"), max_length=64)
-    about = models.JSONField(_("about"))
-    figures = models.JSONField(_("figures"))
+    slug = models.CharField("short name", max_length=80)
+    title = models.CharField(max_length=200)
+    benchmark = models.CharField(max_length=80)
+    checksum = models.CharField(max_length=64)
+    about = models.JSONField()
+    figures = models.JSONField()
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
         null=True,
         blank=True,
         related_name="+",
-        verbose_name=_("owner"),
     )
-    imported_at = models.DateTimeField(_("imported at"), auto_now_add=True)
+    imported_at = models.DateTimeField(auto_now_add=True)
 
     objects = ImportedStudyQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
-        verbose_name = _("imported study")
-        verbose_name_plural = _("imported studies")
+        verbose_name = "imported study"
+        verbose_name_plural = "imported studies"
         constraints = [
             models.UniqueConstraint(fields=["owner", "checksum"], name="imported_study_once"),
             # Null differs from null.

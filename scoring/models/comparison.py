@@ -4,7 +4,6 @@ all that they rest on."""
 import numpy as np
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Benchmark, ItemSet, Job, ReferencePolicy, Study
@@ -108,17 +107,19 @@ class Leaderboard(models.Model):
     """Whether everybody may read a benchmark's leaderboard: the researcher decides."""
 
     benchmark = models.OneToOneField(
-        Benchmark, on_delete=models.CASCADE, related_name="leaderboard", verbose_name=_("benchmark")
+        Benchmark,
+        on_delete=models.CASCADE,
+        related_name="leaderboard",
     )
     is_public = models.BooleanField(
-        _("public"),
+        "public",
         default=False,
-        help_text=_("Anybody may read the leaderboard, without signing in."),
+        help_text="Anybody may read the leaderboard, without signing in.",
     )
 
     class Meta:
-        verbose_name = _("leaderboard")
-        verbose_name_plural = _("leaderboards")
+        verbose_name = "leaderboard"
+        verbose_name_plural = "leaderboards"
 
     def __str__(self) -> str:
         return f"leaderboard of {self.benchmark}"

@@ -2,7 +2,6 @@
 
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Benchmark
 from scoring.models.run import Method
@@ -10,16 +9,16 @@ from scoring.models.shots import shots_label
 
 
 class ReportedKind(models.TextChoices):
-    HUMAN = "human", _("human")
-    MODEL = "model", _("model")
+    HUMAN = "human", "human"
+    MODEL = "model", "model"
 
 
 class References(models.TextChoices):
     """The reference policy of a published figure, which its source may not state."""
 
-    SET = "set", _("set")
-    ANY = "any", _("any")
-    UNKNOWN = "unknown", _("unknown")
+    SET = "set", "set"
+    ANY = "any", "any"
+    UNKNOWN = "unknown", "unknown"
 
 
 # What identifies a published figure, besides its shots.
@@ -34,7 +33,7 @@ _FIGURE = [
     "source",
 ]
 
-_STORED_ALREADY = _("This figure is stored already: delete the stored one to correct it.")
+_STORED_ALREADY = "This figure is stored already: delete the stored one to correct it."
 
 
 class ReportedScore(models.Model):
@@ -48,34 +47,32 @@ class ReportedScore(models.Model):
         Benchmark,
         on_delete=models.PROTECT,
         related_name="reported_scores",
-        verbose_name=_("benchmark"),
     )
-    task = models.SlugField(_("task"), max_length=80)
-    kind = models.CharField(_("kind"), max_length=5, choices=ReportedKind.choices)
-    system = models.CharField(_("system"), max_length=200)
-    method = models.CharField(_("method"), max_length=5, choices=Method.choices, blank=True)
-    parameters = models.CharField(_("parameters"), max_length=30, blank=True)
+    task = models.SlugField(max_length=80)
+    kind = models.CharField(max_length=5, choices=ReportedKind.choices)
+    system = models.CharField(max_length=200)
+    method = models.CharField(max_length=5, choices=Method.choices, blank=True)
+    parameters = models.CharField(max_length=30, blank=True)
     shots = models.PositiveIntegerField(
-        _("shots"), null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
+        null=True, blank=True, help_text="Leave empty for fully supervised (“all”)."
     )
-    mean = models.FloatField(_("mean"))
-    sd = models.FloatField(_("SD"), null=True, blank=True)
+    mean = models.FloatField()
+    sd = models.FloatField("SD", null=True, blank=True)
     n = models.PositiveIntegerField(
-        _("n"),
         null=True,
         blank=True,
-        help_text=_("Annotators for a human figure, splits for a model's."),
+        help_text="Annotators for a human figure, splits for a model's.",
     )
     references = models.CharField(
-        _("references"), max_length=7, choices=References.choices, default=References.UNKNOWN
+        max_length=7, choices=References.choices, default=References.UNKNOWN
     )
-    source = models.CharField(_("source"), max_length=300)
-    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    source = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["benchmark", "task", "kind", "system", "method", "shots", "id"]
-        verbose_name = _("published figure")
-        verbose_name_plural = _("published figures")
+        verbose_name = "published figure"
+        verbose_name_plural = "published figures"
         constraints = [
             models.UniqueConstraint(
                 fields=[*_FIGURE, "shots"],

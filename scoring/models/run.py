@@ -7,7 +7,6 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Exists, ExpressionWrapper, OuterRef, Q
 from django.utils.functional import cached_property
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access.rights import Right, benchmarks, is_all_powerful, roles_with
 from annotation.models import Benchmark, Example, ItemSet, Membership, Task
@@ -15,10 +14,10 @@ from scoring.models.shots import shots_label
 
 
 class Method(models.TextChoices):
-    FT = "FT", _("fine-tuning")
-    PT = "PT", _("prompt-based fine-tuning")
-    ICL = "ICL", _("in-context learning")
-    OTHER = "other", _("other")
+    FT = "FT", "fine-tuning"
+    PT = "PT", "prompt-based fine-tuning"
+    ICL = "ICL", "in-context learning"
+    OTHER = "other", "other"
 
 
 def method_label(method: str | None) -> str:
@@ -28,25 +27,25 @@ def method_label(method: str | None) -> str:
 
 class RunState(models.TextChoices):
     # Of an import that is not through: nobody sees it.
-    STAGED = "staged", _("being imported")
-    UPLOADING = "uploading", _("uploading")
-    COMPLETE = "complete", _("complete")
+    STAGED = "staged", "being imported"
+    UPLOADING = "uploading", "uploading"
+    COMPLETE = "complete", "complete"
 
 
 class ProtocolTag(models.TextChoices):
     """How a system was prepared before the test, in the categories of FLEX's board."""
 
-    PRETRAINING_ONLY = "pretraining-only", _("pretraining only")
-    META_TRAINED = "meta-trained", _("meta-trained")
+    PRETRAINING_ONLY = "pretraining-only", "pretraining only"
+    META_TRAINED = "meta-trained", "meta-trained"
 
 
 class Standing(models.TextChoices):
     """A complete run's standing on its benchmark's leaderboard."""
 
-    WAITING = "waiting", _("waits for a decision")
-    APPROVED = "approved", _("approved")
-    BY_RESEARCHERS = "by_researchers", _("stored by researchers")
-    KEPT_OFF = "kept_off", _("kept off")
+    WAITING = "waiting", "waits for a decision"
+    APPROVED = "approved", "approved"
+    BY_RESEARCHERS = "by_researchers", "stored by researchers"
+    KEPT_OFF = "kept_off", "kept off"
 
 
 def by_researchers() -> Q:
@@ -95,68 +94,66 @@ class Run(models.Model):
     Final once it is complete: a new file is a new run."""
 
     task = models.ForeignKey(
-        Task, on_delete=models.PROTECT, related_name="runs", verbose_name=_("task")
+        Task,
+        on_delete=models.PROTECT,
+        related_name="runs",
     )
     test_set = models.ForeignKey(
-        ItemSet, on_delete=models.PROTECT, related_name="runs", verbose_name=_("test set")
+        ItemSet,
+        on_delete=models.PROTECT,
+        related_name="runs",
     )
-    system = models.CharField(_("system"), max_length=200)
-    method = models.CharField(_("method"), max_length=5, choices=Method.choices)
-    parameters = models.CharField(
-        _("parameters"), max_length=30, blank=True, help_text=_("Such as 110M.")
-    )
+    system = models.CharField(max_length=200)
+    method = models.CharField(max_length=5, choices=Method.choices)
+    parameters = models.CharField(max_length=30, blank=True, help_text="Such as 110M.")
     shots = models.PositiveIntegerField(
-        _("shots"), null=True, blank=True, help_text=_("Leave empty for fully supervised (“all”).")
+        null=True, blank=True, help_text="Leave empty for fully supervised (“all”)."
     )
-    split = models.PositiveIntegerField(_("split"), null=True, blank=True)
-    episode = models.PositiveIntegerField(_("episode"), null=True, blank=True)
+    split = models.PositiveIntegerField(null=True, blank=True)
+    episode = models.PositiveIntegerField(null=True, blank=True)
 
-    citation = models.TextField(_("citation"), blank=True)
-    url = models.CharField(_("address"), max_length=500, blank=True)
+    citation = models.TextField(blank=True)
+    url = models.CharField("address", max_length=500, blank=True)
     uses_labelled = models.BooleanField(
-        _("uses other labelled data"),
+        "uses other labelled data",
         null=True,
         blank=True,
-        help_text=_("Labelled data from elsewhere. Leave empty if not stated."),
+        help_text="Labelled data from elsewhere. Leave empty if not stated.",
     )
     uses_unlabelled = models.BooleanField(
-        _("uses other unlabelled data"),
+        "uses other unlabelled data",
         null=True,
         blank=True,
-        help_text=_("Unlabelled data from elsewhere. Leave empty if not stated."),
+        help_text="Unlabelled data from elsewhere. Leave empty if not stated.",
     )
     protocol = models.JSONField(
-        _("protocol"),
         default=list,
         blank=True,
-        help_text=_("List of pretraining-only, meta-trained."),
+        help_text="List of pretraining-only, meta-trained.",
     )
 
-    source_format = models.CharField(_("format of the source"), max_length=40)
-    source_name = models.CharField(_("name of the source"), max_length=300, blank=True)
+    source_format = models.CharField("format of the source", max_length=40)
+    source_name = models.CharField("name of the source", max_length=300, blank=True)
     # Over identity and predictions, whatever file they came in; empty until all are there.
-    checksum = models.CharField(_("checksum"), max_length=64, blank=True)
-    state = models.CharField(
-        _("state"), max_length=9, choices=RunState.choices, default=RunState.UPLOADING
-    )
+    checksum = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=9, choices=RunState.choices, default=RunState.UPLOADING)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.PROTECT,
         null=True,
         blank=True,
-        verbose_name=_("owner"),
     )
-    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True)
     # What matched and what did not: see scoring/runs/importing.py.
-    report = models.JSONField(_("report"), default=dict, blank=True)
+    report = models.JSONField(default=dict, blank=True)
 
     objects = PublishedRuns.from_queryset(RunQuerySet)()
     every = RunQuerySet.as_manager()
 
     class Meta:
         ordering = ["task", "system", "method", "shots", "split", "episode", "id"]
-        verbose_name = _("run")
-        verbose_name_plural = _("runs")
+        verbose_name = "run"
+        verbose_name_plural = "runs"
         constraints = [
             models.UniqueConstraint(
                 fields=["checksum"], condition=Q(state="complete"), name="run_content_once"

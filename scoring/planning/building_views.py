@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -28,7 +27,7 @@ PAGE = "scoring/planning/builder.html"
 def builder(request: ResearcherRequest, slug: str) -> HttpResponse:
     study = _study(request, slug)
     if study.is_frozen:
-        messages.error(request, _("This study has been started: copy it to add other batches."))
+        messages.error(request, "This study has been started: copy it to add other batches.")
         return redirect("annotation:watch", slug)
     form = _form(request, study)
     if form.is_valid() and "add" in request.POST and _added(request, study, form):
@@ -57,7 +56,7 @@ def remove_batches(request: ResearcherRequest, slug: str) -> HttpResponse:
         done = ngettext("%(count)d batch was deleted.", "%(count)d batches were deleted.", count)
         messages.success(request, done % {"count": count})
     else:
-        messages.error(request, _("Nothing was deleted: tick the batches first."))
+        messages.error(request, "Nothing was deleted: tick the batches first.")
     return redirect("scoring:builder", slug)
 
 

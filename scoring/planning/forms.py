@@ -5,14 +5,13 @@ from math import sqrt
 from typing import Any, TypedDict
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from scoring.core.intervals import ESTIMANDS
 from scoring.planning.assumptions import Assumptions, Contrast
 from scoring.planning.sliders import AIM, CONTRAST, LEAST, MONEY, MOST, SPREAD, TIMES, WHOLE, Slider
 
 BUDGET, WIDTH = "budget", "width"
-ESTIMAND_LABELS = {"new_items": _("new items like these"), "these_items": _("exactly these items")}
+ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}
 
 
 class Wanted(TypedDict, total=False):
@@ -36,20 +35,20 @@ def _number_field(name: str, slider: Slider) -> forms.Field:
 
 class PlanForm(forms.Form):
     aim = forms.ChoiceField(
-        label=_("Plan for"),
-        choices=[(BUDGET, _("a budget")), (WIDTH, _("a width of the interval"))],
+        label="Plan for",
+        choices=[(BUDGET, "a budget"), (WIDTH, "a width of the interval")],
         initial=BUDGET,
     )
     currency = forms.RegexField(
-        label=_("Currency"),
+        label="Currency",
         regex=r"^[A-Za-z]{3}$",
         initial="USD",
-        error_messages={"invalid": _("Write the currency as three letters, such as USD or EUR.")},
+        error_messages={"invalid": "Write the currency as three letters, such as USD or EUR."},
     )
     # Where the plan started from; only handed on to the study that it makes.
     task = forms.CharField(required=False, widget=forms.HiddenInput)
     estimand = forms.ChoiceField(
-        label=_("The interval is for"),
+        label="The interval is for",
         choices=[(name, ESTIMAND_LABELS[name]) for name in ESTIMANDS],
         initial="new_items",
     )
@@ -79,7 +78,7 @@ class PlanForm(forms.Form):
             if people > total:
                 self.add_error(
                     "annotator_sd",
-                    _(
+                    (
                         "People who score %(mean)s %% on average differ by at most %(most)s "
                         "points: give less, or another average."
                     )
@@ -128,11 +127,11 @@ class PlanForm(forms.Form):
     def groups(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, Slider]], bool]]:
         """The fields with sliders as the page shows them, and whether their group is open."""
         titles = {
-            _("Aim"): AIM,
-            _("Pay and places"): MONEY,
-            _("Time"): TIMES,
-            _("How people score"): SPREAD,
-            _("Compared with a system"): CONTRAST,
+            "Aim": AIM,
+            "Pay and places": MONEY,
+            "Time": TIMES,
+            "How people score": SPREAD,
+            "Compared with a system": CONTRAST,
         }
         for title, sliders in titles.items():
             is_open = sliders in (AIM, MONEY, SPREAD) or bool(self.errors.keys() & sliders)

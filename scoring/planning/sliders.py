@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from scoring.planning.assumptions import MOST_ITEMS
@@ -31,78 +30,76 @@ class Slider:
 
 
 AIM: dict[str, Slider] = {
-    "budget": Slider(_("Budget"), 60, 5, 2000, 5),
-    "width": Slider(_("Width of the interval"), 12, 2, 50, 0.5, _("points")),
+    "budget": Slider("Budget", 60, 5, 2000, 5),
+    "width": Slider("Width of the interval", 12, 2, 50, 0.5, "points"),
 }
 MONEY: dict[str, Slider] = {
-    "rate": Slider(_("Hourly rate"), 12, 1, 60, 0.5),
-    "fee": Slider(_("Platform fee on top"), 0, 0, 100, 1, "%"),
-    "batches": Slider(
-        _("Batches"), 1, 1, 180, 1, "", _("Splits or episodes, each with its own people.")
-    ),
+    "rate": Slider("Hourly rate", 12, 1, 60, 0.5),
+    "fee": Slider("Platform fee on top", 0, 0, 100, 1, "%"),
+    "batches": Slider("Batches", 1, 1, 180, 1, "", "Splits or episodes, each with its own people."),
 }
 TIMES: dict[str, Slider] = {
-    "onboarding_s": Slider(_("Before the first item"), 300, 0, 1800, 10, "s"),
-    "shots": Slider(_("Training items"), 30, 0, 60),
-    "train_s": Slider(_("A training item, with its answer"), 12, 1, 180, 1, "s"),
-    "item_s": Slider(_("A test item"), 8, 1, 180, 1, "s"),
-    "max_items": Slider(_("Items in the test set"), 200, 2, 1000),
+    "onboarding_s": Slider("Before the first item", 300, 0, 1800, 10, "s"),
+    "shots": Slider("Training items", 30, 0, 60),
+    "train_s": Slider("A training item, with its answer", 12, 1, 180, 1, "s"),
+    "item_s": Slider("A test item", 8, 1, 180, 1, "s"),
+    "max_items": Slider("Items in the test set", 200, 2, 1000),
 }
 SPREAD: dict[str, Slider] = {
     "mean": Slider(
-        _("What people score on average"),
+        "What people score on average",
         80,
         0,
         100,
         0.5,
         "%",
         typical=(
-            Typical(70, _("a hard task")),
-            Typical(80, _("a usual one")),
-            Typical(95, _("an easy one")),
+            Typical(70, "a hard task"),
+            Typical(80, "a usual one"),
+            Typical(95, "an easy one"),
         ),
     ),
     "annotator_sd": Slider(
-        _("How much people differ"),
+        "How much people differ",
         4,
         0,
         20,
         0.1,
-        _("points"),
-        _("The SD of their scores on very long tests."),
+        "points",
+        "The SD of their scores on very long tests.",
         typical=(
-            Typical(2, _("trained, much alike")),
-            Typical(4, _("a usual crowd")),
-            Typical(8, _("a mixed crowd")),
+            Typical(2, "trained, much alike"),
+            Typical(4, "a usual crowd"),
+            Typical(8, "a mixed crowd"),
         ),
     ),
     "item_share": Slider(
-        _("How much of the rest lies in the items"),
+        "How much of the rest lies in the items",
         45,
         0,
         100,
         1,
         "%",
-        _("At 100 % the same items are wrong for everybody, at 0 % every error is a slip."),
+        "At 100 % the same items are wrong for everybody, at 0 % every error is a slip.",
         typical=(
-            Typical(25, _("mostly slips")),
-            Typical(45, _("usual")),
-            Typical(70, _("some items are hard for all")),
+            Typical(25, "mostly slips"),
+            Typical(45, "usual"),
+            Typical(70, "some items are hard for all"),
         ),
     ),
     "answer_sd": Slider(
-        _("SD of a single answer"),
+        "SD of a single answer",
         None,
         0,
         50,
         0.1,
-        _("points"),
-        _("Leave it empty where answers are right or wrong; partly right ones vary less."),
+        "points",
+        "Leave it empty where answers are right or wrong; partly right ones vary less.",
     ),
 }
 CONTRAST: dict[str, Slider] = {
-    "difference": Slider(_("A difference to show"), 5, 0, 30, 0.5, _("points")),
-    "runs": Slider(_("Runs of the system"), 1, 1, 10),
+    "difference": Slider("A difference to show", 5, 0, 30, 0.5, "points"),
+    "runs": Slider("Runs of the system", 1, 1, 10),
 }
 LEAST = {
     "rate": 0.01,

@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Count
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access import rights
 from annotation.models import Assignment, Channel, Study, Task
@@ -27,12 +26,12 @@ class StartForm(forms.Form):
     that two people finished."""
 
     task = TaskField(
-        label=_("Task"),
+        label="Task",
         queryset=Task.objects.none(),
         required=False,
-        empty_label=_("none: as the fields below say"),
+        empty_label="none: as the fields below say",
     )
-    pilot = forms.ChoiceField(label=_("Pilot study"), required=False)
+    pilot = forms.ChoiceField(label="Pilot study", required=False)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         # The study's form has a task too.
@@ -49,7 +48,7 @@ class StartForm(forms.Form):
         pilots = self._cells(cells)
         field = self.fields["pilot"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", _("none: as the fields below say")), *pilots]
+        field.choices = [("", "none: as the fields below say"), *pilots]
         self.has_any = has_tasks or bool(pilots)
 
     def _cells(self, cells: Iterable[tuple[str, str, int, int | None, int]]) -> list[Any]:
@@ -58,7 +57,7 @@ class StartForm(forms.Form):
         return [
             (
                 f"{slug}/{tasks[task].slug}/{shots or 0}",
-                _("%(title)s: %(task)s, %(shots)s shots (%(count)s people)")
+                "%(title)s: %(task)s, %(shots)s shots (%(count)s people)"
                 % {"title": title, "task": tasks[task], "shots": shots or 0, "count": count},
             )
             for slug, title, task, shots, count in enough
@@ -94,18 +93,18 @@ class DraftForm(forms.Form):
     """The study that a plan makes; the result's hidden fields carry the design."""
 
     task = TaskField(
-        label=_("Task"),
+        label="Task",
         queryset=Task.objects.none(),
-        empty_label=_("choose a task"),
+        empty_label="choose a task",
     )
-    title = forms.CharField(label=_("Title"), max_length=200)
+    title = forms.CharField(label="Title", max_length=200)
     slug = forms.SlugField(
-        label=_("Short name"), max_length=80, help_text=_("Used in commands and addresses.")
+        label="Short name", max_length=80, help_text="Used in commands and addresses."
     )
     channel = forms.ModelChoiceField(
-        label=_("Channel"),
+        label="Channel",
         queryset=Channel.objects.filter(is_simulated=False),
-        empty_label=_("choose a channel"),
+        empty_label="choose a channel",
     )
     shots = forms.IntegerField(min_value=0, max_value=MOST["shots"])
     batches = forms.IntegerField(min_value=1, max_value=MOST["batches"])

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-
 from scoring.planning.plans import Plan, PlannedDesign
 from scoring.tables.table import Column, Line, Table, Text
 
@@ -13,42 +11,38 @@ MOST_ROWS = 24
 COLUMNS = (
     Column(
         "design",
-        _("Design"),
-        _("Which designs stand out; those without a name make up the frontier."),
+        "Design",
+        "Which designs stand out; those without a name make up the frontier.",
         is_number=False,
         is_name=True,
     ),
-    Column("annotators", _("Annotators"), _("Annotators of each batch.")),
-    Column("items", _("Items"), _("Test items of each annotator.")),
-    Column("people", _("People"), _("Different people, over all batches.")),
+    Column("annotators", "Annotators", "Annotators of each batch."),
+    Column("items", "Items", "Test items of each annotator."),
+    Column("people", "People", "Different people, over all batches."),
     Column(
         "cost",
-        _("Cost"),
-        _("What all of them cost, with the platform's fee, in the plan's currency."),
+        "Cost",
+        "What all of them cost, with the platform's fee, in the plan's currency.",
         digits=2,
     ),
     Column(
         "width",
-        _("Width"),
-        _(
-            "Width of the cell's 95 % interval as its table will show it, in percent points; of "
-            "simulated cells where the design was simulated."
-        ),
+        "Width",
+        "Width of the cell's 95 % interval as its table will show it, in percent points; of "
+        "simulated cells where the design was simulated.",
         digits=1,
     ),
     Column(
         "coverage",
-        _("Coverage"),
-        _("How often a simulated interval held the truth, if the design was simulated."),
+        "Coverage",
+        "How often a simulated interval held the truth, if the design was simulated.",
         digits=3,
     ),
-    Column(
-        "power", _("Power"), _("The chance to show the difference that was asked for."), digits=2
-    ),
+    Column("power", "Power", "The chance to show the difference that was asked for.", digits=2),
     Column(
         "detectable",
-        _("Shown 4 times in 5"),
-        _("The smallest difference, in percent points, that is shown four times out of five."),
+        "Shown 4 times in 5",
+        "The smallest difference, in percent points, that is shown four times out of five.",
         digits=1,
     ),
 )
@@ -58,20 +52,18 @@ OF_CONTRAST = {"power", "detectable"}
 
 def plan_table(plan: Plan) -> Table:
     lines = (*_singled_out(plan), *(_line("", planned) for planned in thinned(plan)))
-    return _table(plan, "designs", _("Designs"), lines)
+    return _table(plan, "designs", "Designs", lines)
 
 
 def best_table(plan: Plan) -> Table:
     """What most readers look for."""
-    return _table(plan, "designs", _("Designs"), _singled_out(plan))
+    return _table(plan, "designs", "Designs", _singled_out(plan))
 
 
 def frontier_table(plan: Plan) -> Table:
     """The rest, without an empty column for names."""
     lines = tuple(_line("", planned) for planned in thinned(plan))
-    return _table(plan, "frontier", _("The narrowest design for each sum"), lines).without(
-        {"design"}
-    )
+    return _table(plan, "frontier", "The narrowest design for each sum", lines).without({"design"})
 
 
 def _table(plan: Plan, name: str, title: Text, lines: tuple[Line, ...]) -> Table:
@@ -80,7 +72,7 @@ def _table(plan: Plan, name: str, title: Text, lines: tuple[Line, ...]) -> Table
 
 
 def _singled_out(plan: Plan) -> tuple[Line, ...]:
-    named = {_("recommended"): plan.recommended, _("three annotators"): plan.three}
+    named = {"recommended": plan.recommended, "three annotators": plan.three}
     return tuple(_line(str(name), planned) for name, planned in named.items() if planned)
 
 

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
@@ -67,9 +66,7 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
         except Refusal as refusal:
             draft.add_error(None, str(refusal))
         else:
-            messages.success(
-                request, _("The study was made as planned. Look it over, then start it.")
-            )
+            messages.success(request, "The study was made as planned. Look it over, then start it.")
             return redirect("scoring:builder", study.slug)
     form = PlanForm.from_query(request.GET)
     context = {
@@ -85,7 +82,7 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
     """What the page shows of the plan, or the problem."""
     context: dict[str, Any] = {"query": urlencode(form.data)}
     if not form.is_valid():
-        return {**context, "problem": _("Correct the marked fields.")}
+        return {**context, "problem": "Correct the marked fields."}
     try:
         planned = _planned(form, min_coverage=None)
         can_be_checked = _is_small(planned)
@@ -113,7 +110,7 @@ def _picture(plan: Plan, size: Size) -> str:
     from scoring.figures.rendering import inline_svg
     from scoring.planning.figure import plan_figure
 
-    return inline_svg(plan_figure(plan, size=size), _("Width of the interval by money"))
+    return inline_svg(plan_figure(plan, size=size), "Width of the interval by money")
 
 
 def _contrast(plan: Plan) -> dict[str, str]:
@@ -153,10 +150,10 @@ def _started(request: ResearcherRequest) -> HttpResponse:
             given |= values
             if pilot:
                 given["from"] = request.GET["pilot"]
-                taken = _("These values are from %(pilot)s.") % {"pilot": pilot.says}
+                taken = "These values are from %(pilot)s." % {"pilot": pilot.says}
                 messages.success(request, " ".join([taken, *pilot.notes]))
     else:
-        messages.error(request, _("Choose a task and a pilot from the lists."))
+        messages.error(request, "Choose a task and a pilot from the lists.")
     return HttpResponseRedirect(f"{reverse('scoring:plan')}?{urlencode(given)}")
 
 

@@ -7,8 +7,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -44,9 +42,9 @@ def _percent(label: Any, initial: int, least: int, most: int) -> forms.IntegerFi
 class CrowdForm(forms.Form):
     """Shares in percent."""
 
-    skill = _percent(gettext_lazy("Right answers of most people, in percent"), 85, 1, 99)
-    weak = _percent(gettext_lazy("Weak people, in percent"), 10, 0, 100)
-    dropout = _percent(gettext_lazy("People who stop on the way, in percent"), 10, 0, 90)
+    skill = _percent("Right answers of most people, in percent", 85, 1, 99)
+    weak = _percent("Weak people, in percent", 10, 0, 100)
+    dropout = _percent("People who stop on the way, in percent", 10, 0, 90)
 
     def crowd(self) -> Crowd:
         return Crowd(**{name: value / 100 for name, value in self.cleaned_data.items()})
@@ -104,7 +102,7 @@ def discard(request: ResearcherRequest, slug: str) -> HttpResponse:
     except Refusal as refusal:
         messages.error(request, str(refusal))
         return redirect("scoring:rehearsal", slug)
-    messages.success(request, _("The rehearsal has been thrown away whole."))
+    messages.success(request, "The rehearsal has been thrown away whole.")
     return redirect("scoring:rehearsals", of.slug) if of else redirect("annotation:home")
 
 

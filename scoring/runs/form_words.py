@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from scoring.comparison.form import EMPTY, MALFORMED, MOST_FREQUENT, OUTSIDE
 
 
@@ -20,22 +18,22 @@ def form_in_words(report: Mapping[str, Any], choices: Sequence[str]) -> list[str
     most = report.get(MOST_FREQUENT)
     if most and most["count"] > 1:
         lines.append(
-            _("%(count)d of %(total)d answers are one and the same: %(answer)s")
+            "%(count)d of %(total)d answers are one and the same: %(answer)s"
             % {"count": most["count"], "total": total, "answer": answer_in_words(most["answer"])}
         )
     return lines
 
 
 def answer_in_words(pieces: Sequence[str]) -> str:
-    return ", ".join(f"“{piece}”" for piece in pieces) or _("none")
+    return ", ".join(f"“{piece}”" for piece in pieces) or "none"
 
 
 def _breaches(has_choices: bool) -> list[tuple[str, str]]:
-    outside = _("%(count)d of %(total)d answers hold a text that could not be chosen or given")
+    outside = "%(count)d of %(total)d answers hold a text that could not be chosen or given"
     if has_choices:
-        outside = _("%(count)d of %(total)d answers are not among the choices (%(choices)s)")
+        outside = "%(count)d of %(total)d answers are not among the choices (%(choices)s)"
     return [
-        (MALFORMED, _("%(count)d of %(total)d answers have more pieces than may be given")),
+        (MALFORMED, "%(count)d of %(total)d answers have more pieces than may be given"),
         (OUTSIDE, outside),
-        (EMPTY, _("%(count)d of %(total)d answers are empty, though one is asked for")),
+        (EMPTY, "%(count)d of %(total)d answers are empty, though one is asked for"),
     ]

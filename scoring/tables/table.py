@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
-from django.utils.translation import gettext as _
-
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
@@ -73,7 +71,7 @@ class Column:
         if value is None:
             return MISSING if self.is_number else ""
         if isinstance(value, bool):
-            return _("yes") if value else _("no")
+            return "yes" if value else "no"
         if isinstance(value, str | int) or self.digits is None:
             return str(value)
         if self.least is not None and value < self.least:

@@ -1,4 +1,5 @@
-"""The German catalogue: complete, true to its originals, and what a German browser sees."""
+"""The German catalogue of the annotators' pages: complete, true to its originals, and what a German
+browser sees."""
 
 import ast
 import re
@@ -22,7 +23,8 @@ from annotation.models import Assignment, Batch, Kind, WorkState
 from tests import make
 
 FOLDER = settings.LOCALE_PATHS[0] / "de" / "LC_MESSAGES"
-PARTS = ("annotation", "scoring", "config")
+# What annotators meet; researchers' pages are in English.
+PARTS = ("annotation/access", "annotation/kinds", "annotation/work", "config")
 # What a translation must keep: %(name)s, %%, {name} and tags.
 KEPT = re.compile(r"%\(\w+\)[-#0 +.\d]*[a-z]|%%|\{\w*\}|</?\w+>")
 STRING = r"""u?("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
@@ -84,7 +86,7 @@ def messages() -> list[Message]:
 
 
 def test_translates_every_message(messages: list[Message]) -> None:
-    assert len(messages) > 500
+    assert len(messages) > 200
     assert [m.original for m in messages if not all(m.translations)] == []
     assert [m.original for m in messages if m.plural and len(m.translations) != 2] == []
 

@@ -70,11 +70,10 @@ def test_a_rehearsal_has_no_page_of_people(batch: Batch) -> None:
     assert labels[True] - labels[False] == {"What came out"}
 
 
-def test_every_page_says_who_is_signed_in_and_offers_the_other_language(batch: Batch) -> None:
+def test_every_page_says_who_is_signed_in(batch: Batch) -> None:
     member = make.member(batch.study)
     page = signed_in(member).get("/").content.decode()
     assert member.username in page
-    assert 'name="language" value="de"' in page
     assert reverse("admin:logout") in page
 
 
