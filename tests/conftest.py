@@ -14,6 +14,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from annotation.models.locks import create_locks, drop_locks
+from annotation.models.ready_made import READY_MADE_CHANNELS
 from annotation.models.triggers import create_triggers, drop_triggers
 from config.celery import app
 from tests import chromium, make, migrated_once, skips
@@ -105,7 +106,7 @@ def empty_tables() -> None:
         connection.ops.execute_sql_flush(statements)
         create_triggers(connection)
         create_locks(connection)
-        for fields in make.READY_MADE_CHANNELS:
+        for fields in READY_MADE_CHANNELS:
             make.channel(fields["slug"])
 
 

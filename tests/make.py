@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -39,6 +38,7 @@ from annotation.models import (
 )
 from annotation.models.frozen import batch_content
 from annotation.models.locks import create_locks, drop_locks
+from annotation.models.ready_made import READY_MADE_CHANNELS
 from annotation.studies.lifecycle import start_study
 from annotation.work.joining import Visit, join
 from annotation.work.judging import (
@@ -55,10 +55,6 @@ DESCRIPTION = "Read the text and answer: is it good or bad?"
 _numbers = count(1)
 
 LABELS = ["bad", "good"]
-READY_MADE_CHANNELS = import_module("annotation.migrations.0003_ready_made_channels").CHANNELS
-PLACEHOLDERS = {
-    "prolific": import_module("annotation.migrations.0005_links_with_placeholders").PROLIFIC
-}
 
 
 def researcher(name: str = "") -> User:
@@ -78,8 +74,7 @@ def member(thing: Study | Benchmark, role: str = "owner") -> User:
 def channel(slug: str = "link") -> Channel:
     """A ready-made channel, even after a flush has removed the migration's rows."""
     fields = next(fields for fields in READY_MADE_CHANNELS if fields["slug"] == slug)
-    defaults = {**fields, "link_query": PLACEHOLDERS.get(slug, "")}
-    return Channel.objects.get_or_create(slug=slug, defaults=defaults)[0]
+    return Channel.objects.get_or_create(slug=slug, defaults=fields)[0]
 
 
 def benchmark(name: str = "") -> Benchmark:

@@ -2,12 +2,15 @@ from django.apps.registry import Apps
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-PROLIFIC = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+from annotation.models.ready_made import READY_MADE_CHANNELS
 
 
 def add_placeholders(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     channel_model = apps.get_model("annotation", "Channel")
-    channel_model.objects.filter(slug="prolific", link_query="").update(link_query=PROLIFIC)
+    for channel in READY_MADE_CHANNELS:
+        if "link_query" in channel:
+            without = channel_model.objects.filter(slug=channel["slug"], link_query="")
+            without.update(link_query=channel["link_query"])
 
 
 class Migration(migrations.Migration):

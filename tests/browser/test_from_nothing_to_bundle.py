@@ -24,6 +24,7 @@ from playwright.sync_api import Download, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Assignment, Judgement, PaymentLine, Place
+from annotation.models.ready_made import READY_MADE_CHANNELS
 from tests import make
 from tests.annotation.benchmarks.clues_files import write_task, zipped
 from tests.browser.crowd import Annotator, Row, TaskFiles
@@ -142,7 +143,7 @@ class Desk:
 def desk(page: Page, live_server: LiveServer, tmp_path: Path) -> Desk:
     User.objects.create_superuser("ada", password=PASSWORD)
     # What migrations put there: an earlier test may have emptied the database.
-    for fields in make.READY_MADE_CHANNELS:
+    for fields in READY_MADE_CHANNELS:
         make.channel(fields["slug"])
     page.set_default_timeout(120_000)
     return Desk(page, live_server.url, tmp_path)
