@@ -107,6 +107,7 @@ TEMPLATES = [
             ],
             "libraries": {
                 "wording": "annotation.work.wording",
+                "report": "scoring.report.words",
                 "documentation": "config.documentation.links",
             },
         },

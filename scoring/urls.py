@@ -1,7 +1,12 @@
 from django.urls import include, path, register_converter
 
+from scoring.bundle import views as bundles
+from scoring.episodes.views import episodes, episodes_export
 from scoring.planning.building_views import builder, remove_batches
+from scoring.planning.views import draft_plan, plan, plan_document
 from scoring.report.rehearsal_views import discard, rehearsal, rehearsals
+from scoring.report.views import report_export, study_report
+from scoring.samples.views import samples
 
 
 class ScopeConverter:
@@ -28,10 +33,20 @@ urlpatterns = [
     path("studies/<slug:slug>/rehearsals/", rehearsals, name="rehearsals"),
     path("rehearsals/<slug:slug>/", rehearsal, name="rehearsal"),
     path("rehearsals/<slug:slug>/discard/", discard, name="discard_rehearsal"),
-    path("studies/<slug:name>/report/", include("scoring.report.urls")),
-    path("<scope:scope>/<slug:name>/every-eval-ever/", include("scoring.samples.urls")),
-    path("benchmarks/<slug:name>/episodes/", include("scoring.episodes.urls")),
-    path("", include("scoring.bundle.urls")),
-    path("plan/", include("scoring.planning.urls")),
+    path("studies/<slug:name>/report/", study_report, name="report"),
+    path("studies/<slug:name>/report/<slug:part>/<slug:form>/", report_export, name="report_export"),
+    path("<scope:scope>/<slug:name>/every-eval-ever/", samples, name="samples"),
+    path("benchmarks/<slug:name>/episodes/", episodes, name="episodes"),
+    path(
+        "benchmarks/<slug:name>/episodes/export/<slug:table>/<slug:form>/",
+        episodes_export,
+        name="episodes_export",
+    ),
+    path("studies/<slug:name>/bundle/", bundles.bundle, name="bundle"),
+    path("imported/", bundles.imported_studies, name="imported_studies"),
+    path("imported/<int:pk>/", bundles.imported_study, name="imported_study"),
+    path("plan/", plan, name="plan"),
+    path("plan/document/", plan_document, name="plan_document"),
+    path("plan/draft/", draft_plan, name="draft_plan"),
     path("", include("scoring.runs.api")),
 ]

@@ -1,16 +1,18 @@
-"""A report as a document: the methods section and the reporting sheet, as text or LaTeX."""
+"""A report as a document: the methods section and the reporting sheet, as text or LaTeX, and the
+sheet as a table too."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from textwrap import fill
 
+from django.utils import translation
+
 from annotation.models import Study
-from scoring.report.conduct import PAY
 from scoring.report.facts import gather
-from scoring.report.methods import methods
-from scoring.report.section import Section
+from scoring.report.methods import PAY, Section, methods
 from scoring.report.sheet import REFERENCE, Source, Topic, sheet
+from scoring.tables import documents
 from scoring.tables.latex import escaped, latex_table
 from scoring.tables.table import Column, Table, lines_of
 from scoring.tables.text import as_text as text_table
@@ -127,6 +129,27 @@ def topics_table(report: Report) -> Table:
 
 
 FORMATS: dict[str, Callable[[Report, Sequence[str]], str]] = {"text": as_text, "latex": as_latex}
+DOCUMENTS = {"text": ("text/plain; charset=utf-8", "txt"), "latex": ("application/x-tex", "tex")}
+# The sheet is a table too; its LaTeX is the report's.
+TABLES = [form for form in documents.FORMATS if form not in DOCUMENTS]
+
+
+def export_report(study: Study, part: str, form: str, *, with_pay: bool) -> bytes:
+    with translation.override("en"):  # as all documents
+        report = report_on(study, with_pay=with_pay)
+        if form in DOCUMENTS:
+            return FORMATS[form](report, [part]).encode()
+        return documents.FORMATS[form].write([topics_table(report)])
+
+
+def content_type(form: str) -> str:
+    return DOCUMENTS[form][0] if form in DOCUMENTS else documents.FORMATS[form].content_type
+
+
+def file_name(study: Study, part: str, form: str) -> str:
+    is_document = form in DOCUMENTS
+    extension = DOCUMENTS[form][1] if is_document else documents.FORMATS[form].extension
+    return f"{part}-{study.slug}.{extension}"
 
 
 def _heading(title: str, line: str) -> list[str]:

@@ -1,10 +1,11 @@
 """What a study measured: its cells, and its tests against systems and between shots. Every
 figure comes from the code of the comparison."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isnan
-from operator import itemgetter
 from statistics import median
 
 import numpy as np
@@ -16,13 +17,32 @@ from scoring.comparison.cell_rows import cell_row
 from scoring.comparison.cells import Cell, CellReader, Choices, shots_of_batch
 from scoring.comparison.differences import Difference, against_systems, between_shots
 from scoring.comparison.floors import bounds, no_skill
-from scoring.comparison.rows import Row
+from scoring.comparison.rows import EPISODE_BOOTSTRAP, Row
 from scoring.comparison.scope import Scope, inputs_fingerprint
 from scoring.comparison.verdicts import judged, verdicts
-from scoring.core.intervals import cluster_scores
+from scoring.core.intervals import EXPLORATORY_BELOW, cluster_scores
 from scoring.core.power import ComparisonDesign, detectable_difference
 from scoring.core.variance import Components, variance_components
+from scoring.core.verdicts import AHEAD, BEHIND, SAME, UNDECIDED
 from scoring.models import Part
+
+OUTCOMES = {
+    AHEAD: "ahead",
+    BEHIND: "behind",
+    SAME: "as good within the margin",
+    UNDECIDED: "not told apart from the system",
+}
+INTERVALS = {
+    "wilson": "Wilson's interval with the effective number of answers of a two-way model of "
+    "annotators and items, whose variance is the mean squares' max(MSA + MSI – MSE, MSA, "
+    "MSI)/(nm), taken with one more item that everybody got wrong (right, below one half), and "
+    "with Satterthwaite's degrees of freedom kept within n – 1 and m",
+    "wilson-gaps": "the same with mean squares from an additive least-squares fit, where not "
+    "everybody answered the same items",
+    EPISODE_BOOTSTRAP: "a percentile bootstrap over episodes, as FLEX (Bragg et al. 2021) reports "
+    "them, of the mean over an episode's annotators",
+    "t": "Student's t over the annotators' means",
+}
 
 
 @dataclass(frozen=True)
@@ -36,8 +56,8 @@ class CellFacts:
     # How far they agree; None for one annotator, or if not computed.
     accord: Accord | None
     is_of_episodes: bool
-    # Of one item: the fewest and the most.
-    answers_an_item: tuple[int, int]
+    # Annotators of one item: the fewest to the most.
+    answers_an_item: str
     # The smallest difference from a system's one run that as many people on as many items show four
     # times out of five, in points; None where that cannot be told.
     detectable: float | None
@@ -47,14 +67,11 @@ class CellFacts:
         return f"{self.row.task}, {self.row.shots} shots"
 
     @property
-    def is_of_one_shot_set(self) -> bool:
-        return self.splits == 1 and self.row.shots != 0 and not self.is_of_episodes
-
-    @property
-    def has_people_for_splits(self) -> bool:
-        """Whether each of several shot sets has one annotator, so that the two cannot be told
-        apart."""
-        return self.splits > 1 and self.splits == self.row.n and not self.is_of_episodes
+    def moved(self) -> float | None:
+        """By how much the exclusions moved its mean."""
+        if self.with_excluded is None or self.with_excluded.mean is None or self.row.mean is None:
+            return None
+        return abs(self.row.mean - self.with_excluded.mean)
 
 
 @dataclass(frozen=True)
@@ -69,19 +86,37 @@ class Results:
     # Cells of which every annotator was excluded: by task and shots.
     emptied: tuple[str, ...] = ()
 
-    @property
-    def family(self) -> list[Difference]:
-        """The tests that Holm's method adjusts together: those that allow a claim."""
-        return [test for test in self.tests if not isnan(test.p_holm)]
+    exploratory_below: int = EXPLORATORY_BELOW
 
     @property
-    def exploratory_tests(self) -> list[Difference]:
-        return [test for test in self.tests if isnan(test.p_holm) and not isnan(test.p)]
+    def compared(self) -> dict[str, list[Difference]]:
+        return _by_claim(self.tests)
 
     @property
-    def without_test(self) -> list[Difference]:
-        """Comparisons that too few annotators or items leave without a test."""
-        return [test for test in self.tests if isnan(test.p)]
+    def changed(self) -> dict[str, list[Difference]]:
+        return _by_claim(self.changes)
+
+    @property
+    def names_of_systems(self) -> list[str]:
+        return list(dict.fromkeys(test.system for test in self.tests))
+
+    @property
+    def clear(self) -> int:
+        return sum(test.p_holm <= 0.05 for test in self.compared["family"])
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Of the tests that allow a claim, by the rule of the comparison."""
+        counts = Counter(test.outcome for test in self.compared["family"])
+        return {words: counts[name] for name, words in OUTCOMES.items() if counts[name]}
+
+    @property
+    def fragile(self) -> int:
+        return sum(bool(test.falls) for test in self.compared["family"])
+
+    @property
+    def agreeing(self) -> list[CellFacts]:
+        return [cell for cell in self.cells if cell.accord]
 
     @property
     def lacks_agreement(self) -> bool:
@@ -94,13 +129,74 @@ class Results:
     @property
     def moved_most(self) -> CellFacts | None:
         """The cell whose mean the exclusions moved most."""
-        moved = [(by, cell) for cell in self.cells if (by := _moved(cell)) is not None]
-        return max(moved, key=itemgetter(0))[1] if moved else None
+        return max(self.moved, key=lambda cell: cell.moved or 0, default=None)
+
+    @property
+    def moved(self) -> list[CellFacts]:
+        return [cell for cell in self.cells if cell.moved is not None]
+
+    @property
+    def detectable(self) -> list[tuple[float, str]]:
+        return sorted((cell.detectable, cell.name) for cell in self.cells if cell.detectable)
+
+    @property
+    def with_interval(self) -> int:
+        return sum(cell.row.ci_low is not None for cell in self.cells)
+
+    @property
+    def with_sd(self) -> int:
+        return sum(cell.row.sd is not None for cell in self.cells)
+
+    @cached_property
+    def methods_used(self) -> set[str | None]:
+        return {cell.row.ci_method for cell in self.cells}
+
+    @property
+    def has_episodes(self) -> bool:
+        return EPISODE_BOOTSTRAP in self.methods_used
+
+    @property
+    def is_of_episodes_alone(self) -> bool:
+        return self.methods_used == {EPISODE_BOOTSTRAP}
+
+    @property
+    def intervals(self) -> list[str]:
+        return [words for name, words in INTERVALS.items() if name in self.methods_used]
+
+    @property
+    def shot_sets(self) -> dict[str, list[str]]:
+        """What a cell's shot sets let it speak of: `one` has one of them, and `mixed` one
+        annotator on each of several, so that the two cannot be told apart."""
+        cells = [cell for cell in self.cells if not cell.is_of_episodes]
+        learned = [cell for cell in cells if cell.row.shots != 0]
+        mixed = [cell.name for cell in cells if 1 < cell.splits == cell.row.n]
+        return {
+            "learned": [cell.name for cell in learned],
+            "one": [cell.name for cell in learned if cell.splits == 1],
+            "pooled": [
+                cell.name for cell in self.cells if cell.row.splits > 1 and cell.name not in mixed
+            ],
+            "mixed": mixed,
+        }
+
+    @property
+    def has_cell_of_one(self) -> bool:
+        return any(cell.row.n == 1 for cell in self.cells)
 
     @property
     def is_exploratory(self) -> bool:
         """Whether any cell is too small for a claim."""
-        return any(cell.row.n == 1 or cell.row.is_exploratory for cell in self.cells)
+        return self.has_cell_of_one or any(cell.row.is_exploratory for cell in self.cells)
+
+
+def _by_claim(tests: Sequence[Difference]) -> dict[str, list[Difference]]:
+    """The tests that Holm's method adjusts together, since they allow a claim; those of smaller
+    cells; and comparisons that too few annotators or items leave without a test."""
+    return {
+        "family": [test for test in tests if not isnan(test.p_holm)],
+        "exploratory": [test for test in tests if isnan(test.p_holm) and not isnan(test.p)],
+        "impossible": [test for test in tests if isnan(test.p)],
+    }
 
 
 def results(study: Study, *, simulated: bool = False, with_agreement: bool = False) -> Results:
@@ -231,9 +327,11 @@ def _cell_facts(
     return tuple(facts)
 
 
-def _answers_an_item(cell: Cell) -> tuple[int, int]:
+def _answers_an_item(cell: Cell) -> str:
+    """Not every batch of a cell has all items."""
     answers = (~np.isnan(cell.scores)).sum(axis=0)
-    return int(answers.min()), int(answers.max())
+    fewest, most = int(answers.min()), int(answers.max())
+    return str(most) if fewest == most else f"{fewest} to {most}"
 
 
 def _detectable(cell: Cell) -> float | None:
@@ -252,13 +350,6 @@ def _detectable(cell: Cell) -> float | None:
     )
     smallest = detectable_difference(design)
     return None if isnan(smallest) else 100 * smallest
-
-
-def _moved(facts: CellFacts) -> float | None:
-    before, after = facts.with_excluded, facts.row
-    if before is None or before.mean is None or after.mean is None:
-        return None
-    return abs(after.mean - before.mean)
 
 
 def _seconds_an_item(cells: Sequence[Cell]) -> float | None:

@@ -1,7 +1,7 @@
 from annotation.jobs import files, queue
 from annotation.models import Job
 from scoring.comparison.ordered_files import ordered
-from scoring.report.exporting import export_report, file_name
+from scoring.report.documents import export_report, file_name
 
 JOB = "export_report"
 

@@ -19,8 +19,16 @@ from scoring.comparison.overview import shots_of_people
 from scoring.comparison.requests import download
 from scoring.comparison.scope import Scope
 from scoring.comparison.sentences import Summary, summaries
-from scoring.report.documents import PARTS, Report, report_on
-from scoring.report.exporting import DOCUMENTS, TABLES, content_type, export_report, file_name
+from scoring.report.documents import (
+    DOCUMENTS,
+    PARTS,
+    TABLES,
+    Report,
+    content_type,
+    export_report,
+    file_name,
+    report_on,
+)
 from scoring.report.sheet import REFERENCE, Source
 from scoring.report.tasks import JOB
 

@@ -1,29 +1,67 @@
-"""Numbers, dates and lists as a methods section writes them. Documents are in English."""
+"""Numbers, dates and lists as a report writes them, in Python and in its templates. Reports are in
+English."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
+
+from django import template
+
+from annotation.models import Outcome
+from scoring.comparison.rows import Row
+from scoring.models import method_label
+
+register = template.Library()
+
+# How an assignment ended: of one, and of several.
+OUTCOMES: dict[str, tuple[str, str]] = {
+    Outcome.COMPLETED: ("was completed", "were completed"),
+    Outcome.SCREENED_OUT: (
+        "was screened out at the end of the training",
+        "were screened out at the end of the training",
+    ),
+    Outcome.WITHDRAWN: ("was withdrawn", "were withdrawn"),
+    Outcome.EXPIRED: ("stopped without an end", "stopped without an end"),
+    Outcome.DISPLACED: (
+        "was resumed after its place had gone to somebody else",
+        "were resumed after their places had gone to somebody else",
+    ),
+}
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """“1 person”, “3 people”."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+@register.filter
+def counted(count: int | None, words: str) -> str:
+    """“1 person”, “3 people”, by “person,people”; alone, a word takes an s."""
+    one, _, many = words.partition(",")
+    return f"{count or 0:,} {one if count == 1 else many or one + 's'}"
 
 
-def listed(values: Iterable[object]) -> str:
+@register.filter
+def listed(values: Iterable[object], last: str = " and ") -> str:
     """“a, b and c”."""
     texts = [str(value) for value in values]
-    if len(texts) < 2:
-        return "".join(texts)
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
+@register.filter
 def alternatives(values: Iterable[object]) -> str:
     """“a, b or c”."""
-    texts = [str(value) for value in values]
-    return " or ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+    return listed(values, " or ")
 
 
+@register.filter
+def comma_and(forloop: Mapping[str, Any]) -> str:
+    """What stands between this member of a list and the next."""
+    return {1: "", 2: " and "}.get(forloop["revcounter"], ", ")
+
+
+@register.filter
+def semicolon(forloop: Mapping[str, Any]) -> str:
+    return "" if forloop["last"] else "; "
+
+
+@register.filter
 def day(moment: datetime) -> str:
     return f"{moment.day} {moment:%B %Y}"
 
@@ -34,17 +72,46 @@ def between(first: datetime, last: datetime) -> str:
     return f"between {day(first)} and {day(last)}"
 
 
+@register.filter
 def money(amount: Decimal | float, currency: str) -> str:
     return f"{amount:,.2f} {currency}"
 
 
-def percent(value: float | None, digits: int = 1) -> str:
-    return "–" if value is None else f"{value:.{digits}f} %"
+@register.filter
+def number(value: Decimal | float, form: str) -> str:
+    return format(value, form)
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f} %"
 
 
 def from_to(low: float | None, high: float | None) -> str | None:
     return None if low is None or high is None else f"{low:.1f} to {high:.1f}"
 
 
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+@register.filter
+def ended(counts: Mapping[str, int]) -> list[str]:
+    """“3 were completed”, “1 was withdrawn”."""
+    return [
+        f"{count} {one if count == 1 else many}"
+        for outcome, (one, many) in OUTCOMES.items()
+        if (count := counts.get(outcome, 0))
+    ]
+
+
+@register.filter
+def how_one_ended(outcome: str) -> str:
+    return OUTCOMES[outcome][0]
+
+
+@register.filter
+def without_stop(text: str) -> str:
+    return text.rstrip(".")
+
+
+@register.filter
+def system_and_method(row: Row) -> str:
+    method = method_label(row.method)
+    return f"{row.system} ({method})" if method else str(row.system)

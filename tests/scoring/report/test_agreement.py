@@ -9,7 +9,7 @@ from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.matrices import judged_answers
 from scoring.core.agreement import alpha_interval, pairwise_s1_interval
 from scoring.report.documents import as_latex, as_text, report_on
-from scoring.report.section import Section
+from scoring.report.methods import Section
 from scoring.report.sheet import Topic
 from tests import make
 from tests.scoring.comparison import measured

@@ -15,10 +15,8 @@ from annotation.models import (
 from annotation.studies.lifecycle import close_study
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.report.documents import PARTS, as_text, report_on
-from scoring.report.facts import gather
-from scoring.report.measures import NORMALISED
-from scoring.report.methods import methods
-from scoring.report.section import Section
+from scoring.report.facts import NORMALISED, gather
+from scoring.report.methods import Section, methods
 from scoring.report.sheet import sheet
 from tests import make
 from tests.scoring.comparison import measured

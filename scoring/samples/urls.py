@@ -1,5 +1,0 @@
-from django.urls import path
-
-from scoring.samples.views import samples
-
-urlpatterns = [path("", samples, name="samples")]
