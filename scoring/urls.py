@@ -34,7 +34,9 @@ urlpatterns = [
     path("rehearsals/<slug:slug>/", rehearsal, name="rehearsal"),
     path("rehearsals/<slug:slug>/discard/", discard, name="discard_rehearsal"),
     path("studies/<slug:name>/report/", study_report, name="report"),
-    path("studies/<slug:name>/report/<slug:part>/<slug:form>/", report_export, name="report_export"),
+    path(
+        "studies/<slug:name>/report/<slug:part>/<slug:form>/", report_export, name="report_export"
+    ),
     path("<scope:scope>/<slug:name>/every-eval-ever/", samples, name="samples"),
     path("benchmarks/<slug:name>/episodes/", episodes, name="episodes"),
     path(

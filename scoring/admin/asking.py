@@ -41,7 +41,7 @@ def ask_page(
         model_admin,
         request,
         "scoring/asking/run_model.html",
-        title="Run a model on %(benchmark)s" % {"benchmark": benchmark},
+        title=f"Run a model on {benchmark}",
         benchmark=benchmark,
         form=form,
         is_installed=find_spec("inspect_ai") is not None,

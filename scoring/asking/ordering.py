@@ -59,7 +59,7 @@ def settings_of(arguments: Mapping[str, Any]) -> ModelSettings:
     """Raises Refusal for a model that is not offered any more."""
     offer = arguments["model"]
     if offer not in offered_models():
-        raise Refusal("The model %(name)s is not offered here any more." % {"name": offer})
+        raise Refusal(f"The model {offer} is not offered here any more.")
     model, _at, address = offer.partition(AT)
     prices = arguments.get("prices")
     return ModelSettings(

@@ -41,8 +41,7 @@ def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
         found = _check_files(files)
         if checksum and checksum != found:
             raise BadInput(
-                "This is another bundle than the published one: its checksum is %(found)s."
-                % {"found": found}
+                f"This is another bundle than the published one: its checksum is {found}."
             )
         about = _read_about(files)
         try:
@@ -50,8 +49,7 @@ def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
             _check_figures(files, figures)
         except MALFORMED as error:
             raise BadInput(
-                "The files of the bundle do not fit together (%(error)s)."
-                % {"error": f"{type(error).__name__}: {error}"}
+                f"The files of the bundle do not fit together ({type(error).__name__}: {error})."
             ) from error
     return Checked(about, figures, found)
 
@@ -59,23 +57,19 @@ def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
 def _check_files(files: Files) -> str:
     """By SHA256SUMS, in both directions. Returns the checksum of that file itself."""
     if SUMS not in files.names:
-        raise BadInput("This is no study bundle: it has no file %(name)s." % {"name": SUMS})
+        raise BadInput(f"This is no study bundle: it has no file {SUMS}.")
     listed = files.read(SUMS)
     sums = _read_sums(listed)
     for name in (*NEEDED, *(name for name in FIELDS if name != "texts.jsonl")):
         if name not in sums:
-            raise BadInput("The file %(name)s is not listed in the bundle." % {"name": name})
+            raise BadInput(f"The file {name} is not listed in the bundle.")
     for name, digest in sums.items():
         if name not in files.names:
-            raise BadInput("The file %(name)s is missing from the bundle." % {"name": name})
+            raise BadInput(f"The file {name} is missing from the bundle.")
         if sha256(files.read(name)).hexdigest() != digest:
-            raise BadInput(
-                "The file %(name)s was changed after the bundle was packed." % {"name": name}
-            )
+            raise BadInput(f"The file {name} was changed after the bundle was packed.")
     if added := sorted(set(files.names) - {*sums, SUMS}):
-        raise BadInput(
-            "The file %(name)s was added after the bundle was packed." % {"name": added[0]}
-        )
+        raise BadInput(f"The file {added[0]} was added after the bundle was packed.")
     return sha256(listed).hexdigest()
 
 
@@ -85,8 +79,7 @@ def _read_sums(listed: bytes) -> dict[str, str]:
         return {name: digest for digest, name in lines}
     except ValueError as error:
         raise BadInput(
-            "The file %(name)s cannot be read: each line has a checksum and a name."
-            % {"name": SUMS}
+            f"The file {SUMS} cannot be read: each line has a checksum and a name."
         ) from error
 
 
@@ -99,8 +92,7 @@ def _read_about(files: Files) -> dict[str, Any]:
         raise BadInput("The file study.json does not describe a study bundle.")
     if about.get("version") != VERSION:
         raise BadInput(
-            "The bundle has the format %(theirs)s; this version reads %(ours)s."
-            % {"theirs": about.get("version"), "ours": VERSION}
+            f"The bundle has the format {about.get('version')}; this version reads {VERSION}."
         )
     return about
 
@@ -110,11 +102,8 @@ def _check_figures(files: Files, figures: list[dict[str, Any]]) -> None:
     for ours, theirs in zip(computed, figures, strict=True):
         if not distance(ours, theirs) <= CLOSE:
             raise BadInput(
-                (
-                    "The figure of %(task)s with %(shots)s shots (%(references)s, %(asked)s) does "
-                    "not follow from the answers and the gold."
-                )
-                % theirs
+                "The figure of {task} with {shots} shots ({references}, {asked}) does not follow "
+                "from the answers and the gold.".format(**theirs)
             )
 
 

@@ -31,10 +31,7 @@ def export_bundle(
     """Write the bundle of a study that has started, and log it. Returns its checksum, which
     vouches for every file: published elsewhere, it shows that nothing was changed since."""
     if not study.is_frozen:
-        raise NotReady(
-            "The study %(study)s has not started: there is nothing to pack yet."
-            % {"study": study.slug}
-        )
+        raise NotReady(f"The study {study.slug} has not started: there is nothing to pack yet.")
     wanted = wanted or Wanted()
     contents = Contents(study, wanted)
     sums: dict[str, str] = {}

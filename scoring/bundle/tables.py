@@ -38,10 +38,7 @@ def figure_tables(figures: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
 
 
 def _table(rows: Iterable[Mapping[str, Any]], references: str, estimand: str) -> Table:
-    title = "Intervals for %(estimand)s, references: %(references)s" % {
-        "estimand": ESTIMANDS[estimand],
-        "references": ReferencePolicy(references).label,
-    }
+    title = f"Intervals for {ESTIMANDS[estimand]}, references: {ReferencePolicy(references).label}"
     lines = tuple(Line(_cells(row)) for row in rows)
     return Table(f"figures-{estimand}-{references}", title, "", COLUMNS, lines)
 
@@ -55,4 +52,4 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _who(row: Mapping[str, Any]) -> str:
     who = "simulated" if row["kind"] == "simulated" else "people"
-    return "%(who)s, with excluded" % {"who": who} if row["with_excluded"] else who
+    return f"{who}, with excluded" if row["with_excluded"] else who

@@ -80,7 +80,7 @@ def name_of(who: Who) -> str:
 
 def board_table(board: EpisodeBoard) -> Table:
     """The board as a page shows it."""
-    overall = Group(str("Overall"))
+    overall = Group("Overall")
     return Table(
         "episodes-board",
         "Board",
@@ -141,7 +141,7 @@ def _cell(figure: EpisodeScore, of: int) -> Cell:
     if _has_spread(figure):
         beneath.append(f"[{rounded(_percent(figure.low))}–{rounded(_percent(figure.high))}]")
     if figure.episodes < of:
-        part = "%(count)s of %(of)s episodes" % {"count": figure.episodes, "of": of}
+        part = f"{figure.episodes} of {of} episodes"
         beneath.append(str(part))
     return Cell(_percent(figure.mean), beneath=tuple(beneath))
 

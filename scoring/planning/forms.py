@@ -78,11 +78,8 @@ class PlanForm(forms.Form):
             if people > total:
                 self.add_error(
                     "annotator_sd",
-                    (
-                        "People who score %(mean)s %% on average differ by at most %(most)s "
-                        "points: give less, or another average."
-                    )
-                    % {"mean": f"{given['mean']:g}", "most": f"{100 * sqrt(total):.1f}"},
+                    f"People who score {given['mean']:g} % on average differ by at most "
+                    f"{100 * sqrt(total):.1f} points: give less, or another average.",
                 )
         return given
 

@@ -57,8 +57,7 @@ class StartForm(forms.Form):
         return [
             (
                 f"{slug}/{tasks[task].slug}/{shots or 0}",
-                "%(title)s: %(task)s, %(shots)s shots (%(count)s people)"
-                % {"title": title, "task": tasks[task], "shots": shots or 0, "count": count},
+                f"{title}: {tasks[task]}, {shots or 0} shots ({count} people)",
             )
             for slug, title, task, shots, count in enough
         ]

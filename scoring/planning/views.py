@@ -150,7 +150,7 @@ def _started(request: ResearcherRequest) -> HttpResponse:
             given |= values
             if pilot:
                 given["from"] = request.GET["pilot"]
-                taken = "These values are from %(pilot)s." % {"pilot": pilot.says}
+                taken = f"These values are from {pilot.says}."
                 messages.success(request, " ".join([taken, *pilot.notes]))
     else:
         messages.error(request, "Choose a task and a pilot from the lists.")

@@ -383,7 +383,7 @@ class Facts:
 
     @property
     def total_with_fee(self) -> Decimal:
-        return self.pay.total * (1 + (self.study.platform_fee or 0) / 100)
+        return self.pay.total * (1 + (self.study.platform_fee or Decimal(0)) / 100)
 
 
 def gather(study: Study, *, with_agreement: bool = False) -> Facts:

@@ -76,8 +76,8 @@ def told(facts: Facts) -> dict[str, Any]:
 
 def paragraphs(document: str, part: str, context: dict[str, Any]) -> list[str]:
     """Of a part of a template, whose lines are joined up to each line with ¶ alone."""
-    template: Any = get_template(f"scoring/report/{document}.txt#{slugify(part)}").template
-    text = template.render(Context(context, autoescape=False))
+    template: Any = get_template(f"scoring/report/{document}.txt#{slugify(part)}")
+    text = template.template.render(Context(context, autoescape=False))
     lines = [line.strip(" ") for line in text.split("\n")]
     marked = ("\n" if line == "¶" else line for line in lines if line)
     return [found for one in " ".join(marked).split("\n") if (found := one.strip(" "))]

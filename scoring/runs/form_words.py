@@ -18,8 +18,8 @@ def form_in_words(report: Mapping[str, Any], choices: Sequence[str]) -> list[str
     most = report.get(MOST_FREQUENT)
     if most and most["count"] > 1:
         lines.append(
-            "%(count)d of %(total)d answers are one and the same: %(answer)s"
-            % {"count": most["count"], "total": total, "answer": answer_in_words(most["answer"])}
+            f"{most['count']} of {total} answers are one and the same: "
+            f"{answer_in_words(most['answer'])}"
         )
     return lines
 
