@@ -231,12 +231,14 @@ def export(world: Path, folder: Path) -> None:
         # The reader's choice of tables is the program's own: a table that has gone is told of.
         for slug in studies:
             export_study(slug, folder / "studies" / slug)
-        for name in Benchmark.objects.values_list("name", flat=True):
-            into = folder / "benchmarks" / name
+        for benchmark in Benchmark.objects.all():
+            name, into = benchmark.name, folder / "benchmarks" / benchmark.name
             for form in FORMATS:
                 keep(into / f"comparison.{form}", "export_comparison", "--benchmark", name,
                      "--format", form, "--simulated")  # fmt: skip
-            keep(into / "prompts.jsonl", "export_prompts", "--benchmark", name)
+            for task in benchmark.tasks.order_by("slug")[:2]:
+                keep(into / f"prompts-{task.slug}.jsonl", "export_prompts", "--benchmark", name,
+                     "--task", task.slug)  # fmt: skip
         save_pages(folder / "pages")
 
 
@@ -273,7 +275,7 @@ def save_pages(folder: Path) -> None:
     from django.test import Client
 
     folder.mkdir(parents=True)
-    client = Client(raise_request_exception=False)
+    client = Client(raise_request_exception=False, SERVER_NAME="127.0.0.1")
     client.force_login(User.objects.get(username="researcher"))
     waiting, seen = ["/"], {"/"}
     while waiting and len(seen) < PAGES:
