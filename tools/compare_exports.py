@@ -336,7 +336,9 @@ def how(before: Path, after: Path) -> str:
         if not path.exists():
             return f"missing {side}"
     was, now = members(before), members(after)
-    first: Callable[[], Iterator[str]] = lambda: (n for n in {**was, **now} if was.get(n) != now.get(n))
+    first: Callable[[], Iterator[str]] = lambda: (
+        n for n in {**was, **now} if was.get(n) != now.get(n)
+    )
     name = next(first())
     lines = [content.get(name, b"").decode(errors="replace").splitlines() for content in (was, now)]
     told = [line[:160] for line in difflib.unified_diff(*lines, lineterm="", n=0)][2:8]

@@ -13,7 +13,7 @@ def find_user(name: str) -> User:
     """Raises BadInput for somebody who has no account."""
     user = User.objects.filter(username=name, is_active=True).first()
     if user is None:
-        raise BadInput("Nobody signs in here as “%(name)s”: check the name." % {"name": name})
+        raise BadInput(f"Nobody signs in here as “{name}”: check the name.")
     return user
 
 
@@ -32,9 +32,7 @@ def check_may_import(name: str, user: User) -> None:
     """Refuse somebody who would change another's benchmark by importing into it."""
     benchmark = Benchmark.objects.filter(name=name).first()
     if benchmark is not None and not may(user, benchmark, Right.SET_UP):
-        raise Refusal(
-            "“%(name)s” is somebody else's benchmark: choose another name." % {"name": name}
-        )
+        raise Refusal(f"“{name}” is somebody else's benchmark: choose another name.")
 
 
 def give_role(thing: Thing, user: User, role: str, *, by: User) -> None:

@@ -27,7 +27,7 @@ def erase_page(
             request,
             annotator,
             lambda: erase_annotator(annotator, at=timezone.now(), by=request.user),
-            done="The identity of %(who)s has been erased." % {"who": annotator},
+            done=f"The identity of {annotator} has been erased.",
         )
         return to_row(annotator)
     return show_page(
@@ -35,7 +35,7 @@ def erase_page(
         request,
         CONFIRM,
         original=annotator,
-        title="Erase the identity of %(who)s" % {"who": annotator},
+        title=f"Erase the identity of {annotator}",
         sentences=[
             (
                 "The external id, the submission ids, the invitations, the reported problems and "

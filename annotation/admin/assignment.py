@@ -175,11 +175,11 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
 
     @admin.display(description="Paid time")
     def paid_minutes(self, assignment: Assignment) -> str:
-        return "%(minutes).1f minutes" % {"minutes": assignment.paid_ms / 60_000}
+        return f"{assignment.paid_ms / 60_000:.1f} minutes"
 
     @admin.display(description="of which reading gold")
     def reveal_minutes(self, assignment: Assignment) -> str:
-        return "%(minutes).1f minutes" % {"minutes": assignment.reveal_ms / 60_000}
+        return f"{assignment.reveal_ms / 60_000:.1f} minutes"
 
     @admin.display(description="Judgements")
     def judgement_link(self, assignment: Assignment) -> str:
@@ -192,17 +192,13 @@ def decision_sentence(screening: dict[str, Any]) -> str:
     """The stored basis of a screening, in words."""
     if not screening:
         return "not decided"
-    score = "%(score).1f %%" % {"score": screening["score"]}
+    score = f"{screening['score']:.1f} %"
     parts = ["passed with" if screening["passed"] else "screened out with", score]
     if screening["floor"] is not None:
-        parts.append("(floor %(floor)g %%)" % {"floor": screening["floor"]})
+        parts.append(f"(floor {screening['floor']:g} %)")
     if screening["lowest_allowed"] is not None:
         parts.append(
-            "(lowest allowed %(lowest).1f %%, group of %(size)d with mean %(mean).1f %%)"
-            % {
-                "lowest": screening["lowest_allowed"],
-                "size": screening["group_size"],
-                "mean": screening["group_mean"],
-            }
+            f"(lowest allowed {screening['lowest_allowed']:.1f} %, group of "
+            f"{screening['group_size']} with mean {screening['group_mean']:.1f} %)"
         )
     return " ".join(parts)

@@ -26,7 +26,7 @@ def exclude_page(
             request,
             assignment,
             lambda: exclude(assignment, reason=reason, author=request.user),
-            done="The assignment of %(who)s is excluded." % {"who": assignment.annotator},
+            done=f"The assignment of {assignment.annotator} is excluded.",
         )
         return to_row(assignment)
     return show_page(
@@ -34,7 +34,7 @@ def exclude_page(
         request,
         CONFIRM,
         original=assignment,
-        title="Exclude the assignment of %(who)s" % {"who": assignment.annotator},
+        title=f"Exclude the assignment of {assignment.annotator}",
         sentences=[
             "Its answers will count only in the tables “with excluded”.",
             "Outcome, completion code and pay stay as they are.",
@@ -56,7 +56,7 @@ def lift_page(
             request,
             assignment,
             lambda: lift_exclusion(assignment, by=request.user),
-            done="The exclusion of %(who)s is lifted." % {"who": assignment.annotator},
+            done=f"The exclusion of {assignment.annotator} is lifted.",
         )
         return to_row(assignment)
     return show_page(
@@ -64,7 +64,7 @@ def lift_page(
         request,
         CONFIRM,
         original=assignment,
-        title="Lift the exclusion of %(who)s" % {"who": assignment.annotator},
+        title=f"Lift the exclusion of {assignment.annotator}",
         sentences=["Its answers count again. It needs a place: its old one, or an empty one."],
         button="Lift the exclusion",
     )
@@ -75,7 +75,7 @@ def renew_page(
 ) -> HttpResponse:
     """The new link is shown once, to be handed out; the log only says that there is one."""
     if request.method == "POST":
-        done = "The personal link of %(who)s was replaced." % {"who": assignment.annotator}
+        done = f"The personal link of {assignment.annotator} was replaced."
         renewed = attempt(
             model_admin,
             request,
@@ -86,8 +86,7 @@ def renew_page(
         if renewed:
             messages.info(
                 request,
-                "Hand out this new personal link: %(link)s"
-                % {"link": resume_link(request, assignment)},
+                f"Hand out this new personal link: {resume_link(request, assignment)}",
             )
         return to_row(assignment)
     return show_page(
@@ -95,7 +94,7 @@ def renew_page(
         request,
         CONFIRM,
         original=assignment,
-        title="A new personal link for %(who)s" % {"who": assignment.annotator},
+        title=f"A new personal link for {assignment.annotator}",
         sentences=[
             "Be sure who asks: whoever has the link works, and ends, as this person.",
             "The present personal link ends at once; browsers that are in stay in.",

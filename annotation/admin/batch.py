@@ -39,7 +39,7 @@ def more_places(
         request,
         CONFIRM,
         original=batch,
-        title="More places in %(batch)s" % {"batch": batch},
+        title=f"More places in {batch}",
         sentences=["Places can be added at any time while the study runs, never taken away."],
         form=form,
         button="Save",
@@ -115,11 +115,11 @@ class BatchAdmin(OwnedAdmin[Batch]):
     def response_add(
         self, request: HttpRequest, obj: Batch, post_url_continue: str | None = None
     ) -> HttpResponse:
-        messages.success(request, "%(batch)s was added." % {"batch": obj})
+        messages.success(request, f"{obj} was added.")
         return to_row(obj.study)
 
     def response_change(self, request: HttpRequest, obj: Batch) -> HttpResponse:
-        messages.success(request, "%(batch)s was changed." % {"batch": obj})
+        messages.success(request, f"{obj} was changed.")
         return to_row(obj.study)
 
 

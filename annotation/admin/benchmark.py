@@ -104,8 +104,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         if uses := uses_of(benchmark):
             messages.error(
                 request,
-                "The benchmark %(name)s is kept, since there are: %(uses)s."
-                % {"name": benchmark.name, "uses": ", ".join(uses)},
+                f"The benchmark {benchmark.name} is kept, since there are: {', '.join(uses)}.",
             )
             return to_row(benchmark)
         return show_page(
@@ -113,7 +112,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
             request,
             CONFIRM,
             original=benchmark,
-            title="Delete the benchmark %(name)s" % {"name": benchmark},
+            title=f"Delete the benchmark {benchmark}",
             sentences=[
                 "Nothing uses it. Its tasks, examples and gold are deleted for good:",
                 ", ".join(task.slug for task in benchmark.tasks.all()) or "it has no tasks",
@@ -130,7 +129,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         except Refusal as refusal:
             messages.error(request, str(refusal))
             return to_row(benchmark)
-        messages.success(request, "The benchmark %(name)s was deleted." % {"name": name})
+        messages.success(request, f"The benchmark {name} was deleted.")
         return HttpResponseRedirect(reverse("admin:annotation_benchmark_changelist"))
 
     def render_change_form(

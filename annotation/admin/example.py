@@ -37,7 +37,8 @@ def correct(
                 author=request.user,
                 reason=form.cleaned_data["reason"],
             ),
-            done="The gold has been corrected: people and runs are scored again by the new version.",
+            done="The gold has been corrected: people and runs are scored again by the new "
+            "version.",
         )
         if corrected:
             return to_row(example)

@@ -251,7 +251,8 @@ class ImportForm(forms.Form):
     name = forms.SlugField(
         label="Name",
         max_length=80,
-        help_text="Such as clues. If the benchmark exists, its tasks are updated and new ones added.",
+        help_text="Such as clues. If the benchmark exists, its tasks are updated and new "
+        "ones added.",
     )
     file = forms.FileField(
         label="Zip file",

@@ -26,7 +26,7 @@ def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job)
     template = "admin/annotation/job.html"
     if request.htmx:
         template += "#progress"
-    title = "Job %(number)d: %(kind)s" % {"number": job.pk, "kind": kind_in_words(job)}
+    title = f"Job {job.pk}: {kind_in_words(job)}"
     imported = Benchmark.objects.filter(name=job.result.get("benchmark", "")).first()
     return show_page(
         model_admin,

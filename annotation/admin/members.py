@@ -63,7 +63,7 @@ def members(
         request,
         f"{FOLDER}/members.html",
         original=thing,
-        title="Members of %(thing)s" % {"thing": thing},
+        title=f"Members of {thing}",
         form=form,
         members=rights.members(thing),
         back=row_url(thing),
@@ -86,6 +86,6 @@ def changes(
         f"{FOLDER}/changes.html",
         tab="log",
         original=thing,
-        title="Changes of %(thing)s" % {"thing": thing},
+        title=f"Changes of {thing}",
         changes=thing.changes.select_related("user")[:SHOWN_CHANGES],
     )

@@ -119,7 +119,8 @@ class StudyAdmin(OwnedAdmin[Study]):
             "Comparison with systems",
             {
                 "fields": ["margin"],
-                "description": "Decide before anybody sees a score what difference would matter to you.",
+                "description": "Decide before anybody sees a score what difference would matter to "
+                "you.",
             },
         ),
         (
@@ -149,7 +150,7 @@ class StudyAdmin(OwnedAdmin[Study]):
 
     @admin.display(description="Places finished")
     def kept_of_wanted(self, study: "WithAnnotations[Study, PlaceCounts]") -> str:
-        return "%(kept)d of %(wanted)d" % {"kept": study.kept, "wanted": study.wanted}
+        return f"{study.kept} of {study.wanted}"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> list[str]:
         if obj is None or not obj.is_frozen:

@@ -111,7 +111,7 @@ def _at_work(count: int) -> str:
 def copy(
     model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
 ) -> HttpResponse:
-    initial = {"title": "Copy of %(title)s" % {"title": study.title}, "slug": f"{study.slug}-2"}
+    initial = {"title": f"Copy of {study.title}", "slug": f"{study.slug}-2"}
     form = CopyForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
@@ -126,7 +126,7 @@ def copy(
         request,
         f"{FOLDER}/confirm.html",
         original=study,
-        title="Copy %(study)s" % {"study": study},
+        title=f"Copy {study}",
         sentences=[
             "A draft with the same texts, rules and batches. Links, codes and seed are new."
         ],

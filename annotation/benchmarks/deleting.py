@@ -39,15 +39,13 @@ def delete_benchmark(benchmark: Benchmark) -> None:
             Benchmark.objects.select_for_update().get(pk=benchmark.pk)
             if uses := uses_of(benchmark):
                 raise InUse(
-                    "The benchmark %(name)s is kept, since there are: %(uses)s."
-                    % {"name": benchmark.name, "uses": ", ".join(uses)}
+                    f"The benchmark {benchmark.name} is kept, since there are: {', '.join(uses)}."
                 )
             for model, path in CONTENT:
                 model._default_manager.filter(**{path: benchmark.pk}).delete()
     except IntegrityError as error:
         raise InUse(
-            "The benchmark %(name)s is kept: somebody has begun to use it."
-            % {"name": benchmark.name}
+            f"The benchmark {benchmark.name} is kept: somebody has begun to use it."
         ) from error
 
 

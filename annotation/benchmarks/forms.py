@@ -16,7 +16,8 @@ class GoldForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text="One piece per line, exactly as in the context. A line of --- separates alternatives. "
+        help_text="One piece per line, exactly as in the context. A line of --- separates "
+        "alternatives. "
         "Leave empty if the right answer is no answer.",
     )
     reason = forms.CharField(
@@ -29,9 +30,10 @@ class GoldForm(forms.Form):
         super().__init__(*args, **kwargs)
         offered = example.item_sets.order_by("pk").values_list("choices", flat=True)
         if labels := ", ".join(dict.fromkeys(chain.from_iterable(offered))):
-            self.fields["gold"].help_text = (
-                "One of the labels: %(labels)s. A line of --- separates several that are right."
-                % {"labels": labels}
+            self.fields[
+                "gold"
+            ].help_text = (
+                f"One of the labels: {labels}. A line of --- separates several that are right."
             )
 
     def alternatives(self, before: Gold) -> list[list[Any]]:

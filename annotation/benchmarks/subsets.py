@@ -19,10 +19,7 @@ def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
     if contexts >= len(known):
         return test_set
     if test_set.episode is not None:
-        raise BadInput(
-            "An episode is done as a whole: this one has %(count)s questions."
-            % {"count": len(items)}
-        )
+        raise BadInput(f"An episode is done as a whole: this one has {len(items)} questions.")
     name = f"{test_set.name}{PART}{contexts}" + (f"-{seed}" if seed else "")
     present = ItemSet.objects.filter(task=test_set.task, name=name).first()
     if present is not None:

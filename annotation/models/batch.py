@@ -97,7 +97,7 @@ class Batch(models.Model):
             if chosen is None:
                 continue
             if chosen.role != role:
-                errors[field] = "This is not a %(role)s set." % {"role": role}
+                errors[field] = f"This is not a {role} set."
             elif self.task_id and chosen.task_id != self.task_id:
                 errors[field] = "This set belongs to another task."
         if errors:

@@ -88,7 +88,8 @@ class Study(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(LEAST_SECONDS), MaxValueValidator(MOST_SECONDS)],
-        help_text="All that is paid in seconds, reading too, over the number of examples. Estimates of "
+        help_text="All that is paid in seconds, reading too, over the number of examples. "
+        "Estimates of "
         "time and money go by it; leave it empty for what is usual. Nobody is paid by it.",
     )
 
@@ -115,7 +116,8 @@ class Study(models.Model):
 
     margin = models.FloatField(
         default=0,
-        help_text="In points of S1, set before the start: people and a system that differ by less are "
+        help_text="In points of S1, set before the start: people and a system that differ by "
+        "less are "
         "as good as one another. 0 means that only ahead and behind can be found.",
     )
 

@@ -109,10 +109,7 @@ def correct(
     if not amount or abs(amount) > MOST:
         raise BadInput("Write by how much it changes, such as 1.50 or -1.50.")
     if due.approved + amount < 0:
-        raise BadInput(
-            "That would leave less than nothing due: take away %(most)s at most."
-            % {"most": due.approved}
-        )
+        raise BadInput(f"That would leave less than nothing due: take away {due.approved} at most.")
     try:
         with transaction.atomic():
             line = PaymentLine.objects.create(

@@ -108,7 +108,7 @@ def _equal(work: Work, twins: Mapping[int, Sequence[Assignment]]) -> Iterable[Fl
     if others:
         names = ", ".join(other.annotator.pseudonym for other in others[:MOST_NAMES])
         names += "…" if len(others) > MOST_NAMES else ""
-        yield Flag("equal", "every answer, the wrong ones too, as %(who)s" % {"who": names})
+        yield Flag("equal", f"every answer, the wrong ones too, as {names}")
 
 
 def _twins(everybody: Sequence[Work]) -> dict[int, list[Assignment]]:
@@ -147,7 +147,7 @@ def _seen(work: Work) -> Iterable[Flag]:
     summary = work.summary
     if summary is not None and summary.longest_ms >= LONG_ABSENCE_MS:
         minutes = summary.longest_ms // 60_000
-        yield Flag("absent", "%(minutes)d minutes before one answer" % {"minutes": minutes})
+        yield Flag("absent", f"{minutes} minutes before one answer")
     if summary is not None and summary.pastes:
         sentence = ngettext("pasted %(count)d time", "pasted %(count)d times", summary.pastes)
         yield Flag("paste", sentence % {"count": summary.pastes})
@@ -165,4 +165,4 @@ def _platform(work: Work) -> Iterable[Flag]:
     is_done = work.assignment.outcome == Outcome.COMPLETED
     if work.status == SubmissionStatus.REJECTED or (is_done and work.status in _LEFT):
         label = SubmissionStatus(work.status).label
-        yield Flag("platform", "%(status)s on the platform" % {"status": label})
+        yield Flag("platform", f"{label} on the platform")

@@ -59,14 +59,13 @@ class Cell:
     @property
     def sentence(self) -> str:
         parts = [
-            "%(finished)d of %(wanted)d finished"
-            % {"finished": self.finished, "wanted": self.wanted},
-            "%(count)d at work" % {"count": self.working},
+            f"{self.finished} of {self.wanted} finished",
+            f"{self.working} at work",
         ]
         if self.screened_out:
-            parts.append("%(count)d screened out" % {"count": self.screened_out})
+            parts.append(f"{self.screened_out} screened out")
         if self.lost:
-            parts.append("%(count)d lost" % {"count": self.lost})
+            parts.append(f"{self.lost} lost")
         return ", ".join(parts)
 
 

@@ -47,7 +47,7 @@ def _events(assignment: Assignment) -> Iterator[Event]:
         yield Event(written_at, "reported a problem")
     if assignment.finished_at:
         outcome = assignment.get_outcome_display()
-        yield Event(assignment.finished_at, "ended: %(outcome)s" % {"outcome": outcome})
+        yield Event(assignment.finished_at, f"ended: {outcome}")
     yield from _marks(assignment)
 
 
@@ -55,10 +55,10 @@ def _marks(assignment: Assignment) -> Iterator[Event]:
     submission = getattr(assignment, "submission", None)
     if submission:
         status = submission.get_status_display()
-        yield Event(submission.status_at, "on the platform: %(status)s" % {"status": status})
+        yield Event(submission.status_at, f"on the platform: {status}")
     exclusion = getattr(assignment, "exclusion", None)
     if exclusion:
-        yield Event(exclusion.created_at, "excluded: %(reason)s" % {"reason": exclusion.reason})
+        yield Event(exclusion.created_at, f"excluded: {exclusion.reason}")
 
 
 def answers(assignment: Assignment, *, scored: bool) -> list[Answer]:

@@ -145,14 +145,16 @@ def _message(row: Row) -> str:
     """To be copied into the platform's messages; it says nothing of the gold."""
     if row.is_at_work:
         return (
-            "Hello, your place in our study “%(study)s” is still kept for you: you have answered "
-            "%(done)d of %(items)d. You can go on where you stopped with your personal link. If "
+            f"Hello, your place in our study “{row.assignment.study}” is still kept for you: "
+            "you have answered "
+            f"{row.done} of {row.items}. You can go on where you stopped with your personal "
+            "link. If "
             "you would rather stop, choose “Stop taking part” there: the time that you worked is "
             "counted."
-        ) % {"study": row.assignment.study, "done": row.done, "items": row.items}
+        )
     return (
-        "Hello, thank you for your work in our study “%(study)s”. We have a question about it: "
-        % {"study": row.assignment.study}
+        f"Hello, thank you for your work in our study “{row.assignment.study}”. We have a "
+        "question about it: "
     )
 
 

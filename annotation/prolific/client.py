@@ -102,18 +102,11 @@ class Client:
             )
         except requests.RequestException as lost:
             # Not its text: that may hold the address with ids.
-            raise Lost(
-                "Prolific did not answer (%(what)s)." % {"what": type(lost).__name__}
-            ) from None
+            raise Lost(f"Prolific did not answer ({type(lost).__name__}).") from None
         if 400 <= answer.status_code < 500:
-            raise Declined(
-                "Prolific declined: %(why)s" % {"why": _why(answer) or answer.status_code}
-            )
+            raise Declined(f"Prolific declined: {_why(answer) or answer.status_code}")
         if not answer.ok or answer.is_redirect:
-            raise Lost(
-                "Prolific answered with an error of its own (%(status)d)."
-                % {"status": answer.status_code}
-            )
+            raise Lost(f"Prolific answered with an error of its own ({answer.status_code}).")
         return answer
 
 

@@ -50,7 +50,7 @@ def order_rehearsal(study: Study, crowd: Crowd, *, at: datetime, by: User | None
     number = study.rehearsals.count() + 1
     while Study.objects.filter(slug=_slug(study, number)).exists():
         number += 1
-    title = "Rehearsal %(number)d of %(study)s" % {"number": number, "study": study}
+    title = f"Rehearsal {number} of {study}"
     rehearsal = copy_study(study, slug=_slug(study, number), title=title[:200], for_rehearsal=True)
     for membership in study.memberships.all():
         rehearsal.memberships.create(user=membership.user, role=membership.role)

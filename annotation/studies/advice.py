@@ -41,11 +41,10 @@ def rule_advice(*, max_drop: float | None, drop_unit: str, group_size: int) -> l
         return []
     return [
         (
-            "A drop of %(drop)g SD from a group of %(group)d others: among %(people)d people "
-            "nobody can lie more than %(reach).3f SD below the mean of all, and the SD of so "
+            f"A drop of {max_drop:g} SD from a group of {group_size} others: among {people} people "
+            f"nobody can lie more than {reach:.3f} SD below the mean of all, and the SD of so "
             "few is mostly chance. Ask for a larger group, or state the drop in points."
         )
-        % {"drop": max_drop, "group": group_size, "people": people, "reach": reach}
     ]
 
 
@@ -61,11 +60,9 @@ def study_advice(study: Study) -> list[str]:
     )
     if study.lease_minutes * 60 < study.item_cap_s:
         advice.append(
-            (
-                "A place is kept for %(lease)d minutes, but %(cap)d seconds are paid for one "
-                "example: a slow reader can lose the place. Keep it for longer."
-            )
-            % {"lease": study.lease_minutes, "cap": study.item_cap_s}
+            f"A place is kept for {study.lease_minutes} minutes, but {study.item_cap_s} "
+            "seconds are paid for one "
+            "example: a slow reader can lose the place. Keep it for longer."
         )
     return [*advice, *_small_cells(study), *_unnamed_labels(study)]
 
@@ -91,7 +88,7 @@ def _cells(batches: Sequence[Batch]) -> dict[tuple[str, int], list[Batch]]:
 
 
 def _named(cells: Iterable[tuple[str, int]]) -> str:
-    return ", ".join("%(task)s with %(shots)d shots" % {"task": t, "shots": s} for t, s in cells)
+    return ", ".join(f"{t} with {s} shots" for t, s in cells)
 
 
 def _few_people(batches: Sequence[Batch]) -> list[str]:
@@ -104,10 +101,10 @@ def _few_people(batches: Sequence[Batch]) -> list[str]:
         return []
     return [
         (
-            "Fewer than %(people)d people: %(cells)s. Their intervals are wide, and nobody can be "
+            f"Fewer than {SMALL_GROUP} people: {_named(few)}. Their intervals are wide, and "
+            "nobody can be "
             "called better or worse there: such a figure is exploratory."
         )
-        % {"people": SMALL_GROUP, "cells": _named(few)}
     ]
 
 
@@ -121,10 +118,10 @@ def _two_splits(batches: Sequence[Batch]) -> list[str]:
         return []
     return [
         (
-            "Two splits: %(cells)s. How far splits differ cannot be told from two of them. Take "
-            "one, or %(fewest)d and more."
+            f"Two splits: {_named(two)}. How far splits differ cannot be told from two of "
+            "them. Take "
+            f"one, or {FEWEST_SPLITS} and more."
         )
-        % {"cells": _named(two), "fewest": FEWEST_SPLITS}
     ]
 
 
@@ -132,24 +129,20 @@ def _pay_advice(study: Study) -> list[str]:
     least = LEAST_PAY.get(study.channel.slug)
     if study.currency not in CURRENCIES:
         return [
-            "“%(currency)s” is no currency: write its code of three letters, such as GBP or USD."
-            % {"currency": study.currency}
+            f"“{study.currency}” is no currency: write its code of three letters, such as GBP "
+            "or USD."
         ]
     if least is None:
         return []
-    about = {"channel": study.channel, "currency": study.currency}
-    if study.currency not in least:
-        about["known"] = ", ".join(least)
-        sentence = "%(channel)s does not pay in %(currency)s: choose one of %(known)s."
-        return [sentence % about]
-    if study.hourly_rate >= least[study.currency]:
+    channel, currency = study.channel, study.currency
+    if currency not in least:
+        known = ", ".join(least)
+        return [f"{channel} does not pay in {currency}: choose one of {known}."]
+    if study.hourly_rate >= least[currency]:
         return []
     return [
-        (
-            "%(channel)s asks for at least %(least)s %(currency)s an hour, and the study pays "
-            "%(rate)s: it would be turned down."
-        )
-        % {**about, "least": least[study.currency], "rate": study.hourly_rate}
+        f"{channel} asks for at least {least[currency]} {currency} an hour, and the study pays "
+        f"{study.hourly_rate}: it would be turned down."
     ]
 
 
@@ -158,10 +151,10 @@ def _fee_advice(study: Study) -> list[str]:
         return []
     return [
         (
-            "%(channel)s takes a fee on top of the pay, and the settings say 0 %%: enter it, or "
+            f"{study.channel} takes a fee on top of the pay, and the settings say 0 %: enter "
+            "it, or "
             "the cost that is shown is too low."
         )
-        % {"channel": study.channel}
     ]
 
 
@@ -176,10 +169,9 @@ def _host_advice(host: str) -> list[str]:
         return []
     return [
         (
-            "The links lead to %(host)s, which only this machine or its network reaches: open "
+            f"The links lead to {host}, which only this machine or its network reaches: open "
             "these pages under the address that annotators will use, and copy the links there."
         )
-        % {"host": host}
     ]
 
 
@@ -208,14 +200,13 @@ def _small_cells(study: Study) -> list[str]:
         return []
     return [
         (
-            "The drop waits for %(group)d others with the same task and shots, but there are too "
-            "few places for that in: %(cells)s. There, only the floor applies unless many are "
+            f"The drop waits for {study.drop_group_size} others with the same task and shots, "
+            "but there are too "
+            "few places for that in: "
+            f"{', '.join(f'{task}, {shots} shots' for task, shots in small)}. There, only the "
+            "floor applies unless many are "
             "screened out."
         )
-        % {
-            "group": study.drop_group_size,
-            "cells": ", ".join(f"{task}, {shots} shots" for task, shots in small),
-        }
     ]
 
 
@@ -230,10 +221,10 @@ def _unnamed_labels(study: Study) -> list[str]:
     }
     return [
         (
-            "The description of the task %(task)s does not name %(labels)s as it stands on the "
+            f"The description of the task {task.slug} does not name "
+            f"{', '.join(f'“{label}”' for label in labels)} as it stands on the "
             "button: say what each label means, in the same words."
         )
-        % {"task": task.slug, "labels": ", ".join(f"“{label}”" for label in labels)}
         for task, labels in unnamed.items()
         if labels and task.description.strip()
     ]

@@ -184,8 +184,7 @@ def _check(study: Study, chosen: Sequence[PossibleBatch], wanted: int) -> None:
     for task in {possible.task for possible in chosen}:
         if task.benchmark_id != study.benchmark_id:
             raise BadInput(
-                "The task %(task)s belongs to another benchmark than the study: leave it out."
-                % {"task": task}
+                f"The task {task} belongs to another benchmark than the study: leave it out."
             )
 
 

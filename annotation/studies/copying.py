@@ -33,7 +33,7 @@ def copy_study(
     """A draft with the same rules, texts and batches, with new links, codes and seed; for simulated
     annotators alone if it is made for a rehearsal."""
     if Study.objects.filter(slug=slug).exists():
-        raise BadInput("There is a study “%(slug)s” already: choose another name." % {"slug": slug})
+        raise BadInput(f"There is a study “{slug}” already: choose another name.")
     copy = Study.objects.create(
         slug=slug,
         title=title or study.title,

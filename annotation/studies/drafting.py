@@ -40,7 +40,7 @@ def draft_study(
     """A study with its batches and codes. Raises BadInput if the task has fewer such sets, or the
     short name is taken."""
     if Study.objects.filter(slug=slug).exists():
-        raise BadInput("There is a study “%(slug)s” already: choose another name." % {"slug": slug})
+        raise BadInput(f"There is a study “{slug}” already: choose another name.")
     chosen = _chosen(draft)
     with transaction.atomic():
         study = Study.objects.create(
@@ -73,16 +73,8 @@ def _chosen(draft: Draft) -> list[PossibleBatch]:
         sizes = {possible.shots for possible in possible_batches(draft.task)}
         known = sorted(shots for shots in sizes if shots is not None)
         raise BadInput(
-            (
-                "The task %(task)s has %(there)s batches with %(shots)s shots, not %(wanted)s; "
-                "it has sets with these shots: %(known)s."
-            )
-            % {
-                "task": draft.task.slug,
-                "there": len(fitting),
-                "shots": draft.shots,
-                "wanted": draft.batches,
-                "known": ", ".join(map(str, known)),
-            }
+            f"The task {draft.task.slug} has {len(fitting)} batches with {draft.shots} "
+            f"shots, not {draft.batches}; "
+            f"it has sets with these shots: {', '.join(map(str, known))}."
         )
     return fitting[: draft.batches]

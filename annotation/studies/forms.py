@@ -29,7 +29,8 @@ class BuilderForm(forms.Form):
         label="Splits",
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="Each split is another draw of the examples, with people of its own. Sets that nest "
+        help_text="Each split is another draw of the examples, with people of its own. Sets "
+        "that nest "
         "in one another go under the number of the smallest.",
     )
     episodes = forms.MultipleChoiceField(
@@ -60,7 +61,8 @@ class BuilderForm(forms.Form):
         label="Seconds for one example",
         min_value=LEAST_SECONDS,
         max_value=MOST_SECONDS,
-        help_text="With reading what to do, spread over the examples. Only estimates go by it; once "
+        help_text="With reading what to do, spread over the examples. Only estimates go by "
+        "it; once "
         "there are batches it is changed in the settings.",
     )
 

@@ -24,10 +24,7 @@ def read_people(text: str) -> list[str]:
         if not person or (not people and person.lower() in HEADINGS):
             continue
         if len(person) > LONGEST_ID or not person.isprintable():
-            raise BadInput(
-                "Line %(line)d: an id is at most %(most)d ordinary characters long."
-                % {"line": line, "most": LONGEST_ID}
-            )
+            raise BadInput(f"Line {line}: an id is at most {LONGEST_ID} ordinary characters long.")
         people[person] = None
     if not people:
         raise BadInput("No ids were found: write one person per line, the id first.")
@@ -59,8 +56,7 @@ def _first_column(text: str) -> Iterator[tuple[int, str]]:
             yield rows.line_num, from_cell(row[0].strip()) if row else ""
     except csv.Error as problem:
         raise BadInput(
-            "Line %(line)d cannot be read as CSV: write one person per line, the id first."
-            % {"line": rows.line_num}
+            f"Line {rows.line_num} cannot be read as CSV: write one person per line, the id first."
         ) from problem
 
 
@@ -77,8 +73,8 @@ def _check_erased(study: Study, people: Sequence[str]) -> None:
     ).first()
     if erased is not None:
         raise BadInput(
-            "“%(person)s” asked to be erased and cannot be invited: take the line out."
-            % {"person": by_hash[erased.identity_hash]}
+            f"“{by_hash[erased.identity_hash]}” asked to be erased and cannot be invited: "
+            "take the line out."
         )
 
 

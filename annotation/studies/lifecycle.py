@@ -44,15 +44,11 @@ def what_is_missing(study: Study) -> list[str]:
         missing.append("The consent text is empty: write one.")
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
-            missing.append(
-                "The task %(task)s has no description: write one on its page." % {"task": task.slug}
-            )
+            missing.append(f"The task {task.slug} has no description: write one on its page.")
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
-        missing.append(
-            "Completion codes are missing for: %(outcomes)s." % {"outcomes": ", ".join(without)}
-        )
+        missing.append(f"Completion codes are missing for: {', '.join(without)}.")
     return missing
 
 
@@ -65,7 +61,7 @@ def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
             state=StudyState.OPEN, started_at=at
         )
         if not started:
-            raise Frozen("The study %(study)s has been started already." % {"study": study.slug})
+            raise Frozen(f"The study {study.slug} has been started already.")
         study.refresh_from_db()
         batches = study.batches.select_related("task", "training_set", "test_set")
         for batch in batches:
@@ -122,12 +118,8 @@ def _change_state(
     study.refresh_from_db()
     if not changed:
         raise Frozen(
-            "The study %(study)s is %(state)s, not %(wanted)s."
-            % {
-                "study": study.slug,
-                "state": study.get_state_display(),
-                "wanted": StudyState(before).label,
-            }
+            f"The study {study.slug} is {study.get_state_display()}, not "
+            f"{StudyState(before).label}."
         )
     _log(study, action, before, by)
 

@@ -71,7 +71,7 @@ def _action(study: Study, rule: OutcomeRule) -> str:
 def _pays(study: Study, rule: OutcomeRule) -> str:
     least = f"{rule.minimum} {study.currency}"
     if rule.pays_time and rule.minimum:
-        return "the time, and at least %(least)s" % {"least": least}
+        return f"the time, and at least {least}"
     if rule.pays_time:
         return "the time"
     return least if rule.minimum else "nothing"

@@ -83,7 +83,7 @@ def apart(finding: Finding) -> str:
 def _title(shots: str) -> Text:
     if shots == FULLY_SUPERVISED:
         return "People and systems, fully supervised"
-    return "People and systems at %(shots)s" % {"shots": shots_text(shots)}
+    return f"People and systems at {shots_text(shots)}"
 
 
 def _is_consensus(row: Row) -> bool:
@@ -103,7 +103,7 @@ def _legend(table: ComparisonTable) -> dict[str, Text]:
     return {
         SIGNS[AHEAD]: "ahead of people",
         SIGNS[BEHIND]: "behind people",
-        SIGNS[SAME]: "as good as people, within %(margin)s points" % {"margin": margin},
+        SIGNS[SAME]: f"as good as people, within {margin} points",
         SIGNS[UNDECIDED]: "not decided",
         SIGNS[EXPLORATORY]: "exploratory: fewer than five people, so nothing is claimed",
     }
@@ -240,4 +240,4 @@ def _no_skill(table: ComparisonTable, columns: Sequence[ScoreColumn]) -> Iterabl
         tasks = {column.task for column in columns}
         whole = tasks <= set(floors)
         mean = sum(floors[task] for task in tasks) / len(tasks) if whole else None
-        yield Line({"who": Cell(str("no skill")), AVERAGE: mean, **cells}, kind="bound")
+        yield Line({"who": Cell("no skill"), AVERAGE: mean, **cells}, kind="bound")

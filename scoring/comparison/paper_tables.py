@@ -113,7 +113,7 @@ def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]
     scores = {key: scores_of_persons(row, persons) for key, row in line.figures.items()}
     for place in range(max(map(len, scores.values()), default=0)):
         cells = {key: those[place][1] for key, those in scores.items() if place < len(those)}
-        aside = str("annotator %(number)s" % {"number": place + 1})
+        aside = str(f"annotator {place + 1}")
         yield Line({"who": Cell("", aside=aside), **cells}, kind="people")
 
 
@@ -237,7 +237,7 @@ def _cell(row: Row, *, in_full: bool = False) -> Cell:
 def _beneath(row: Row, *, in_full: bool) -> Iterable[str]:
     guard = limits(row.guard_low, row.guard_high)
     if guard and in_full:
-        yield " ".join([str("guard"), guard])
+        yield " ".join(["guard", guard])
     if size := size_of(row):
         yield size
     for column in BESIDE_SCORES if in_full else ():
@@ -251,8 +251,7 @@ def size_of(row: Row) -> str:
     if letter is None or row.n is None:
         return ""
     if row.ci_method == EPISODE_BOOTSTRAP:
-        size = {"letter": letter, "n": row.n, "m": row.m}
-        return str("%(letter)s = %(n)s, %(m)s episodes" % size)
+        return f"{letter} = {row.n}, {row.m} episodes"
     return f"{letter} = {row.n}" + (f", m = {row.m}" if row.m else "")
 
 

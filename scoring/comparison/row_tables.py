@@ -109,5 +109,5 @@ def annotator_table(rows: Sequence[Row]) -> Table:
 
 
 def _annotator_line(row: Row) -> Line:
-    aside = str("simulated") if row.kind == "simulated" else ""
+    aside = "simulated" if row.kind == "simulated" else ""
     return Line({**as_plain(row), "system": Cell(row.system, aside=aside)})

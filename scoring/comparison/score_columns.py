@@ -108,8 +108,8 @@ def task_order(rows: Iterable[Row]) -> list[str]:
 
 def shots_text(shots: str) -> str:
     if shots == FULLY_SUPERVISED:
-        return str("all")
-    return str("%(shots)s shots" % {"shots": shots})
+        return "all"
+    return str(f"{shots} shots")
 
 
 def is_people(row: Row) -> bool:

@@ -53,7 +53,7 @@ class Told:
     @property
     def names(self) -> str:
         """Without figures."""
-        further = [str("%(count)s more" % {"count": self.further})] if self.further else []
+        further = [str(f"{self.further} more")] if self.further else []
         return ", ".join([*(system.name for system in self.named), *further])
 
 

@@ -28,7 +28,8 @@ OF_ROWS = (
     text("against", "Against", "The study with whose people this system is compared."),
     replace(
         _COLUMNS["outcome"],
-        meaning="What may be said of those people beside this system, with the margin and after Holm: "
+        meaning="What may be said of those people beside this system, with the margin and "
+        "after Holm: "
         "ahead, behind, same, undecided, exploratory; untested for a published figure.",
     ),
     replace(_COLUMNS["difference"], meaning="Those people less this system, in percent points."),
@@ -46,7 +47,7 @@ def verdict_table(table: ComparisonTable) -> Table:
     lines = (
         {
             **{key: getattr(finding, key, None) for key in READ},
-            "task": getattr(finding, "task", str("average")),
+            "task": getattr(finding, "task", "average"),
             "outcome": str(_in_words(finding)),
         }
         for finding in _findings(table.verdicts)

@@ -138,9 +138,7 @@ def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
         gap
         for shots in SHOTS
         for gap in (
-            _gaps_in_cell(by_shots[shots])
-            if shots in by_shots
-            else ["%(shots)s shots: no run" % {"shots": shots}]
+            _gaps_in_cell(by_shots[shots]) if shots in by_shots else [f"{shots} shots: no run"]
         )
     )
 
@@ -158,38 +156,29 @@ def gaps_of_figures(rows: Mapping[str, Row], references: str) -> tuple[str, ...]
 def _gaps_in_cell(cell: Cell) -> Iterable[str]:
     counts = Counter(run.split for run in cell.runs)
     if missing := [split for split in SPLITS if split not in counts]:
-        yield "%(shots)s shots: no run on split %(splits)s" % {
-            "shots": cell.shots,
-            "splits": _listed(missing),
-        }
+        yield f"{cell.shots} shots: no run on split {_listed(missing)}"
     if counts.keys() - set(SPLITS):
-        yield "%(shots)s shots: runs outside the five splits" % {"shots": cell.shots}
+        yield f"{cell.shots} shots: runs outside the five splits"
     elif not missing and len(set(counts.values())) > 1:
-        yield "%(shots)s shots: more runs on some splits than on others" % {"shots": cell.shots}
+        yield f"{cell.shots} shots: more runs on some splits than on others"
     if cell.coverage < 1:
-        yield "%(shots)s shots: only %(share)s %% of the items answered" % {
-            "shots": cell.shots,
-            # Rounded down: what is incomplete must not read as 100.
-            "share": int(1000 * cell.coverage) / 10,
-        }
+        yield f"{cell.shots} shots: only {int(1000 * cell.coverage) / 10} % of the items answered"
     if not all(map(is_well_formed, cell.runs)):
-        yield "%(shots)s shots: answers with more pieces than a right answer could have" % {
-            "shots": cell.shots
-        }
+        yield f"{cell.shots} shots: answers with more pieces than a right answer could have"
 
 
 def _gap_of_figure(row: Row | None, shots: int) -> Iterable[str]:
     if row is None:
-        yield "%(shots)s shots: no figure" % {"shots": shots}
+        yield f"{shots} shots: no figure"
     elif row.n is None:
-        yield "%(shots)s shots: number of splits not stated" % {"shots": shots}
+        yield f"{shots} shots: number of splits not stated"
     elif row.n < len(SPLITS):
-        yield "%(shots)s shots: over %(n)s splits, not five" % {"shots": shots, "n": row.n}
+        yield f"{shots} shots: over {row.n} splits, not five"
 
 
 def _other_policy(rows: Iterable[Row], references: str) -> Iterable[str]:
     for other in sorted({str(row.references) for row in rows} - {references, "unknown"}):
-        yield "published under the reference policy “%(policy)s”" % {"policy": other}
+        yield f"published under the reference policy “{other}”"
 
 
 def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Aggregate]:
@@ -207,8 +196,8 @@ def _gaps_over(entry: Entry, tasks: Mapping[str, str]) -> tuple[str, ...]:
     absent = [name for task, name in tasks.items() if not entry.is_on(task)]
     short = [n for task, n in tasks.items() if entry.is_on(task) and entry.gaps.get(task)]
     return (
-        *(("nothing on %(tasks)s" % {"tasks": _listed(absent)},) if absent else ()),
-        *(("not ranked on %(tasks)s" % {"tasks": _listed(short)},) if short else ()),
+        *((f"nothing on {_listed(absent)}",) if absent else ()),
+        *((f"not ranked on {_listed(short)}",) if short else ()),
     )
 
 

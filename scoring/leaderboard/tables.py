@@ -52,16 +52,15 @@ def paper_tables(board: Board, name: str) -> list[Table]:
 
 def _over_tasks(board: Board) -> Table:
     others = [shots for shots in reversed(SHOTS) if shots != SORTED_BY]
-    count = {"tasks": len(board.chosen)}
     scores = {
         "average": _average(SORTED_BY),
-        "sd": "SD of the average: √(Σ SD²) / %(tasks)s" % count,
+        "sd": f"SD of the average: √(Σ SD²) / {len(board.chosen)}",
         "clues_sd": "√(Σ SD²), as the CLUES board prints",
         **{task: f"{name}, {_shots(SORTED_BY)}" for task, name in board.named(board.chosen)},
     }
     return _table(
         AVERAGE,
-        "Average over %(count)s tasks" % {"count": len(board.chosen)},
+        f"Average over {len(board.chosen)} tasks",
         "",
         scores,
         [(line.ranking, _cells_over_tasks(line, board)) for line in board.over_tasks],
@@ -94,7 +93,7 @@ def _on_task(board: TaskBoard, name: str) -> Table:
     return _table(
         board.task,
         name,
-        "references: %(policy)s" % {"policy": board.scored_under} if board.references else "",
+        f"references: {board.scored_under}" if board.references else "",
         {count: _shots(count) for count in shots},
         [(ranking, _cells_on_task(ranking, board.task, shots)) for ranking in board.rankings],
     )
@@ -179,7 +178,7 @@ def _who(ranking: Ranking, *, published: str = "", rule: str = "") -> Cell:
     entry = ranking.entry
     size = f"({entry.parameters})" if entry.parameters else ""
     beneath = (
-        "published: %(source)s" % {"source": published} if entry.source else "",
+        f"published: {published}" if entry.source else "",
         Truncator(entry.citation).chars(MOST_CITED),
         "still running: only researchers see this line" if entry.is_running else "",
         rule,
@@ -199,13 +198,13 @@ def _sources(rows: Iterable[Row]) -> str:
 
 
 def _average(shots: int) -> str:
-    return "Average, %(shots)s shots" % {"shots": shots}
+    return f"Average, {shots} shots"
 
 
 def _shots(shots: int | str) -> str:
     if shots == FULLY_SUPERVISED:
         return "fully supervised"
-    return "%(shots)s shots" % {"shots": shots}
+    return f"{shots} shots"
 
 
 def _cell(row: Row, *, in_full: bool = False) -> Cell:
