@@ -4,9 +4,9 @@
     python tools/compare_exports.py export WORLD FOLDER    every export of every format from it
     python tools/compare_exports.py compare FOLDER FOLDER  the files that differ; status 1 if any do
 
-The folder that one stands in is the program that makes or exports, so a work tree of an earlier
-commit gives the figures to compare with: make and export there, then export here. An export works on
-a copy of the world, which is migrated first. The clock stands still.
+The folder that one stands in is the program that makes or exports: make and export in a work tree
+of an earlier commit, then export in another. An export works on a copy of the world, which is
+migrated first. The clock stands still.
 """
 
 import difflib
@@ -18,7 +18,6 @@ import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,7 +100,7 @@ def call(name: str, *arguments: str, **options: Any) -> str:
 
 def make(world: Path, clues: Path | None = None) -> None:
     random.seed(20261101)
-    os.urandom = lambda size: random.randbytes(size)
+    os.urandom = random.randbytes
     world.mkdir(parents=True)
     set_up(world / "world.sqlite3")
     from django.contrib.auth.models import User
@@ -288,8 +287,8 @@ def save_pages(folder: Path) -> None:
         (folder / f"{name}.{'html' if is_page else 'file'}").write_bytes(
             f"{response.status_code}\n".encode() + content if is_page else content
         )
-        for link in re.findall(r'href="(/[^"#]*)', content.decode(errors="replace") * is_page):
-            link = link.replace("&amp;", "&")
+        for found in re.findall(r'href="(/[^"#]*)', content.decode(errors="replace") * is_page):
+            link = found.replace("&amp;", "&")
             if link not in seen and not LEFT_OUT.match(link):
                 seen.add(link)
                 waiting.append(link)
@@ -336,11 +335,8 @@ def how(before: Path, after: Path) -> str:
         if not path.exists():
             return f"missing {side}"
     was, now = members(before), members(after)
-    first: Callable[[], Iterator[str]] = lambda: (
-        n for n in {**was, **now} if was.get(n) != now.get(n)
-    )
-    name = next(first())
-    lines = [content.get(name, b"").decode(errors="replace").splitlines() for content in (was, now)]
+    name = next(name for name in {**was, **now} if was.get(name) != now.get(name))
+    lines = [side.get(name, b"").decode(errors="replace").splitlines() for side in (was, now)]
     told = [line[:160] for line in difflib.unified_diff(*lines, lineterm="", n=0)][2:8]
     return "\n    ".join([name, *told])
 

@@ -20,6 +20,7 @@ from config.backups.rows import (
     store_lines,
     tables_of,
 )
+from config.migrations import in_todays_names
 
 EMBEDDED = "baseliner.sqlite3"
 
@@ -28,7 +29,7 @@ def restore_backup(backup: Backup) -> None:
     """Fill the new database, compare what it holds with the backup, and migrate it to this version.
 
     Raises BadInput, before anything is written, where the database is not new, the identity key is
-    another one, or the backup was made by a newer version.
+    another one, or the backup was made by a newer version or by one that can't be gone on from.
     """
     if connection.introspection.table_names():
         raise BadInput(
@@ -49,7 +50,7 @@ def restore_backup(backup: Backup) -> None:
 def _leaves(executor: MigrationExecutor, applied: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The last migration of each app at the time of the backup."""
     graph = executor.loader.graph
-    known = set(applied)
+    known = in_todays_names(applied)
     if unknown := sorted(known - set(graph.nodes)):
         raise BadInput(
             f"The backup was made by a newer version (migration {unknown[0][0]} "

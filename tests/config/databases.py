@@ -1,7 +1,8 @@
 """New databases, for what a test of the whole installation does to one."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote
@@ -37,3 +38,15 @@ def new_databases(folder: Path) -> Iterator[NewDatabase]:
         yield make_one
         for name in names:
             postgres.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+
+
+def execute(url: str, statements: Iterable[str]) -> None:
+    """By the database itself, without any of our code."""
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database, database:
+            for statement in statements:
+                database.execute(statement)
+        return
+    with psycopg.connect(url) as postgres:
+        for statement in statements:
+            postgres.execute(statement.encode())

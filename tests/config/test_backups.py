@@ -5,7 +5,6 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -20,14 +19,15 @@ from config.backups import writing
 from config.backups.archive import Backup, Held
 from config.backups.rows import Table
 from config.backups.writing import write_backup
+from config.migrations import LAST_OF_FORMER_CHAIN
 from tests import make
-from tests.config.databases import NewDatabase
+from tests.config.databases import NewDatabase, execute
 from tests.config.environment import untouched
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 KEY = "the key of this installation"
-OLDER = Path(__file__).with_name("backup_of_1.0_draft.zip")
+OLDER = Path(__file__).with_name("backup_of_the_former_chain.zip")
 OLDER_KEY = "the-key-of-an-older-installation"
 
 
@@ -73,14 +73,9 @@ def fill() -> Batch:
 
 
 def run(url: str, statement: str) -> str:
-    """The refusal of a statement by the database itself, without any of our code."""
+    """The refusal of a statement by the database itself."""
     try:
-        if url.startswith("sqlite"):
-            with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database:
-                database.execute(statement)
-        else:
-            with psycopg.connect(url) as postgres:
-                postgres.execute(statement.encode())
+        execute(url, [statement])
     except (sqlite3.Error, psycopg.Error) as refusal:
         return str(refusal)
     return ""
@@ -219,6 +214,21 @@ class TestRefusals:
         rewrite(tmp_path / "backup.zip", newer, "backup.json", with_a_migration_more)
         url = new_database()
         assert "newer version" in restore(newer, url, tmp_path / "data")
+        assert holds_nothing(url)
+
+    def test_of_a_version_before_the_end_of_the_former_chain(
+        self, tmp_path: Path, new_database: NewDatabase
+    ) -> None:
+        earlier = tmp_path / "earlier.zip"
+
+        def without_the_last_migration(text: bytes) -> bytes:
+            held = json.loads(text)
+            held["migrations"].remove(["annotation", "0033_expected_seconds"])
+            return json.dumps(held).encode()
+
+        rewrite(OLDER, earlier, "backup.json", without_the_last_migration)
+        url = new_database()
+        assert LAST_OF_FORMER_CHAIN in restore(earlier, url, tmp_path / "data")
         assert holds_nothing(url)
 
     @pytest.mark.both_databases

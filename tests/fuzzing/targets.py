@@ -298,7 +298,9 @@ def _read_backup(files: Contents) -> None:
 
 def _backups() -> list[bytes]:
     """A real one, of one table."""
-    with ZipFile(Path(__file__).parents[1] / "config" / "backup_of_1.0_draft.zip") as archive:
+    with ZipFile(
+        Path(__file__).parents[1] / "config" / "backup_of_the_former_chain.zip"
+    ) as archive:
         manifest = json.loads(archive.read(MANIFEST))
         tables = [held for held in manifest["tables"] if held["table"] in BACKUP[2]]
         held = [archive.read(name) for name in BACKUP[1:]]

@@ -5,17 +5,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.core.management import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.recorder import MigrationRecorder
+
+from annotation.models.errors import BadInput
+from config.migrations import TablesAlone, in_todays_names
 
 # Any number that nothing else locks.
 LOCK = 7_226_004_311
 
 
 class Command(migrate.Command):
+    autodetector = TablesAlone
+
     def handle(self, *args: Any, **options: Any) -> None:
-        with alone(connections[options["database"]]):
+        connection = connections[options["database"]]
+        with alone(connection):
+            try:
+                in_todays_names(MigrationRecorder(connection).applied_migrations())
+            except BadInput as problem:
+                raise CommandError(str(problem)) from problem
             super().handle(*args, **options)
 
 

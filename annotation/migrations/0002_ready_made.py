@@ -1,5 +1,5 @@
-"""The group "Researchers": what its members need to use the admin for studies and benchmarks of
-their own. Which rows they see, their roles decide."""
+"""The channels that every installation has, and the group "Researchers": what its members need to
+use the admin for studies and benchmarks of their own. Which rows they see, their roles decide."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ from django.apps.registry import Apps
 from django.contrib.auth.management import create_permissions
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+from annotation.models.ready_made import READY_MADE_CHANNELS
 
 GROUP = "Researchers"
 PERMISSIONS = {
@@ -24,8 +26,15 @@ PERMISSIONS = {
     "assignment": ("view",),
     "exclusion": ("add", "delete"),
     "judgement": ("view",),
+    "comment": ("view",),
     "job": ("change", "view"),
 }
+
+
+def add_channels(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    channels = apps.get_model("annotation", "Channel").objects
+    for channel in READY_MADE_CHANNELS:
+        channels.get_or_create(slug=channel["slug"], defaults=channel)
 
 
 def make_group(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
@@ -51,10 +60,19 @@ def grant(apps: Any, app_label: str, permissions: dict[str, tuple[str, ...]]) ->
 
 
 class Migration(migrations.Migration):
+    replaces = [
+        ("annotation", "0003_ready_made_channels"),
+        ("annotation", "0015_researchers"),
+        ("annotation", "0021_researchers_read_comments"),
+    ]
+
     dependencies = [
-        ("annotation", "0014_studies_have_members"),
+        ("annotation", "0001_initial"),
         ("auth", "0012_alter_user_first_name_max_length"),
         ("contenttypes", "0002_remove_content_type_name"),
     ]
 
-    operations = [migrations.RunPython(make_group, drop_group)]
+    operations = [
+        migrations.RunPython(add_channels, migrations.RunPython.noop),
+        migrations.RunPython(make_group, drop_group),
+    ]

@@ -15,13 +15,15 @@ PERMISSIONS = {
 
 
 def grant(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    import_module("annotation.migrations.0015_researchers").grant(apps, "scoring", PERMISSIONS)
+    import_module("annotation.migrations.0002_ready_made").grant(apps, "scoring", PERMISSIONS)
 
 
 class Migration(migrations.Migration):
+    replaces = [("scoring", "0007_researchers")]
+
     dependencies = [
-        ("annotation", "0015_researchers"),
-        ("scoring", "0006_finished_runs_of_a_day"),
+        ("annotation", "0002_ready_made"),
+        ("scoring", "0001_initial"),
     ]
 
     operations = [migrations.RunPython(grant, migrations.RunPython.noop)]

@@ -1,0 +1,59 @@
+"""What the migrations know of the models, and which databases they can go on with.
+
+They know the tables, and not the words of their fields: no database holds what a field is called
+or explained by, so rewording one needs no migration.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.migrations.autodetector import MigrationAutodetector
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ModelState, ProjectState
+
+from annotation.models.errors import BadInput
+
+Key = tuple[str, str]  # an app and the name of a migration
+
+OURS = ("annotation", "scoring")
+WORDS_OF_FIELDS = ("verbose_name", "help_text", "choices")
+WORDS_OF_MODELS = ("verbose_name", "verbose_name_plural")
+# The last commit with the chain of migrations that today's first ones take the place of.
+LAST_OF_FORMER_CHAIN = "fc16fd9e492e8837b04536ddb2cc975014294205"
+
+
+class TablesAlone(MigrationAutodetector):
+    def __init__(self, from_state: ProjectState, to_state: ProjectState, *args: Any) -> None:
+        for model in to_state.models.values():
+            if model.app_label in OURS:
+                _forget_words(model)
+        super().__init__(from_state, to_state, *args)
+
+
+def _forget_words(model: ModelState) -> None:
+    for word in WORDS_OF_MODELS:
+        model.options.pop(word, None)
+    for name, field in model.fields.items():
+        _name, _path, arguments, options = field.deconstruct()
+        kept = {key: value for key, value in options.items() if key not in WORDS_OF_FIELDS}
+        model.fields[name] = type(field)(*arguments, **kept)
+
+
+def in_todays_names(applied: Iterable[Key]) -> set[Key]:
+    """What was applied, each chain of former migrations as the one that takes its place.
+
+    Raises BadInput where a chain was left before its end.
+    """
+    known = set(applied)
+    for key, migration in MigrationLoader(None).replacements.items():
+        former = set(migration.replaces)
+        if not former & known:
+            continue
+        if key not in known and not former <= known:
+            raise BadInput(
+                "The database was made by an earlier version, whose last migrations it lacks: run "
+                f"`manage.py migrate` of commit {LAST_OF_FORMER_CHAIN} on it, then that of this "
+                "version."
+            )
+        known = known - former | {key}
+    return known

@@ -1,0 +1,69 @@
+"""A database at the end of the former chain of migrations is gone on with as it is."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from config.migrations import LAST_OF_FORMER_CHAIN, Key
+from tests.config.databases import NewDatabase, execute
+from tests.config.environment import untouched
+from tests.config.schemas import schema_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+# The last migrations that stand for former ones.
+FIRST = ["annotation", "0002_ready_made"], ["scoring", "0002_researchers"]
+FORMER_SCHEMA = Path(__file__).with_name("former_schema.json")
+
+
+def migrate(url: str, data: Path, *target: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", "migrate", *target],
+        cwd=settings.BASE_DIR,
+        env=untouched(DATA_DIR=str(data), DATABASE_URL=url),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def former_names() -> list[Key]:
+    chains = MigrationLoader(None).replacements.values()
+    return sorted(key for chain in chains for key in chain.replaces)
+
+
+def as_by_the_former_chain(names: Iterable[Key]) -> list[str]:
+    """Statements after which a database tells that these migrations made it."""
+    forget = "DELETE FROM django_migrations WHERE app IN ('annotation', 'scoring')"
+    remember = "INSERT INTO django_migrations (app, name, applied) VALUES {}"
+    return [forget, *(remember.format((*key, "2026-01-01")) for key in names)]
+
+
+def test_makes_the_tables_of_the_former_chain_and_goes_on_with_them(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
+    url = new_database()
+    assert migrate(url, tmp_path, *FIRST[1]).returncode == 0
+    assert schema_of(url) == json.loads(FORMER_SCHEMA.read_text())[connection.vendor]
+    former = former_names()
+    assert {app for app, _name in former} == {"annotation", "scoring"}
+    execute(url, as_by_the_former_chain(former))
+    assert migrate(url, tmp_path).returncode == 0
+    execute(url, as_by_the_former_chain(former[:-1]))
+    refused = migrate(url, tmp_path)
+    assert refused.returncode == 1
+    assert LAST_OF_FORMER_CHAIN in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_rewording_a_field_needs_no_migration(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("makemigrations", "--check", "--dry-run", verbosity=1)
+    assert "No changes" in capsys.readouterr().out
