@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
     folders = [Path(path).resolve() for path in paths]
     if task == "compare":
         return compare(*folders)
-    {"make": make, "export": export}[task](*folders)
+    (make if task == "make" else export)(*folders)
     return 0
 
 
@@ -173,7 +173,7 @@ def make_runs(benchmark: Any) -> None:
         texts = [gold[item.example_id].alternative_texts()[0] for item in items]
         for system, skill, splits in (("Good", 0.9, (1, 2, 3)), ("Fair", 0.6, (1,))):
             for k, split in ((k, split) for k in shots for split in splits):
-                about = {"system": system, "method": "FT", "parameters": "110M"}
+                about: dict[str, Any] = {"system": system, "method": "FT", "parameters": "110M"}
                 about |= {"task": task.slug, "shots": k, "split": split}
                 for item, text in zip(items, texts, strict=True):
                     if system == "Good" or rng.random() < 0.95:
@@ -186,9 +186,9 @@ def make_runs(benchmark: Any) -> None:
     with TemporaryDirectory() as folder:
         answered = "".join(json.dumps(row) + "\n" for row in lines)
         published = json.dumps({"metric": "S1 (percent)", "scores": reported})
-        for name, text in (("runs.jsonl", answered), ("published.json", published)):
+        for name, content in (("runs.jsonl", answered), ("published.json", published)):
             file = Path(folder, name)
-            file.write_text(text)
+            file.write_text(content)
             call("import_runs", str(file), "--benchmark", benchmark.name)
 
 
@@ -279,7 +279,7 @@ def save_pages(folder: Path) -> None:
     waiting, seen = ["/"], {"/"}
     while waiting and len(seen) < PAGES:
         address = waiting.pop(0)
-        response = client.get(address, follow=True)
+        response: Any = client.get(address, follow=True)
         content = b"".join(response.streaming_content) if response.streaming else response.content
         kind = response.headers.get("Content-Type", "")
         name = re.sub(r"[^\w.=&-]+", "_", address)[:150]
@@ -336,8 +336,8 @@ def how(before: Path, after: Path) -> str:
             return f"missing {side}"
     was, now = members(before), members(after)
     name = next(name for name in {**was, **now} if was.get(name) != now.get(name))
-    lines = [side.get(name, b"").decode(errors="replace").splitlines() for side in (was, now)]
-    told = [line[:160] for line in difflib.unified_diff(*lines, lineterm="", n=0)][2:8]
+    old, new = (side.get(name, b"").decode(errors="replace").splitlines() for side in (was, now))
+    told = [line[:160] for line in difflib.unified_diff(old, new, lineterm="", n=0)][2:8]
     return "\n    ".join([name, *told])
 
 
