@@ -1,5 +1,3 @@
-from importlib import import_module
-
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate
 
@@ -14,8 +12,6 @@ class AnnotationConfig(AppConfig):
         from annotation.models.locks import lift_locks, restore_locks
         from annotation.models.triggers import restore_triggers
 
-        import_module("annotation.access.checks")
-        import_module("annotation.models.checks")
         pre_migrate.connect(lift_locks, sender=self)
         # SQLite drops triggers silently when a migration remakes a table.
         post_migrate.connect(restore_triggers, sender=self)

@@ -1,13 +1,74 @@
-from django.urls import include, path
+from django.urls import path
 
-from annotation.studies.home import home
+from annotation.payments import views as payments
+from annotation.people import views as people
+from annotation.prolific import views as prolific
+from annotation.studies import export_views
+from annotation.studies import views as studies
+from annotation.studies.preview_views import preview
+from annotation.work import entering
+from annotation.work import views as work
+
+STUDY = "research/studies/<slug:slug>"
+PAYMENTS = f"{STUDY}/payments"
+PERSON = f"{STUDY}/people/<int:assignment_id>"
 
 app_name = "annotation"
 urlpatterns = [
-    path("", home, name="home"),
-    path("", include("annotation.work.urls")),
-    path("research/", include("annotation.studies.urls")),
-    path("research/", include("annotation.people.urls")),
-    path("research/", include("annotation.payments.urls")),
-    path("", include("annotation.prolific.urls")),
+    path("", studies.home, name="home"),
+    # Annotators
+    path("join/<slug:token>/", entering.join_study, name="join_study"),
+    path("join/batch/<slug:token>/", entering.join_batch, name="join_batch"),
+    path("invited/<slug:token>/", entering.accept_invitation, name="accept_invitation"),
+    path("resume/<slug:token>/", entering.resume, name="resume"),
+    path("go/", work.enter_code, name="enter_code"),
+    path("work/consent/", entering.consent, name="consent"),
+    path("work/who/", entering.choose_who, name="choose_who"),
+    path("work/", work.work, name="work"),
+    path("work/begin/", work.begin, name="begin"),
+    path("work/submit/", work.submit, name="submit"),
+    path("work/next/", work.proceed, name="proceed"),
+    path("work/withdraw/", work.withdraw, name="withdraw"),
+    path("work/comment/", work.comment, name="comment"),
+    path("work/comment/stored/", work.comment_thanks, name="comment_thanks"),
+    path("work/device/", work.another_device, name="another_device"),
+    path("work/leave/", work.leave, name="leave"),
+    path("language/", work.choose_language, name="choose_language"),
+    # Studies
+    path(f"{STUDY}/start/", studies.start, name="start"),
+    path(f"{STUDY}/invitations.csv", studies.invitation_links, name="invitation_links"),
+    path("research/batches/<int:batch_id>/preview/", preview, name="preview"),
+    path(
+        f"{STUDY}/judgements.<str:file_format>", export_views.judgements, name="export_judgements"
+    ),
+    path(f"{STUDY}/data/", export_views.exports, name="exports"),
+    path(f"{STUDY}/data/ids/", export_views.ids, name="export_ids"),
+    path(f"{STUDY}/data/<slug:name>.csv", export_views.export, name="export"),
+    path(
+        f"{STUDY}/data/<slug:name>/dictionary.csv",
+        export_views.dictionary,
+        name="export_dictionary",
+    ),
+    # People
+    path(f"{STUDY}/watch/", people.watch, name="watch"),
+    path(f"{STUDY}/people/", people.people, name="people"),
+    path(f"{STUDY}/people.csv", people.people_export, name="people_export"),
+    path(f"{PERSON}/", people.person, name="person"),
+    path(f"{PERSON}/release/", people.release, name="release_place"),
+    path(f"{PERSON}/exclude/", people.exclude_person, name="exclude_person"),
+    # Payments
+    path(f"{PAYMENTS}/", payments.payments, name="payments"),
+    path(f"{PAYMENTS}/approve/", payments.approve_payments, name="approve_payments"),
+    path(f"{PAYMENTS}/rewards/", payments.set_rewards, name="set_rewards"),
+    path(f"{PAYMENTS}/send/", payments.send_payments, name="send_payments"),
+    path(
+        f"{PAYMENTS}/correct/<int:assignment_id>/", payments.correct_payment, name="correct_payment"
+    ),
+    path(f"{PAYMENTS}/settle/<int:payout_id>/", payments.settle_payout, name="settle_payout"),
+    path(f"{STUDY}/payments-dictionary.csv", payments.dictionary, name="payments_dictionary"),
+    path(f"{STUDY}/payments.<str:file_format>", payments.export, name="export_payments"),
+    # Prolific
+    path(f"{STUDY}/prolific/", prolific.prolific, name="prolific"),
+    path(f"{STUDY}/prolific/<slug:act>/", prolific.act, name="prolific_act"),
+    path("prolific/<slug:token>/", prolific.report, name="prolific_report"),
 ]

@@ -35,7 +35,7 @@ ROOMS = {
     "annotation.people": (
         *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies", "payments"),
     ),
-    "annotation.prolific": ("models", "access", "work", "studies", "payments", "people"),
+    "annotation.prolific": ("models", "access", "work", "studies", "payments"),
     "annotation.simulation": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
     "annotation.admin": ("models", "access", "kinds", "jobs", "benchmarks", "work", "studies"),
     "annotation.management": (
@@ -65,9 +65,9 @@ ROOMS = {
 # The files at a room's edge: they know the web, the queue or the console. All
 # others are acts, figures and models, and know none of these.
 EDGES = {
-    "urls", "views", "home", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
+    "urls", "views", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
     "analysis_views", "item_views", "export_views", "correction_views", "entering", "throttles",
-    "tabs", "building_views", "study_forms", "preview_views", "rehearsal_views", "device_views",
+    "tabs", "building_views", "study_forms", "preview_views", "rehearsal_views",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "management"}
 WEB = (

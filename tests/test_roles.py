@@ -389,7 +389,6 @@ TABLE: dict[str, Address] = {
         pk_of("imported"), "login gone gone gone gone in in", NOT_ALLOWED
     ),
     "annotation:invitation_links": Address(slug, OWNERS, NOT_ALLOWED),
-    "annotation:test_run": Address(pk_of("batch"), NOT_ALLOWED, EDITORS),
     # Comparisons and what is made of them.
     "scoring:comparison": Address(of_study, VIEWERS, NOT_ALLOWED),
     "scoring:order_comparison": Address(of_study, NOT_ALLOWED, VIEWERS),

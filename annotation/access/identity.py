@@ -5,16 +5,19 @@ and could take part in a task twice. So the database keeps the key's fingerprint
 is refused.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.db import connections
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connections, transaction
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Channel, IdentityKey
-from annotation.models.errors import NoEntry
+from annotation.models.errors import NoEntry, Refusal
 
 KEY_CHANGED = (
     "The identity key is not the one that this database's hashes of annotators were made with, so "
@@ -81,3 +84,56 @@ def _fingerprint() -> str:
 
 def _key() -> str:
     return settings.IDENTITY_KEY or settings.SECRET_KEY
+
+
+@dataclass(frozen=True)
+class Rekeyed:
+    hashed: int
+    # Erased: nobody finds them again.
+    lost: int
+
+
+@transaction.atomic
+def replace_key(*, with_erased: bool = False) -> Rekeyed:
+    """All or nothing, while nobody is served. Raises Refusal where the key is not lost, and where
+    people were erased unless `with_erased`."""
+    if remember_key():
+        raise Refusal("The identity key is the one of this database: there is nothing to replace.")
+    known = Annotator.objects.exclude(external_id="")
+    lost = Annotator.objects.filter(external_id="").count()
+    if lost and not with_erased:
+        raise Refusal(
+            f"{lost} of the annotators were erased, so that only hashes made with the lost key are "
+            "left of them: with another key they would not be found again, and could take part in "
+            "a task once more. Look for the former key; if it is lost for good, add --with-erased."
+        )
+    hashed = 0
+    for annotator in list(known.select_related("channel")):
+        new = hash_with_this_key(annotator.channel, annotator.external_id)
+        hashed += Annotator.objects.filter(pk=annotator.pk).update(identity_hash=new)
+    forget_key()
+    if not remember_key():
+        raise AssertionError("The key that the hashes were just made with is the database's.")
+    return Rekeyed(hashed, lost)
+
+
+@register(Tags.database)
+def identity_key_is_the_same(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    if "default" not in (databases or []) or not is_migrated() or remember_key():
+        return []
+    return [Error(KEY_CHANGED, id="annotation.E001")]
+
+
+@register(Tags.security)
+def identity_key_is_set(**kwargs: Any) -> list[CheckMessage]:
+    if settings.IDENTITY_KEY:
+        return []
+    return [
+        Warning(
+            "IDENTITY_KEY is not set, so SECRET_KEY keys the hashes of identities and can't be "
+            "renewed: set IDENTITY_KEY to the present SECRET_KEY, and keep it.",
+            id="annotation.W003",
+        )
+    ]

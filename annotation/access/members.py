@@ -3,9 +3,9 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.access.changes import record
 from annotation.access.rights import Right, Thing, is_all_powerful, may, members, role_in
 from annotation.models import Benchmark, ChangeAction, MemberRole
+from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 
 

@@ -1,27 +1,5 @@
 """The researcher's admin, one module per subject; importing them registers their pages."""
 
-from annotation.admin import (
-    annotator,
-    assignment,
-    batch,
-    benchmark,
-    channel,
-    comments,
-    example,
-    job,
-    judgement,
-    study,
-)
+from annotation.admin import annotator, assignment, batch, benchmark, channel, job, study
 
-__all__ = [
-    "annotator",
-    "assignment",
-    "batch",
-    "benchmark",
-    "channel",
-    "comments",
-    "example",
-    "job",
-    "judgement",
-    "study",
-]
+__all__ = ["annotator", "assignment", "batch", "benchmark", "channel", "job", "study"]

@@ -13,7 +13,7 @@ from django_stubs_ext import WithAnnotations
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, is_all_powerful, studies
-from annotation.admin.pages import CONFIRM, Page, ViewOnlyAdmin, attempt, show_page, to_row
+from annotation.admin.pages import Page, ViewOnlyAdmin, confirm
 from annotation.models import Annotator, Assignment
 from annotation.studies.erasing import erase_annotator
 
@@ -21,31 +21,21 @@ from annotation.studies.erasing import erase_annotator
 def erase_page(
     model_admin: admin.ModelAdmin[Annotator], request: ResearcherRequest, annotator: Annotator
 ) -> HttpResponse:
-    if request.method == "POST":
-        attempt(
-            model_admin,
-            request,
-            annotator,
-            lambda: erase_annotator(annotator, at=timezone.now(), by=request.user),
-            done=f"The identity of {annotator} has been erased.",
-        )
-        return to_row(annotator)
-    return show_page(
+    return confirm(
         model_admin,
         request,
-        CONFIRM,
-        original=annotator,
+        annotator,
+        lambda: erase_annotator(annotator, at=timezone.now(), by=request.user),
         title=f"Erase the identity of {annotator}",
         sentences=[
-            (
-                "The external id, the submission ids, the invitations, the reported problems and "
-                "the comments are deleted for good."
-            ),
+            "The external id, the submission ids, the invitations, the reported problems and the "
+            "comments are deleted for good.",
             "Pay first: afterwards nobody can tell who is owed what.",
             "Unfinished work ends as withdrawn. Answers stay under the pseudonym.",
             "A keyed hash stays, so that the same person never works on a task twice.",
         ],
         button="Erase",
+        done=f"The identity of {annotator} has been erased.",
     )
 
 
@@ -96,11 +86,8 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
             return not row.assignments.exclude(study__in=own).exists()
         return super().allows(request, row, right)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        context["may_erase"] = self.allows(request, context["original"], Right.ERASE)
-        return super().render_change_form(request, context, *args, **kwargs)
+    def about(self, request: HttpRequest, row: Annotator) -> dict[str, Any]:
+        return {"may_erase": self.allows(request, row, Right.ERASE)}
 
     @admin.display(description="External id")
     def shown_id(self, annotator: "WithAnnotations[Annotator, Counts]") -> str:

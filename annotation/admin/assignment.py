@@ -3,17 +3,85 @@
 from decimal import Decimal
 from typing import Any, TypedDict
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.text import Truncator
 from django_stubs_ext import WithAnnotations
 
+from annotation.access.links import resume_link
+from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, studies
-from annotation.admin.assignment_pages import exclude_page, lift_page, renew_page
-from annotation.admin.pages import Page, ViewOnlyAdmin
-from annotation.models import Assignment
+from annotation.admin.pages import Page, ViewOnlyAdmin, confirm
+from annotation.models import Assignment, Comment, Judgement
+from annotation.studies.excluding import exclude, lift_exclusion
+from annotation.studies.forms import ReasonForm
+from annotation.work.joining import renew_resume_link
+
+
+def exclude_page(
+    model_admin: admin.ModelAdmin[Assignment], request: ResearcherRequest, assignment: Assignment
+) -> HttpResponse:
+    form = ReasonForm(request.POST or None)
+    return confirm(
+        model_admin,
+        request,
+        assignment,
+        lambda: exclude(assignment, reason=form.cleaned_data["reason"], author=request.user),
+        title=f"Exclude the assignment of {assignment.annotator}",
+        sentences=[
+            "Its answers will count only in the tables “with excluded”.",
+            "Outcome, completion code and pay stay as they are.",
+            "Unless the study is closed, its place opens for somebody else.",
+        ],
+        button="Exclude",
+        done=f"The assignment of {assignment.annotator} is excluded.",
+        form=form,
+    )
+
+
+def lift_page(
+    model_admin: admin.ModelAdmin[Assignment], request: ResearcherRequest, assignment: Assignment
+) -> HttpResponse:
+    return confirm(
+        model_admin,
+        request,
+        assignment,
+        lambda: lift_exclusion(assignment, by=request.user),
+        title=f"Lift the exclusion of {assignment.annotator}",
+        sentences=["Its answers count again. It needs a place: its old one, or an empty one."],
+        button="Lift the exclusion",
+        done=f"The exclusion of {assignment.annotator} is lifted.",
+    )
+
+
+def renew_page(
+    model_admin: admin.ModelAdmin[Assignment], request: ResearcherRequest, assignment: Assignment
+) -> HttpResponse:
+    """The new link is shown once, to be handed out; the log only says that there is one."""
+
+    def renew() -> None:
+        renew_resume_link(assignment, at=timezone.now(), by=request.user)
+        link = resume_link(request, assignment)
+        messages.info(request, f"Hand out this new personal link: {link}")
+
+    return confirm(
+        model_admin,
+        request,
+        assignment,
+        renew,
+        title=f"A new personal link for {assignment.annotator}",
+        sentences=[
+            "Be sure who asks: whoever has the link works, and ends, as this person.",
+            "The present personal link ends at once; browsers that are in stay in.",
+            "It is logged, and exports mark this assignment.",
+        ],
+        button="Make a new personal link",
+        done=f"The personal link of {assignment.annotator} was replaced.",
+    )
 
 
 class ExcludedFilter(admin.SimpleListFilter):
@@ -202,3 +270,48 @@ def decision_sentence(screening: dict[str, Any]) -> str:
             f"{screening['group_size']} with mean {screening['group_mean']:.1f} %)"
         )
     return " ".join(parts)
+
+
+@admin.register(Judgement)
+class JudgementAdmin(ViewOnlyAdmin[Judgement]):
+    path = "assignment__study"
+    to_view = Right.PEOPLE
+    list_display = ("assignment", "role", "step", "answer_text", "seconds", "submitted_at")
+    list_filter = ("role",)
+    list_select_related = ("assignment__annotator",)
+    search_fields = ("assignment__annotator__pseudonym", "example__identity")
+    ordering = ("assignment", "step")
+    # Counting a large table twice for a heading is not worth the wait.
+    show_full_result_count = False
+
+    @admin.display(description="Answer")
+    def answer_text(self, judgement: Judgement) -> str:
+        return ", ".join(judgement.answer) or "none"
+
+    @admin.display(description="Seconds")
+    def seconds(self, judgement: Judgement) -> str:
+        elapsed = judgement.submitted_at - judgement.shown_at
+        return f"{elapsed.total_seconds():.1f}"
+
+
+@admin.register(Comment)
+class CommentAdmin(ViewOnlyAdmin[Comment]):
+    path = "assignment__study"
+    to_view = Right.GOLD
+    list_display = ("beginning", "item", "annotator", "written_at")
+    list_filter = (("assignment__study", admin.RelatedOnlyFieldListFilter),)
+    list_select_related = ("assignment__annotator", "example__task__benchmark")
+    search_fields = ("text", "assignment__annotator__pseudonym")
+    fields = ("text", "assignment", "example", "written_at")
+
+    @admin.display(description="Comment")
+    def beginning(self, comment: Comment) -> str:
+        return Truncator(comment.text).chars(120)
+
+    @admin.display(description="Item")
+    def item(self, comment: Comment) -> str:
+        return str(comment.example) if comment.example else "the whole"
+
+    @admin.display(description="Annotator")
+    def annotator(self, comment: Comment) -> str:
+        return comment.assignment.annotator.pseudonym

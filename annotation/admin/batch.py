@@ -1,6 +1,5 @@
 """Single batches: added and changed in a draft, given more places later."""
 
-from functools import partial
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -8,15 +7,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import ForeignKey
 from django.forms import ModelChoiceField
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.translation import ngettext
+from django.http import HttpRequest, HttpResponse
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import BatchForm, MorePlacesForm
-from annotation.admin.pages import CONFIRM, OwnedAdmin, Page, attempt, row_url, show_page, to_row
+from annotation.admin.pages import OwnedAdmin, Page, confirm, row_url, to_row
 from annotation.models import Batch, Study, StudyState, Task
-from annotation.models.errors import Frozen
 from annotation.studies.batching import hold_draft, log_batches
 from annotation.studies.lifecycle import want_more
 
@@ -25,24 +22,22 @@ def more_places(
     model_admin: admin.ModelAdmin[Batch], request: ResearcherRequest, batch: Batch
 ) -> HttpResponse:
     form = MorePlacesForm(request.POST or None, batch=batch)
-    if request.method == "POST" and form.is_valid():
+
+    def done() -> str:
         wanted = form.cleaned_data["wanted"]
-        done = ngettext(
-            "%(batch)s wants %(n)d person now.", "%(batch)s wants %(n)d people now.", wanted
-        )
-        done %= {"batch": batch, "n": wanted}
-        act = partial(want_more, batch, wanted, by=request.user)
-        attempt(model_admin, request, batch, act, done=done)
-        return to_row(batch.study)
-    return show_page(
+        return f"{batch} wants {wanted} {'person' if wanted == 1 else 'people'} now."
+
+    return confirm(
         model_admin,
         request,
-        CONFIRM,
-        original=batch,
+        batch,
+        lambda: want_more(batch, form.cleaned_data["wanted"], by=request.user),
         title=f"More places in {batch}",
         sentences=["Places can be added at any time while the study runs, never taken away."],
-        form=form,
         button="Save",
+        done=done,
+        form=form,
+        to=row_url(batch.study),
         back=row_url(batch.study),
     )
 
@@ -84,20 +79,6 @@ class BatchAdmin(OwnedAdmin[Batch]):
         if db_field.name == "task" and (study := _study_of(request)):
             kwargs["queryset"] = Task.objects.filter(benchmark=study.benchmark_id)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except Frozen as refusal:
-            messages.error(request, str(refusal))
-            return HttpResponseRedirect(request.path)
-
-    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return super().delete_view(request, *args, **kwargs)
-        except Frozen as refusal:
-            messages.error(request, str(refusal))
-            return HttpResponseRedirect("../change/")
 
     def save_model(self, request: HttpRequest, obj: Batch, form: BatchForm, change: bool) -> None:
         hold_draft(obj.study)

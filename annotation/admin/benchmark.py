@@ -20,14 +20,28 @@ from annotation.admin.pages import (
     OwnedAdmin,
     Page,
     ViewOnlyAdmin,
+    attempt,
     readable_benchmarks,
     show_page,
     to_row,
 )
 from annotation.benchmarks.chains import chains
+from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.deleting import delete_benchmark, uses_of
+from annotation.benchmarks.forms import GoldForm, written
 from annotation.jobs.queue import enqueue
-from annotation.models import Batch, Benchmark, ItemSet, Job, StudyState, Task, Upload
+from annotation.kinds.scoring import gold_in_force
+from annotation.models import (
+    Batch,
+    Benchmark,
+    Example,
+    Gold,
+    ItemSet,
+    Job,
+    StudyState,
+    Task,
+    Upload,
+)
 from annotation.models.errors import Refusal
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
@@ -104,7 +118,9 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         if uses := uses_of(benchmark):
             messages.error(
                 request,
-                f"The benchmark {benchmark.name} is kept, since there are: {', '.join(uses)}.",
+                "The benchmark {name} is kept, since there are: {uses}.".format(
+                    name=benchmark.name, uses=", ".join(uses)
+                ),
             )
             return to_row(benchmark)
         return show_page(
@@ -132,21 +148,16 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         messages.success(request, f"The benchmark {name} was deleted.")
         return HttpResponseRedirect(reverse("admin:annotation_benchmark_changelist"))
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        benchmark = context.get("original")
-        if benchmark is not None:
-            tasks = benchmark.tasks.annotate(set_count=Count("item_sets"))
-            context |= {
-                "tasks": [(task, _warnings(task)) for task in tasks],
-                "studies": benchmark.studies.filter(
-                    pk__in=rights.studies(request.user, Right.SET_UP).values("pk")
-                ),
-                "rights": rights.rights_in(request.user, benchmark),
-                "show_delete": not uses_of(benchmark),
-            }
-        return super().render_change_form(request, context, *args, **kwargs)
+    def about(self, request: HttpRequest, row: Benchmark) -> dict[str, Any]:
+        tasks = row.tasks.annotate(set_count=Count("item_sets"))
+        return {
+            "tasks": [(task, _warnings(task)) for task in tasks],
+            "studies": row.studies.filter(
+                pk__in=rights.studies(request.user, Right.SET_UP).values("pk")
+            ),
+            "rights": rights.rights_in(request.user, row),
+            "show_delete": not uses_of(row),
+        }
 
 
 @admin.register(Task)
@@ -199,19 +210,14 @@ class TaskAdmin(OwnedAdmin[Task]):
     def warning_count(self, task: Task) -> int:
         return _warnings(task)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        task = context.get("original")
-        if task is not None:
-            context |= {
-                "is_held": _is_held(task),
-                "item_sets": task.item_sets.annotate(size=Count("items")),
-                "chains": chains(task),
-                "findings": task.audit,
-                "gold_versions": task.gold_versions.select_related("author"),
-            }
-        return super().render_change_form(request, context, *args, **kwargs)
+    def about(self, request: HttpRequest, row: Task) -> dict[str, Any]:
+        return {
+            "is_held": _is_held(row),
+            "item_sets": row.item_sets.annotate(size=Count("items")),
+            "chains": chains(row),
+            "findings": row.audit,
+            "gold_versions": row.gold_versions.select_related("author"),
+        }
 
 
 @admin.register(ItemSet)
@@ -229,12 +235,8 @@ class ItemSetAdmin(ViewOnlyAdmin[ItemSet]):
         """Reached from its task."""
         return False
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        item_set = context["original"]
-        context["items"] = item_set.items.select_related("example").order_by("position")
-        return super().render_change_form(request, context, *args, **kwargs)
+    def about(self, request: HttpRequest, row: ItemSet) -> dict[str, Any]:
+        return {"items": row.items.select_related("example").order_by("position")}
 
 
 @transaction.atomic
@@ -251,3 +253,64 @@ def _warnings(task: Task) -> int:
 def _is_held(task: Task) -> bool:
     """Whether a study that has started reads this task."""
     return Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT).exists()
+
+
+def correct(
+    model_admin: admin.ModelAdmin[Example], request: ResearcherRequest, example: Example
+) -> HttpResponse:
+    gold = _latest_gold(example)
+    form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
+    if request.method == "POST" and form.is_valid():
+        corrected = attempt(
+            model_admin,
+            request,
+            example,
+            lambda: correct_gold(
+                example.task,
+                {example.pk: form.alternatives(gold)},
+                author=request.user,
+                reason=form.cleaned_data["reason"],
+            ),
+            done="The gold is corrected: people and runs are scored again by the new version.",
+        )
+        if corrected:
+            return to_row(example)
+    return show_page(
+        model_admin,
+        request,
+        "admin/annotation/correct_gold.html",
+        original=example,
+        title="Correct the gold",
+        form=form,
+        gold=gold,
+    )
+
+
+@admin.register(Example)
+class ExampleAdmin(ViewOnlyAdmin[Example]):
+    things = staticmethod(readable_benchmarks)
+    path = "task__benchmark"
+    to_view = Right.GOLD
+    pages = [Page("correct", correct, "annotation.add_goldversion", Right.SET_UP)]
+    change_form_template = "admin/annotation/example_form.html"
+    list_display = ("identity", "task", "question")
+    list_select_related = ("task__benchmark",)
+    search_fields = ("identity", "items__source_id")
+    fields = ("task", "identity", "question")
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Reached from its item sets."""
+        return False
+
+    def about(self, request: HttpRequest, row: Example) -> dict[str, Any]:
+        return {
+            "may_correct": self.allows(request, row, Right.SET_UP),
+            "gold": _latest_gold(row),
+            "golds": row.golds.select_related("version__author").order_by("version__number"),
+            "items": row.items.select_related("item_set__task"),
+        }
+
+
+def _latest_gold(example: Example) -> Gold:
+    latest = example.task.latest_gold_version()
+    return gold_in_force([example.pk], example.task_id, latest.number)[example.pk]

@@ -206,15 +206,6 @@ class BatchForm(forms.ModelForm[Batch]):
         return data
 
 
-class ReasonForm(forms.Form):
-    reason = forms.CharField(
-        label="Reason",
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Kept with the mark, and shown beside it. Do not name anybody.",
-        error_messages={"required": "An exclusion needs a reason: give one."},
-    )
-
-
 class CopyForm(forms.Form):
     title = forms.CharField(label="Title", max_length=200)
     slug = forms.SlugField(
@@ -251,8 +242,7 @@ class ImportForm(forms.Form):
     name = forms.SlugField(
         label="Name",
         max_length=80,
-        help_text="Such as clues. If the benchmark exists, its tasks are updated and new "
-        "ones added.",
+        help_text="Such as clues. If there is one, its tasks are updated and new ones added.",
     )
     file = forms.FileField(
         label="Zip file",

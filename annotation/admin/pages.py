@@ -14,7 +14,7 @@ from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import PermissionDenied
 from django.db.models import Field, ForeignKey, Model, Q, QuerySet
 from django.forms import Field as FormField
-from django.forms import ModelChoiceField
+from django.forms import Form, ModelChoiceField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -23,7 +23,7 @@ from django.urls import URLPattern, path, reverse
 from annotation.access import rights
 from annotation.access.rights import Right
 from annotation.models import Benchmark, ItemSet, Study, Task
-from annotation.models.errors import Refusal
+from annotation.models.errors import Frozen, Refusal
 from annotation.studies.tabs import study_frame
 
 # Asks before it does what its sentences say.
@@ -89,6 +89,32 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
     def allows(self, request: HttpRequest, row: _Row, right: Right) -> bool:
         """Whether the user has this right in the row's study or benchmark."""
         return True
+
+    def about(self, request: HttpRequest, row: _Row) -> dict[str, Any]:
+        """What a row's page shows besides its form."""
+        return {}
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        row = context.get("original")
+        context |= self.about(request, row) if row is not None else {}
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """A study that was started meanwhile says so."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except Frozen as refusal:
+            messages.error(request, str(refusal))
+            return HttpResponseRedirect(request.path)
+
+    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().delete_view(request, *args, **kwargs)
+        except Frozen as refusal:
+            messages.error(request, str(refusal))
+            return HttpResponseRedirect("../change/")
 
     def get_urls(self) -> list[URLPattern]:
         own = [
@@ -226,13 +252,35 @@ def row_url(row: Model) -> str:
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
 
 
+def confirm(
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    row: Model,
+    act: Callable[[], Any],
+    *,
+    title: str,
+    sentences: Sequence[str],
+    button: str,
+    done: str | Callable[[], str],
+    form: Form | None = None,
+    to: str = "",
+    back: str = "",
+) -> HttpResponse:
+    """A page that asks before it acts: at a POST it does, and leads to the row or elsewhere."""
+    if request.method == "POST" and (form is None or form.is_valid()):
+        attempt(model_admin, request, row, act, done=done)
+        return HttpResponseRedirect(to or row_url(row))
+    asked: dict[str, Any] = {"title": title, "sentences": sentences, "button": button, "form": form}
+    return show_page(model_admin, request, CONFIRM, original=row, back=back, **asked)
+
+
 def attempt(
     model_admin: admin.ModelAdmin[Any],
     request: HttpRequest,
     row: Model,
     act: Callable[[], Any],
     *,
-    done: str,
+    done: str | Callable[[], str],
 ) -> bool:
     """Perform an act and say so, or show why it was refused; a performed act is logged."""
     try:
@@ -240,6 +288,7 @@ def attempt(
     except Refusal as refusal:
         messages.error(request, str(refusal))
         return False
-    model_admin.log_change(request, row, done)
-    messages.success(request, done)
+    sentence = done if isinstance(done, str) else done()
+    model_admin.log_change(request, row, sentence)
+    messages.success(request, sentence)
     return True

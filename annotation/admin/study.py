@@ -8,12 +8,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.text import Truncator, format_lazy
 from django_stubs_ext import WithAnnotations
 
-from annotation.access.changes import record
 from annotation.access.links import batch_link, parameter_names, study_link
 from annotation.access.members import make_owner
 from annotation.access.rights import Right
@@ -21,7 +20,7 @@ from annotation.admin.forms import OutcomeRuleForm, OutcomeRuleFormSet, StudyFor
 from annotation.admin.pages import OwnedAdmin, to_row
 from annotation.admin.study_pages import PAGES
 from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Study
-from annotation.models.errors import Frozen
+from annotation.models.access import record
 from annotation.studies.advice import farthest_below, study_advice
 from annotation.studies.batching import hold_draft
 from annotation.studies.codes import add_missing_codes, log_rules, rules_of
@@ -119,8 +118,7 @@ class StudyAdmin(OwnedAdmin[Study]):
             "Comparison with systems",
             {
                 "fields": ["margin"],
-                "description": "Decide before anybody sees a score what difference would matter to "
-                "you.",
+                "description": "Decide before anybody sees a score what difference would matter.",
             },
         ),
         (
@@ -168,13 +166,6 @@ class StudyAdmin(OwnedAdmin[Study]):
 
     # Storing: only what was changed, and only if the study is still in the state the form assumed.
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except Frozen as refusal:
-            messages.error(request, str(refusal))
-            return HttpResponseRedirect(request.path)
-
     def save_model(self, request: HttpRequest, obj: Study, form: StudyForm, change: bool) -> None:
         if not change:
             obj.save()
@@ -215,51 +206,38 @@ class StudyAdmin(OwnedAdmin[Study]):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         study = self.get_object(request, object_id)
-        if study is None:
-            return super().delete_view(request, object_id, extra_context)
-        if study.is_frozen and self.has_delete_permission(request, study):
-            messages.error(
-                request,
-                "A study that has started is kept, with its judgements: close it instead.",
-            )
+        if study and study.is_frozen and self.has_delete_permission(request, study):
+            sentence = "A study that has started is kept, with its judgements: close it instead."
+            messages.error(request, sentence)
             return to_row(study)
-        try:
-            return super().delete_view(request, object_id, extra_context)
-        except Frozen as refusal:
-            messages.error(request, str(refusal))
-            return to_row(study)
+        return super().delete_view(request, object_id, extra_context)
 
     @transaction.atomic
     def delete_model(self, request: HttpRequest, obj: Study) -> None:
         hold_draft(obj)
         obj.delete()
 
+    def about(self, request: HttpRequest, row: Study) -> dict[str, Any]:
+        figures = study_figures(row, at=timezone.now())
+        for of_batch in figures.batches:
+            of_batch.batch.study = row  # not one query for each link
+        return {
+            **study_frame(request.user, row, tab="settings"),
+            "missing": [] if row.is_frozen else what_is_missing(row),
+            "advice": [] if row.is_frozen else study_advice(row),
+            "figures": figures,
+            "rows": [(one, batch_link(request, one.batch)) for one in figures.batches],
+            "study_link": "" if row.channel.invited_only else study_link(request, row),
+            "parameter_names": parameter_names(row.channel),
+            "invited": row.invitations.count(),
+            "show_delete": not row.is_frozen,
+        }
+
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        study = context.get("original")
         context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
-        if study is not None:
-            context |= _about(request, study)
         return super().render_change_form(request, context, *args, **kwargs)
-
-
-def _about(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """What the page shows around the form."""
-    figures = study_figures(study, at=timezone.now())
-    for row in figures.batches:
-        row.batch.study = study  # not one query for each link
-    return {
-        **study_frame(request.user, study, tab="settings"),
-        "missing": [] if study.is_frozen else what_is_missing(study),
-        "advice": [] if study.is_frozen else study_advice(study),
-        "figures": figures,
-        "rows": [(row, batch_link(request, row.batch)) for row in figures.batches],
-        "study_link": "" if study.channel.invited_only else study_link(request, study),
-        "parameter_names": parameter_names(study.channel),
-        "invited": study.invitations.count(),
-        "show_delete": not study.is_frozen,
-    }
 
 
 def _settings(study: Study, names: Sequence[str]) -> dict[str, str]:

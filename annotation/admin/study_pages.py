@@ -1,14 +1,10 @@
 """A study's pages besides its form: pause, close, copy, invitations."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.http import HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import ngettext
@@ -17,11 +13,10 @@ from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import CopyForm, InviteForm
 from annotation.admin.members import changes, members
-from annotation.admin.pages import Page, attempt, show_page, to_row
+from annotation.admin.pages import Page, confirm, show_page, to_row
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies import lifecycle
-from annotation.studies.archiving import archive_study, take_out
 from annotation.studies.copying import copy_study
 from annotation.studies.invitations import invite, read_people
 
@@ -29,30 +24,21 @@ CHANGE = "annotation.change_study"
 FOLDER = "admin/annotation"
 
 
-@dataclass(frozen=True)
-class Change:
-    """One change of a study's state, with the sentences of its page."""
-
-    act: Callable[[Study, User], None]
-    button: Any
-    question: Any
-    done: Any
-
-
-CHANGES = {
-    "pause": Change(
+# By the page's address: the act, its button, what it means, and what is said when it is done.
+CHANGES: dict[str, tuple[Callable[[Study, User], None], str, str, str]] = {
+    "pause": (
         lambda study, by: lifecycle.pause_study(study, by=by),
         "Pause",
         "Nobody new can join while the study is paused. Those already at work can finish.",
         "The study is paused: nobody new can join.",
     ),
-    "resume": Change(
+    "resume": (
         lambda study, by: lifecycle.resume_study(study, by=by),
         "Resume",
         "People can join again, with the same links.",
         "The study is open again.",
     ),
-    "close": Change(
+    "close": (
         lambda study, by: lifecycle.close_study(study, at=timezone.now(), by=by),
         "Close",
         "Nobody can join. Those at work may send the page before them for as long as one "
@@ -60,15 +46,15 @@ CHANGES = {
         "closed study cannot be reopened.",
         "The study is closed.",
     ),
-    "archive": Change(
-        lambda study, by: archive_study(study, at=timezone.now(), by=by),
+    "archive": (
+        lambda study, by: lifecycle.archive_study(study, at=timezone.now(), by=by),
         "Archive",
         "The study goes from the list of studies to the archive. Its pages, figures and data "
         "stay as they are, and it can be taken out again.",
         "The study is in the archive.",
     ),
-    "take-out": Change(
-        lambda study, by: take_out(study, by=by),
+    "take-out": (
+        lambda study, by: lifecycle.take_out(study, by=by),
         "Take out of the archive",
         "The study stands among the others again.",
         "The study is out of the archive.",
@@ -77,25 +63,23 @@ CHANGES = {
 
 
 def change_state(name: str) -> Callable[..., HttpResponse]:
-    change = CHANGES[name]
+    act, button, question, done = CHANGES[name]
 
     def page(
         model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
     ) -> HttpResponse:
-        if request.method == "POST":
-            act = partial(change.act, study, request.user)
-            attempt(model_admin, request, study, act, done=str(change.done))
-            return to_row(study) if study.is_rehearsal else redirect("annotation:watch", study.slug)
-        working = study.assignments.open().of_people().count()
-        return show_page(
+        watch = "" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug])
+        return confirm(
             model_admin,
             request,
-            f"{FOLDER}/confirm.html",
-            original=study,
-            title=f"{change.button}: {study}",
-            sentences=[change.question, _at_work(working)],
-            button=change.button,
-            back="" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug]),
+            study,
+            lambda: act(study, request.user),
+            title=f"{button}: {study}",
+            sentences=[question, _at_work(study.assignments.open().of_people().count())],
+            button=button,
+            done=done,
+            to=watch,
+            back=watch,
         )
 
     return page
@@ -104,8 +88,7 @@ def change_state(name: str) -> Callable[..., HttpResponse]:
 def _at_work(count: int) -> str:
     if not count:
         return "Nobody is at work at the moment."
-    sentence = ngettext("%(count)d person is at work.", "%(count)d people are at work.", count)
-    return sentence % {"count": count}
+    return f"{count} {'person is' if count == 1 else 'people are'} at work."
 
 
 def copy(

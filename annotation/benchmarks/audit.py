@@ -16,11 +16,14 @@ from annotation.benchmarks.findings import (
     Finding,
     Material,
     Row,
+    ceiling,
+    floors,
+    reach,
+    several_alternatives,
     shortened,
     stands_in,
     warning,
 )
-from annotation.benchmarks.floors import ceiling, floors, reach, several_alternatives
 from annotation.kinds import answer_kind
 from annotation.models import ItemSet, Role, Task
 

@@ -39,7 +39,9 @@ def delete_benchmark(benchmark: Benchmark) -> None:
             Benchmark.objects.select_for_update().get(pk=benchmark.pk)
             if uses := uses_of(benchmark):
                 raise InUse(
-                    f"The benchmark {benchmark.name} is kept, since there are: {', '.join(uses)}."
+                    "The benchmark {name} is kept, since there are: {uses}.".format(
+                        name=benchmark.name, uses=", ".join(uses)
+                    )
                 )
             for model, path in CONTENT:
                 model._default_manager.filter(**{path: benchmark.pk}).delete()

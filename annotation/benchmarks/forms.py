@@ -17,8 +17,7 @@ class GoldForm(forms.Form):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6}),
         help_text="One piece per line, exactly as in the context. A line of --- separates "
-        "alternatives. "
-        "Leave empty if the right answer is no answer.",
+        "alternatives. Leave empty if the right answer is no answer.",
     )
     reason = forms.CharField(
         label="Reason",

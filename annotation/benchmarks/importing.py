@@ -9,20 +9,34 @@ works with yet. What a started study holds is never touched.
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from functools import partial
+from secrets import token_hex
+from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from annotation.access.members import make_owner
 from annotation.benchmarks.archives import Source, open_files
 from annotation.benchmarks.formats.clues import read_benchmark
 from annotation.benchmarks.formats.content import ReadTask
-from annotation.benchmarks.staging import publish, staging
-from annotation.benchmarks.storing import TaskReport, Tell, new_task, plan_task, store_plan
-from annotation.jobs.pacing import write
-from annotation.models import Batch, Benchmark, Study, Task
+from annotation.benchmarks.storing import TaskPlan, TaskReport, Tell, new_task
+from annotation.jobs.pacing import ROWS_AT_ONCE, write
+from annotation.models import (
+    Batch,
+    Benchmark,
+    Example,
+    Gold,
+    GoldVersion,
+    Item,
+    ItemSet,
+    Study,
+    Task,
+)
 from annotation.models.errors import BadInput
 
 TELLS_EVERY_S = 2
@@ -65,14 +79,14 @@ def import_benchmark(
     """
     if not re.fullmatch(r"[-\w]{1,80}", name, re.ASCII):
         raise BadInput(f"“{name}” cannot be a benchmark's name; use letters, digits and hyphens.")
-    report_progress = progress or _say_nothing
+    report_progress = progress or (lambda done, total, message: None)
     with open_files(source) as files:
-        read = read_benchmark(files, tasks, report_progress)
-    count = len(read.tasks)
+        read, ignored = read_benchmark(files, tasks, report_progress)
+    count = len(read)
     tell = _now_and_then(lambda: report_progress(count, count, "Storing"))
     tell()
-    reports = store_tasks(name, lambda: read.tasks, owner=owner, tell=tell)
-    return ImportReport(name, reports, read.ignored)
+    reports = store_tasks(name, lambda: read, owner=owner, tell=tell)
+    return ImportReport(name, reports, ignored)
 
 
 def store_tasks(
@@ -93,14 +107,9 @@ def store_tasks(
                 continue
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """What is to be published of one task: a new one, or nothing new, as reported; or a change of
-    one that is there."""
-
-    read: ReadTask
-    report: TaskReport | None = None
-    new: Task | None = None
+# What is to be published of one task: as it was read; what was stored of it, if it is new, or
+# nothing new; and the new task. A change of one that is there is still to be stored.
+_Prepared = tuple[ReadTask, TaskReport | None, Task | None]
 
 
 class _Overtaken(Exception):
@@ -112,30 +121,23 @@ def _prepared(name: str, staged: Benchmark, read: ReadTask, tell: Tell | None) -
     if present is None:
         task = new_task(staged, read)
         write(task.save)
-        report = store_plan(plan_task(task, read), created=True, tell=tell)
-        return _Prepared(read, report, task)
-    plan = plan_task(present, read)
-    if plan.changes_something:
-        return _Prepared(read)
-    return _Prepared(read, store_plan(plan))
+        return read, TaskPlan(task, read).store(created=True, tell=tell), task
+    plan = TaskPlan(present, read)
+    return read, None if plan.changes_something else plan.store(), None
 
 
 def _publish(name: str, prepared: Sequence[_Prepared], owner: User | None) -> list[TaskReport]:
     benchmark = _lock_benchmark(name, owner)
     there = set(benchmark.tasks.values_list("slug", flat=True))
     reports = []
-    for task in prepared:
-        if task.new:
-            if task.new.slug in there:
+    for read, report, new in prepared:
+        if new:
+            if new.slug in there:
                 raise _Overtaken
-            publish(task.new, benchmark)
+            publish(new, benchmark)
         # A change is planned again, now that no study can start on its task.
-        reports.append(task.report or _changed(benchmark, task.read))
+        reports.append(report or TaskPlan(benchmark.tasks.get(slug=read.slug), read).store())
     return reports
-
-
-def _changed(benchmark: Benchmark, read: ReadTask) -> TaskReport:
-    return store_plan(plan_task(benchmark.tasks.get(slug=read.slug), read))
 
 
 def _now_and_then(tell: Tell) -> Tell:
@@ -151,10 +153,6 @@ def _now_and_then(tell: Tell) -> Tell:
     return tell_if_due
 
 
-def _say_nothing(done: int, total: int, message: str) -> None:
-    pass
-
-
 def _lock_benchmark(name: str, owner: User | None) -> Benchmark:
     """The benchmark, and with it its studies: none starts while its content is replaced. A new one
     is the owner's."""
@@ -165,3 +163,46 @@ def _lock_benchmark(name: str, owner: User | None) -> Benchmark:
     batches = Batch.objects.filter(task__benchmark=benchmark)
     list(Study.objects.select_for_update().filter(pk__in=batches.values("study")))
     return benchmark
+
+
+# No import takes this long, so who began it is gone.
+ABANDONED_AFTER = timedelta(hours=6)
+
+
+@contextmanager
+def staging() -> Iterator[Benchmark]:
+    """A hidden benchmark; what is left in it at the end is removed."""
+    name = f"importing-{token_hex(8)}"
+    staged = write(lambda: Benchmark.every.create(name=name, is_staged=True))
+    try:
+        yield staged
+    finally:
+        remove(staged)
+
+
+def publish(task: Task, into: Benchmark) -> None:
+    Task.objects.filter(pk=task.pk).update(benchmark=into)
+    task.benchmark = into
+
+
+def remove_abandoned(*, at: datetime) -> None:
+    """What imports that were killed have left behind."""
+    for staged in Benchmark.every.filter(is_staged=True, created_at__lt=at - ABANDONED_AFTER):
+        remove(staged)
+
+
+def remove(staged: Benchmark) -> None:
+    tasks = list(Task.objects.filter(benchmark=staged).values_list("pk", flat=True))
+    if tasks:
+        _delete(Item.objects.filter(item_set__task__in=tasks))
+        _delete(Gold.objects.filter(version__task__in=tasks))
+        _delete(ItemSet.objects.filter(task__in=tasks))
+        _delete(GoldVersion.objects.filter(task__in=tasks))
+        _delete(Example.objects.filter(task__in=tasks))
+        _delete(Task.objects.filter(pk__in=tasks))
+    write(lambda: Benchmark.every.filter(pk=staged.pk).delete())
+
+
+def _delete(rows: QuerySet[Any]) -> None:
+    while pks := list(rows.order_by().values_list("pk", flat=True)[:ROWS_AT_ONCE]):
+        write(lambda: rows.model._base_manager.filter(pk__in=pks).delete())

@@ -1,9 +1,11 @@
 """Storing what was read of one task: planned first, then written bit by bit."""
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from annotation.benchmarks.audit import audit_task
 from annotation.benchmarks.exposure import exposure_key_for
@@ -29,8 +31,12 @@ from annotation.models.errors import Frozen
 # The reason for a gold version that came from a file.
 IMPORT_REASON = "import"
 FILLED_IF_EMPTY = ("name", "title", "description")
+# What an example holds, as it was read.
+CONTENT = ("content_hash", "context_hash", "context", "question", "candidates")
+ELSEWHERE = "import it as another benchmark (--name)."
 
 Tell = Callable[[], None]
+RowT = TypeVar("RowT", bound=Example | ItemSet)
 
 
 @dataclass(frozen=True)
@@ -58,263 +64,190 @@ class TaskReport:
         return self.created or any(counts) or bool(self.changed_fields)
 
 
-@dataclass(frozen=True)
 class TaskPlan:
-    """What storing a task would write."""
+    """What storing a task would write. Raises Frozen where a started study would change."""
 
-    task: Task
-    read: ReadTask
-    rows: dict[str, ReadExample]
-    fields: dict[str, Any]
-    # By identity: those that are there, and those that are new.
-    examples: dict[str, Example]
-    new: list[Example]
-    changed: list[Example]
-    golds: list[Gold]
-    sets: list[tuple[ItemSet, ReadSet]]
+    def __init__(self, task: Task, read: ReadTask) -> None:
+        self.task, self.read = task, read
+        self.rows = read.examples()
+        self._held_sets, self._held_examples = _held_by_started_studies(task)
+        self.fields = self._changed_fields()
+        # By identity: those that are there, and those that are new.
+        self.examples = {example.identity: example for example in task.examples.all()}
+        self.changed = list(self._changed_examples())
+        self.new = [
+            _copy(row, Example(task=task, identity=name), CONTENT)
+            for name, row in self.rows.items()
+            if name not in self.examples
+        ]
+        self.examples |= {example.identity: example for example in self.new}
+        self.golds = list(self._new_golds())
+        self.sets = list(self._changed_sets())
 
     @property
     def changes_something(self) -> bool:
         return any((self.fields, self.new, self.changed, self.golds, self.sets))
 
+    def store(self, *, created: bool = False, tell: Tell | None = None) -> TaskReport:
+        task, fields = self.task, self.fields
+        for field, value in fields.items():
+            setattr(task, field, value)
+        if fields:
+            write(lambda: task.save(update_fields=list(fields)))
+        store(self.new, tell)
+        changed = partial(Example.objects.bulk_update, self.changed, CONTENT)
+        write(partial(changed, batch_size=ROWS_AT_ONCE))
+        self._store_golds(tell)
+        self._store_sets(tell)
+        findings = audit_task(task, self.read.notes)
+        _store_audit(task, findings)
+        return self._report(findings, created=created)
 
-def plan_task(task: Task, read: ReadTask) -> TaskPlan:
-    """Raises Frozen where a started study would change."""
-    held = _held_of(task)
-    rows = read.examples()
-    fields = _changed_fields(task, read, held)
-    examples, new, changed = _find_examples(task, rows, held)
-    return TaskPlan(
-        task=task,
-        read=read,
-        rows=rows,
-        fields=fields,
-        examples=examples,
-        new=new,
-        changed=changed,
-        golds=_find_golds(task, rows, examples, held),
-        sets=_find_sets(task, read.sets, held),
-    )
+    def _report(self, findings: list[Finding], *, created: bool) -> TaskReport:
+        roles = Counter(row.role for row in self.rows.values())
+        return TaskReport(
+            slug=self.task.slug,
+            name=str(self.task),
+            kind=self.task.kind,
+            shot_sets=sum(read_set.role == Role.TRAINING for read_set in self.read.sets),
+            training_examples=roles[Role.TRAINING],
+            test_examples=roles[Role.TEST],
+            created=created,
+            new_examples=len(self.new),
+            changed_examples=len(self.changed),
+            new_golds=len(self.golds),
+            new_sets=len(self.sets),
+            changed_fields=sorted(self.fields),
+            described=bool(self.task.description.strip()),
+            findings=findings,
+        )
 
+    def _changed_fields(self) -> dict[str, Any]:
+        task, read = self.task, self.read
+        # What a researcher wrote in the admin stays, unless the task file says otherwise.
+        empty = {
+            name: read.defaults.get(name, "") for name in FILLED_IF_EMPTY if not getattr(task, name)
+        }
+        wanted = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.own}
+        changes = {name: value for name, value in wanted.items() if getattr(task, name) != value}
+        fixed = sorted(HELD_FIELDS & set(changes))
+        if fixed and self._held_sets:
+            raise Frozen(
+                f"The task {task.slug} belongs to a study that has started, so its {fixed[0]} "
+                f"cannot change from {getattr(task, fixed[0])!r} to {changes[fixed[0]]!r}; "
+                f"{ELSEWHERE}"
+            )
+        return changes
 
-def store_plan(plan: TaskPlan, *, created: bool = False, tell: Tell | None = None) -> TaskReport:
-    task = plan.task
-    for field, value in plan.fields.items():
-        setattr(task, field, value)
-    if plan.fields:
-        write(lambda: task.save(update_fields=list(plan.fields)))
-    store(plan.new, tell)
-    _write_changed(plan.changed)
-    _write_golds(task, plan.golds, tell)
-    _write_sets(plan.sets, plan.examples, tell)
-    findings = audit_task(task, plan.read.notes)
-    _write_audit(task, findings)
-    return _report(plan, findings, created=created)
+    def _changed_examples(self) -> Iterator[Example]:
+        for name, row in self.rows.items():
+            example = self.examples.get(name)
+            if example is not None and example.content_hash != row.content_hash:
+                self._check_free(example, row, "its context or question has changed")
+                yield _copy(row, example, CONTENT)
 
+    def _new_golds(self) -> Iterator[Gold]:
+        """Gold that is new or differs from the last import.
 
-def _report(plan: TaskPlan, findings: list[Finding], *, created: bool) -> TaskReport:
-    task = plan.task
-    return TaskReport(
-        slug=task.slug,
-        name=str(task),
-        kind=task.kind,
-        shot_sets=sum(read_set.role == Role.TRAINING for read_set in plan.read.sets),
-        training_examples=sum(row.role == Role.TRAINING for row in plan.rows.values()),
-        test_examples=sum(row.role == Role.TEST for row in plan.rows.values()),
-        created=created,
-        new_examples=len(plan.new),
-        changed_examples=len(plan.changed),
-        new_golds=len(plan.golds),
-        new_sets=len(plan.sets),
-        changed_fields=sorted(plan.fields),
-        described=bool(task.description.strip()),
-        findings=findings,
-    )
+        Gold corrected here stays corrected as long as the file says what it said before.
+        """
+        present = Gold.objects.filter(example__task=self.task).order_by("version__number")
+        imported: dict[int, object] = {}
+        in_force: dict[int, object] = {}
+        for gold in present.select_related("version"):
+            in_force[gold.example_id] = gold.alternatives
+            if gold.version.reason == IMPORT_REASON:
+                imported[gold.example_id] = gold.alternatives
+        for name, row in self.rows.items():
+            example = self.examples[name]
+            if row.alternatives not in (imported.get(example.pk), in_force.get(example.pk)):
+                self._check_free(example, row, "its gold has changed (correct gold in the admin)")
+                yield Gold(example=example, alternatives=row.alternatives)
 
+    def _changed_sets(self) -> Iterator[tuple[ItemSet, ReadSet]]:
+        """The sets that are new, and those that changed, as they should be."""
+        present = {item_set.name: item_set for item_set in self.task.item_sets.all()}
+        for read in self.read.sets:
+            item_set = present.get(read.name) or ItemSet(task=self.task, name=read.name)
+            if (item_set.checksum, item_set.choices) == (read.checksum, list(read.choices)):
+                continue
+            if item_set.pk in self._held_sets:
+                raise Frozen(
+                    f"{read.file}: this set belongs to a study that has started, but its rows or "
+                    f"labels have changed; {ELSEWHERE}"
+                )
+            item_set.choices, item_set.source_file = list(read.choices), read.file[-300:]
+            yield _copy(read, item_set, ("role", "shots", "split", "episode", "checksum")), read
 
-@dataclass(frozen=True)
-class _Held:
-    """What started studies have frozen, by primary key."""
+    def _check_free(self, example: Example, row: ReadExample, what: str) -> None:
+        if example.pk in self._held_examples:
+            raise Frozen(
+                f"{row.where}: this example belongs to a study that has started, but {what}; "
+                f"{ELSEWHERE}"
+            )
 
-    sets: frozenset[int]
-    examples: frozenset[int]
+    def _store_golds(self, tell: Tell | None) -> None:
+        if not self.golds:
+            return
+        new = GoldVersion(
+            task=self.task, number=self.task.gold_versions.count() + 1, reason=IMPORT_REASON
+        )
+        write(new.save)
+        for gold in self.golds:
+            gold.version = new
+        store(self.golds, tell)
 
-
-def _held_of(task: Task) -> _Held:
-    started = Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT)
-    pairs = started.values_list("training_set_id", "test_set_id")
-    sets = {pk for pair in pairs for pk in pair if pk is not None}
-    in_sets = Item.objects.filter(item_set__in=sets).values_list("example_id", flat=True)
-    judged = Judgement.objects.filter(example__task=task).order_by()
-    return _Held(
-        sets=frozenset(sets),
-        examples=frozenset(in_sets) | set(judged.values_list("example_id", flat=True).distinct()),
-    )
+    def _store_sets(self, tell: Tell | None) -> None:
+        """The existing ones are emptied first."""
+        for item_set, _ in self.sets:
+            if item_set.pk is not None:
+                Item.objects.filter(item_set=item_set).delete()
+                item_set.save()
+        store([item_set for item_set, _ in self.sets if item_set.pk is None], tell)
+        items = [
+            Item(
+                item_set=item_set,
+                example=self.examples[row.identity],
+                position=position,
+                source_id=row.source_id,
+            )
+            for item_set, read in self.sets
+            for position, row in enumerate(read.examples)
+        ]
+        store(items, tell)
 
 
 def new_task(benchmark: Benchmark, read: ReadTask) -> Task:
     """Not stored yet: finding its key takes a while, in which no lock is held."""
     fields = {"exposure_key": "", **read.defaults, **read.own}
-    fields["exposure_key"] = fields["exposure_key"] or exposure_key_for(_test_contents(read))
+    tests = {row.content_hash for row in read.examples().values() if row.role == Role.TEST}
+    fields["exposure_key"] = fields["exposure_key"] or exposure_key_for(tests)
     return Task(benchmark=benchmark, slug=read.slug, **fields)
 
 
-def _changed_fields(task: Task, read: ReadTask, held: _Held) -> dict[str, Any]:
-    # What a researcher wrote in the admin stays, unless the task file says otherwise.
-    empty = {
-        name: read.defaults.get(name, "") for name in FILLED_IF_EMPTY if not getattr(task, name)
-    }
-    wanted = {"kind": read.kind, "normalisation": read.normalisation, **empty, **read.own}
-    changes = {name: value for name, value in wanted.items() if getattr(task, name) != value}
-    fixed = sorted(HELD_FIELDS & set(changes))
-    if fixed and held.sets:
-        raise Frozen(
-            f"The task {task.slug} belongs to a study that has started, so its {fixed[0]} cannot "
-            f"change from {getattr(task, fixed[0])!r} to {changes[fixed[0]]!r}; "
-            "import it as another benchmark (--name)."
-        )
-    return changes
+def _held_by_started_studies(task: Task) -> tuple[set[int], set[int]]:
+    """The keys of the sets, and of the examples."""
+    started = Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT)
+    pairs = started.values_list("training_set_id", "test_set_id")
+    sets = {pk for pair in pairs for pk in pair if pk is not None}
+    in_sets = Item.objects.filter(item_set__in=sets).values_list("example_id", flat=True)
+    judged = Judgement.objects.filter(example__task=task).order_by()
+    return sets, {*in_sets, *judged.values_list("example_id", flat=True).distinct()}
 
 
-def _test_contents(read: ReadTask) -> set[str]:
-    return {row.content_hash for row in read.examples().values() if row.role == Role.TEST}
+def _copy(read: ReadExample | ReadSet, row: RowT, fields: Iterable[str]) -> RowT:
+    """The fields of what was read, as JSON has them."""
+    for field in fields:
+        setattr(row, field, _plain(getattr(read, field)))
+    return row
 
 
-def _find_examples(
-    task: Task, rows: dict[str, ReadExample], held: _Held
-) -> tuple[dict[str, Example], list[Example], list[Example]]:
-    """Every example by its identity; those that are new, and those that changed."""
-    present = {example.identity: example for example in task.examples.all()}
-    new = [_new_example(task, row) for name, row in rows.items() if name not in present]
-    changed: list[Example] = []
-    for name, row in rows.items():
-        example = present.get(name)
-        if example is not None and example.content_hash != row.content_hash:
-            if example.pk in held.examples:
-                raise _frozen(row, "its context or question has changed")
-            _copy_content(row, example)
-            changed.append(example)
-    return {**present, **{example.identity: example for example in new}}, new, changed
+def _plain(value: object) -> object:
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _write_changed(examples: Sequence[Example]) -> None:
-    content = ["content_hash", "context_hash", "context", "question", "candidates"]
-    write(lambda: Example.objects.bulk_update(examples, content, batch_size=ROWS_AT_ONCE))
-
-
-def _new_example(task: Task, row: ReadExample) -> Example:
-    example = Example(task=task, identity=row.identity)
-    _copy_content(row, example)
-    return example
-
-
-def _copy_content(row: ReadExample, example: Example) -> None:
-    example.content_hash = row.content_hash
-    example.context_hash = row.context_hash
-    example.context = list(row.context)
-    example.question = row.question
-    example.candidates = [list(candidate) for candidate in row.candidates]
-
-
-def _frozen(row: ReadExample, what: str) -> Frozen:
-    return Frozen(
-        f"{row.where}: this example belongs to a study that has started, but {what}; "
-        "import it as another benchmark (--name)."
-    )
-
-
-def _find_golds(
-    task: Task, rows: dict[str, ReadExample], examples: dict[str, Example], held: _Held
-) -> list[Gold]:
-    """Gold that is new or differs from the last import.
-
-    Gold corrected here stays corrected as long as the file says what it said before.
-    """
-    present = Gold.objects.filter(example__task=task).order_by("version__number")
-    imported: dict[int, object] = {}
-    in_force: dict[int, object] = {}
-    for gold in present.select_related("version"):
-        in_force[gold.example_id] = gold.alternatives
-        if gold.version.reason == IMPORT_REASON:
-            imported[gold.example_id] = gold.alternatives
-    new: list[Gold] = []
-    for name, row in rows.items():
-        example = examples[name]
-        if row.alternatives in (imported.get(example.pk), in_force.get(example.pk)):
-            continue
-        if example.pk in held.examples:
-            raise _frozen(row, "its gold has changed (correct gold in the admin)")
-        new.append(Gold(example=example, alternatives=row.alternatives))
-    return new
-
-
-def _write_golds(task: Task, golds: Sequence[Gold], tell: Tell | None) -> None:
-    if not golds:
-        return
-    number = task.gold_versions.count() + 1
-    version = write(
-        lambda: GoldVersion.objects.create(task=task, number=number, reason=IMPORT_REASON)
-    )
-    for gold in golds:
-        gold.version = version
-    store(golds, tell)
-
-
-def _find_sets(task: Task, sets: Collection[ReadSet], held: _Held) -> list[tuple[ItemSet, ReadSet]]:
-    """The sets that are new, and those that changed, as they should be."""
-    present = {item_set.name: item_set for item_set in task.item_sets.all()}
-    changed: list[tuple[ItemSet, ReadSet]] = []
-    for read_set in sets:
-        item_set = present.get(read_set.name) or ItemSet(task=task, name=read_set.name)
-        wanted = (read_set.checksum, list(read_set.choices))
-        if (item_set.checksum, item_set.choices) == wanted:
-            continue
-        if item_set.pk in held.sets:
-            raise Frozen(
-                f"{read_set.file}: this set belongs to a study that has started, but its rows or "
-                "labels have changed; import it as another benchmark (--name)."
-            )
-        _copy_set(read_set, item_set)
-        changed.append((item_set, read_set))
-    return changed
-
-
-def _copy_set(read_set: ReadSet, item_set: ItemSet) -> None:
-    item_set.role = read_set.role
-    item_set.shots = read_set.shots
-    item_set.split = read_set.split
-    item_set.episode = read_set.episode
-    item_set.choices = list(read_set.choices)
-    item_set.source_file = read_set.file[-300:]
-    item_set.checksum = read_set.checksum
-
-
-def _write_sets(
-    changed: Sequence[tuple[ItemSet, ReadSet]], examples: dict[str, Example], tell: Tell | None
-) -> None:
-    """Store the sets; the existing ones are emptied first."""
-    for item_set, _ in changed:
-        if item_set.pk is not None:
-            Item.objects.filter(item_set=item_set).delete()
-            item_set.save()
-    store([item_set for item_set, _ in changed if item_set.pk is None], tell)
-    store([item for pair in changed for item in _items_of(*pair, examples)], tell)
-
-
-def _write_audit(task: Task, findings: Sequence[Finding]) -> None:
+def _store_audit(task: Task, findings: Sequence[Finding]) -> None:
     audit = [asdict(finding) for finding in findings]
     if json.loads(json.dumps(audit)) != task.audit:
         task.audit = audit
         write(lambda: task.save(update_fields=["audit"]))
-
-
-def _items_of(item_set: ItemSet, read_set: ReadSet, examples: dict[str, Example]) -> list[Item]:
-    return [
-        Item(
-            item_set=item_set,
-            example=examples[row.identity],
-            position=position,
-            source_id=row.source_id,
-        )
-        for position, row in enumerate(read_set.examples)
-    ]

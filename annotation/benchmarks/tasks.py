@@ -4,8 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotation.access.members import check_may_import
-from annotation.benchmarks.importing import import_benchmark
-from annotation.benchmarks.staging import remove_abandoned
+from annotation.benchmarks.importing import import_benchmark, remove_abandoned
 from annotation.jobs import queue
 from annotation.models import Job
 from annotation.models.errors import BadInput

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from django_stubs_ext import StrOrPromise
 
-from annotation.kinds.revealing import Reveal
+from annotation.kinds.scoring import Reveal
 from annotation.models import Example, Judgement
 from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core import floors as core

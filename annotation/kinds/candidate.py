@@ -12,8 +12,8 @@ from annotation.kinds.base import (
     Tested,
     mentions,
 )
+from annotation.kinds.choice import OneOption
 from annotation.kinds.marking import Piece, Range, marked
-from annotation.kinds.options import OneOption
 from annotation.models.frozen import FrozenExample
 from scoring.core import floors as core
 

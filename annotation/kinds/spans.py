@@ -22,7 +22,7 @@ from annotation.kinds.base import (
 from annotation.kinds.choice import are_labels
 from annotation.kinds.marking import Range, marked, occurrences
 from annotation.kinds.replies import read_pieces
-from annotation.kinds.revealing import ComparedText
+from annotation.kinds.scoring import ComparedText
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core.spans import check_spans, joined_characters, tokens_of

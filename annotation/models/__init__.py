@@ -1,5 +1,14 @@
 from annotation.models.access import Change, ChangeAction, MemberRole, Membership
-from annotation.models.assignment import Annotator, Assignment, DeviceCode, Exclusion, WorkState
+from annotation.models.assignment import (
+    Annotator,
+    Assignment,
+    DeviceCode,
+    Exclusion,
+    IdentityKey,
+    JoinCount,
+    Place,
+    WorkState,
+)
 from annotation.models.batch import Batch, Invitation
 from annotation.models.benchmark import (
     Benchmark,
@@ -15,8 +24,6 @@ from annotation.models.benchmark import (
     Task,
     Transfer,
 )
-from annotation.models.channel import Channel
-from annotation.models.identity import IdentityKey
 from annotation.models.job import Job, JobFile, JobState, Upload
 from annotation.models.judgement import Comment, Judgement, WorkSummary
 from annotation.models.payment import (
@@ -25,10 +32,12 @@ from annotation.models.payment import (
     PayoutState,
     PayoutWay,
     PayPurpose,
+    ProlificStudy,
+    Submission,
+    SubmissionStatus,
 )
-from annotation.models.place import JoinCount, Place
-from annotation.models.prolific import ProlificStudy, Submission, SubmissionStatus
 from annotation.models.study import (
+    Channel,
     DropUnit,
     JoinAnswer,
     Outcome,

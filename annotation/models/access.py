@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.db.models import Q
 
@@ -124,3 +125,24 @@ class Change(models.Model):
         """What it is about, before and after."""
         names = [*self.before, *(name for name in self.after if name not in self.before)]
         return [(name, self.before.get(name, "–"), self.after.get(name, "–")) for name in names]
+
+
+def record(
+    user: AbstractBaseUser | AnonymousUser | None,
+    thing: Study | Benchmark,
+    action: ChangeAction,
+    before: dict[str, Any],
+    after: dict[str, Any],
+) -> Change:
+    """Log a change, within the transaction that makes it. No user: a command.
+
+    Never pass gold, external ids, secrets or comments.
+    """
+    return Change.objects.create(
+        study=thing if isinstance(thing, Study) else None,
+        benchmark=thing if isinstance(thing, Benchmark) else None,
+        user_id=user.pk if user else None,
+        action=action,
+        before=before,
+        after=after,
+    )

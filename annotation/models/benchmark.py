@@ -1,5 +1,8 @@
 """What is asked: benchmarks, tasks, examples, their gold, and ordered sets of them."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -74,7 +77,7 @@ class Benchmark(models.Model):
         blank=True, help_text="Where the data come from, and under which terms."
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    # Holds what an import has not published yet: benchmarks/staging.py.
+    # Holds what an import has not published yet: benchmarks/importing.py.
     is_staged = models.BooleanField("not published yet", default=False, editable=False)
 
     objects = PublishedBenchmarks()
@@ -305,3 +308,10 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item_set_id}/{self.position}"
+
+
+def names_of(tasks: Iterable[Task]) -> dict[str, str]:
+    """By slug, what researchers read: two tasks of one name keep theirs apart."""
+    named = {task.slug: str(task) for task in tasks}
+    counts = Counter(named.values())
+    return {slug: f"{name} ({slug})" if counts[name] > 1 else name for slug, name in named.items()}

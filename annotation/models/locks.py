@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.apps import AppConfig
+from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from annotation.models.benchmark import HELD_FIELDS
-from annotation.models.triggers import FINAL_TABLES, present_triggers
+from annotation.models.triggers import FINAL_TABLES, missing_triggers, present_triggers
 from annotation.models.triggers import REFUSAL as FINAL
 
 REFUSAL = "What a started study holds, and what was paid in it, is never changed or deleted."
@@ -301,3 +302,31 @@ def _postgres_lock(lock: Lock) -> list[str]:
         f"CREATE OR REPLACE TRIGGER {lock.name} {moment} {lock.verb} ON {lock.table} {rows} "
         f"EXECUTE FUNCTION {lock.name}()",
     ]
+
+
+@register(Tags.database)
+def judgements_are_final(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    errors: list[CheckMessage] = []
+    for alias in databases or []:
+        connection = connections[alias]
+        if not set(FINAL_TABLES) <= set(connection.introspection.table_names()):
+            continue  # not migrated yet
+        errors += [
+            Warning(
+                f"The trigger {name} is missing: judgements could be changed.",
+                hint="Run manage.py migrate.",
+                id="annotation.W001",
+            )
+            for name in missing_triggers(connection)
+        ]
+        errors += [
+            Warning(
+                f"The trigger {name} is missing: what a started study holds could be changed.",
+                hint="Run manage.py migrate.",
+                id="annotation.W002",
+            )
+            for name in missing_locks(connection)
+        ]
+    return errors

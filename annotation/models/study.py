@@ -3,12 +3,73 @@
 import secrets
 from datetime import datetime, timedelta
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
 from annotation.models.benchmark import Benchmark
-from annotation.models.channel import Channel
+
+
+class Channel(models.Model):
+    """Channels are data: a new platform needs no code."""
+
+    slug = models.SlugField("short name", max_length=60, unique=True)
+    name = models.CharField(max_length=100)
+    person_param = models.CharField(
+        "parameter of the person",
+        max_length=60,
+        blank=True,
+        help_text="URL parameter with the person's id. Leave empty to give each browser a new id.",
+    )
+    study_param = models.CharField("parameter of the study", max_length=60, blank=True)
+    submission_param = models.CharField(
+        "parameter of the submission",
+        max_length=60,
+        blank=True,
+        help_text="URL parameter with the submission's id, if the platform has one.",
+    )
+    signature_param = models.CharField(
+        "parameter of the signature",
+        max_length=60,
+        blank=True,
+        help_text="URL parameter with the platform's signature, if it signs its links.",
+    )
+    signature_secret = models.CharField("secret of the signature", max_length=200, blank=True)
+    link_query = models.CharField(
+        "end of the link",
+        max_length=300,
+        blank=True,
+        help_text="What follows the “?” in the link that a researcher gives the platform.",
+    )
+    completion_url = models.CharField(
+        "completion address",
+        max_length=300,
+        blank=True,
+        help_text="Where a finished annotator goes; {code} stands for the completion code.",
+    )
+    invited_only = models.BooleanField(
+        "invited people only",
+        default=False,
+        help_text="Personal links only; a study's open link is refused.",
+    )
+    is_simulated = models.BooleanField("simulated", default=False, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name = "channel"
+        verbose_name_plural = "channels"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        if self.completion_url and "{code}" not in self.completion_url:
+            raise ValidationError(
+                {"completion_url": "Write {code} where the completion code belongs."}
+            )
+        if bool(self.signature_param) != bool(self.signature_secret):
+            raise ValidationError("A signature needs both its parameter and its secret.")
 
 
 def new_seed() -> int:
@@ -89,8 +150,8 @@ class Study(models.Model):
         blank=True,
         validators=[MinValueValidator(LEAST_SECONDS), MaxValueValidator(MOST_SECONDS)],
         help_text="All that is paid in seconds, reading too, over the number of examples. "
-        "Estimates of "
-        "time and money go by it; leave it empty for what is usual. Nobody is paid by it.",
+        "Estimates of time and money go by it; leave it empty for what is usual. Nobody is "
+        "paid by it.",
     )
 
     min_training_score = models.FloatField(
@@ -116,9 +177,8 @@ class Study(models.Model):
 
     margin = models.FloatField(
         default=0,
-        help_text="In points of S1, set before the start: people and a system that differ by "
-        "less are "
-        "as good as one another. 0 means that only ahead and behind can be found.",
+        help_text="In points of S1, set before the start: people and a system that differ by less "
+        "are as good as one another. 0 means that only ahead and behind can be found.",
     )
 
     lease_minutes = models.PositiveIntegerField(

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, QuerySet, Sum
 
 from annotation.models import (
@@ -17,6 +19,7 @@ from annotation.models import (
     Study,
     SubmissionStatus,
 )
+from annotation.studies.codes import log_rules, rules_of
 from annotation.work.paying import CENT, HOUR_MS, elapsed_hours
 
 # Nothing was paid by the platform, whatever code was handed in.
@@ -198,3 +201,23 @@ def totals(all_dues: Iterable[Due]) -> Totals:
         sums["due"] += due.total
     names = ("due", "base", "sent", "open", "overpaid")
     return Totals(people, approved, **{name: sums[name] for name in names})
+
+
+# The outcomes that a platform rewards; all others are returned there.
+REWARDED = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
+
+
+def rewards(study: Study) -> dict[str, Decimal]:
+    rules = study.outcome_rules.filter(outcome__in=REWARDED)
+    return dict(rules.values_list("outcome", "platform_pays"))
+
+
+@transaction.atomic
+def set_rewards(study: Study, amounts: Mapping[str, Decimal], *, by: User | None = None) -> None:
+    """Also while the study runs: the platform's reward can be raised there at any time."""
+    if {name: amounts[name] for name in REWARDED} == rewards(study):
+        return
+    before = rules_of(study)
+    for outcome in REWARDED:
+        study.outcome_rules.filter(outcome=outcome).update(platform_pays=amounts[outcome])
+    log_rules(study, before, by=by)

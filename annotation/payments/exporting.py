@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from django.contrib.auth.models import User
 
-from annotation.access.changes import record
 from annotation.models import ChangeAction, Study
+from annotation.models.access import record
 from annotation.models.texts import as_cell
 from annotation.payments.due import Due, dues
 from annotation.payments.ledger import open_bonuses

@@ -14,7 +14,6 @@ from hashlib import sha256
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotation.access.changes import record
 from annotation.models import (
     Assignment,
     ChangeAction,
@@ -25,6 +24,7 @@ from annotation.models import (
     PayPurpose,
     Study,
 )
+from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.payments.due import NOTHING, Due, due_of, dues
 
@@ -109,7 +109,7 @@ def correct(
     if not amount or abs(amount) > MOST:
         raise BadInput("Write by how much it changes, such as 1.50 or -1.50.")
     if due.approved + amount < 0:
-        raise BadInput(f"That would leave less than nothing due: take away {due.approved} at most.")
+        raise BadInput(f"The amount due cannot be negative: take away {due.approved} at most.")
     try:
         with transaction.atomic():
             line = PaymentLine.objects.create(

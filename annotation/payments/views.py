@@ -4,6 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
@@ -15,14 +16,41 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right
-from annotation.models import Assignment, Payout, Study
+from annotation.models import Assignment, Outcome, Payout, Study
 from annotation.models.errors import Refusal
-from annotation.payments import base, ledger
-from annotation.payments.due import Due, dues, totals
+from annotation.payments import ledger
+from annotation.payments.due import Due, dues, rewards, totals
+from annotation.payments.due import set_rewards as store_rewards
 from annotation.payments.exporting import COLUMNS, FORMATS, export_payments
-from annotation.payments.forms import CorrectionForm, RewardsForm
 from annotation.studies.exporting import dictionary_lines
 from annotation.studies.tabs import study_frame
+
+_AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}
+
+
+class RewardsForm(forms.Form):
+    """Its fields have the outcomes' names."""
+
+    completed = forms.DecimalField(label="for completed work", min_value=0, **_AMOUNT)
+    screened_out = forms.DecimalField(label="for those screened out", min_value=0, **_AMOUNT)
+
+    def amounts(self) -> dict[str, Decimal]:
+        names = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
+        return {name: self.cleaned_data[name] for name in names}
+
+
+class CorrectionForm(forms.Form):
+    amount = forms.DecimalField(
+        label="Change of what is due",
+        help_text="Such as 1.50, or -1.50 to take away.",
+        **_AMOUNT,
+    )
+    reason = forms.CharField(
+        label="Reason",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "A correction needs a reason: give one."},
+    )
+
 
 CHANGE = "annotation.change_study"
 FOLDER = "annotation/payments"
@@ -57,7 +85,7 @@ def _payments_page(
         "filters": _filters(all_dues),
         "totals": totals(all_dues),
         "waiting": [due.assignment.pk for due in all_dues if SHOWN["waiting"](due)],
-        "rewards": RewardsForm(initial=base.rewards(study)),
+        "rewards": RewardsForm(initial=rewards(study)),
         "payouts": _payouts(study),
         "low_hourly": study.hourly_rate * LOW,
         "by_prolific": study.channel.slug == PROLIFIC,
@@ -102,7 +130,7 @@ def set_rewards(request: ResearcherRequest, slug: str) -> HttpResponse:
     form = RewardsForm(request.POST)
     if not form.is_valid():
         return _payments_page(request, study, status=422, rewards=form)
-    base.set_rewards(study, form.amounts(), by=request.user)
+    store_rewards(study, form.amounts(), by=request.user)
     messages.success(request, "Stored: bonuses are what is due beyond that.")
     return _back(request, study)
 

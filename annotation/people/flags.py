@@ -87,8 +87,8 @@ def _speed(work: Work, group: Collection[WorkSummary]) -> Iterable[Flag]:
         return
     usual = median(others)
     if mine < FAST_SHARE * usual:
-        sentence = "answers in %(mine).1f s, the others in %(usual).1f s"
-        yield Flag("fast", sentence % {"mine": mine / 1000, "usual": usual / 1000})
+        sentence = f"answers in {mine / 1000:.1f} s, the others in {usual / 1000:.1f} s"
+        yield Flag("fast", sentence)
 
 
 def _alike(work: Work, group: Collection[WorkSummary]) -> Iterable[Flag]:
@@ -99,8 +99,8 @@ def _alike(work: Work, group: Collection[WorkSummary]) -> Iterable[Flag]:
     others = [s.commonest_share for s in group if s is not mine and s.tested >= ENOUGH_ANSWERS]
     if others and median(others) >= ALIKE_SHARE:
         return
-    sentence = "%(share).0f %% of %(count)d answers are the same"
-    yield Flag("alike", sentence % {"share": 100 * mine.commonest_share, "count": mine.tested})
+    share = f"{100 * mine.commonest_share:.0f} %"
+    yield Flag("alike", f"{share} of {mine.tested} answers are the same")
 
 
 def _equal(work: Work, twins: Mapping[int, Sequence[Assignment]]) -> Iterable[Flag]:
@@ -139,8 +139,7 @@ def _no_skill(work: Work, floor: float | None) -> Iterable[Flag]:
     score = work.assignment.training_score
     if score is None or floor is None or score > floor:
         return
-    sentence = "%(score).0f %% in practice; %(floor).0f %% takes no skill"
-    yield Flag("no_skill", sentence % {"score": score, "floor": floor})
+    yield Flag("no_skill", f"{score:.0f} % in practice; {floor:.0f} % takes no skill")
 
 
 def _seen(work: Work) -> Iterable[Flag]:

@@ -1,29 +1,61 @@
-"""How a study stands at a glance: a grid of task × shots, what it costs, when it will be full."""
+"""How a study stands at a glance: a grid of task × shots, what it costs, when it will be full, and
+what deserves a look.
 
+Many joins within minutes, far above the usual pace, are among that: on an open link one script can
+do it. A class that begins together looks the same, so this decides nothing. No address is stored,
+so nobody can tell from where they came.
+"""
+
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count
 from django.utils.text import Truncator
 
-from annotation.benchmarks.naming import names_of
-from annotation.models import (
-    Assignment,
-    Batch,
-    Comment,
-    Item,
-    JoinAnswer,
-    Outcome,
-    Place,
-    Study,
-)
-from annotation.people.bursts import Burst, burst_of
+from annotation.models import Comment, Item, Outcome, Study
+from annotation.models.benchmark import names_of
 from annotation.people.rows import Row
+from annotation.studies.monitoring import BatchFigures, StudyFigures
 from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.paying import CENT, earned
+
+WINDOW = timedelta(minutes=5)
+# Fewer may be friends who were sent the link together.
+ENOUGH_JOINS = 10
+# How many times the joins that a window has at the pace of the other time.
+FAR_ABOVE = 5
+
+
+@dataclass(frozen=True)
+class Burst:
+    joins: int
+    # Of all who joined.
+    everybody: int
+    begins: datetime
+
+    @property
+    def minutes(self) -> int:
+        return WINDOW // timedelta(minutes=1)
+
+
+def burst_of(joins: Collection[datetime], *, since: datetime, until: datetime) -> Burst | None:
+    """The busiest minutes of a study, if they are far above the others."""
+    times = sorted(joins)
+    ends = [bisect_right(times, begins + WINDOW) for begins in times]
+    counted = [(end - begin, begin) for begin, end in enumerate(ends)]
+    most, begin = max(counted, key=lambda found: found[0], default=(0, 0))
+    if most < ENOUGH_JOINS:
+        return None
+    windows = max((until - since - WINDOW) / WINDOW, 1)
+    if most < FAR_ABOVE * (len(times) - most) / windows:
+        return None
+    return Burst(most, len(times), times[begin])
+
 
 LOST = (Outcome.WITHDRAWN, Outcome.EXPIRED, Outcome.DISPLACED)
 # The pace is that of the last hours.
@@ -36,179 +68,101 @@ LONGEST_BEGINNING = 40
 # More marks than this in one cell are told by numbers alone.
 MOST_MARKS = 40
 
-
-@dataclass(frozen=True)
-class Cell:
-    wanted: int = 0
-    finished: int = 0
-    working: int = 0
-    screened_out: int = 0
-    lost: int = 0
-
-    @property
-    def free(self) -> int:
-        return max(self.wanted - self.finished - self.working, 0)
-
-    @property
-    def marks(self) -> str:
-        if self.wanted + self.screened_out > MOST_MARKS:
-            return ""
-        places = "●" * self.finished + "◐" * self.working + "○" * self.free
-        return f"{places} {'✕' * self.screened_out}".strip()
-
-    @property
-    def sentence(self) -> str:
-        parts = [
-            f"{self.finished} of {self.wanted} finished",
-            f"{self.working} at work",
-        ]
-        if self.screened_out:
-            parts.append(f"{self.screened_out} screened out")
-        if self.lost:
-            parts.append(f"{self.lost} lost")
-        return ", ".join(parts)
+# People of a task and number of shots: wanted, finished, working, screened_out and lost.
+Cell = Counter[str]
 
 
-@dataclass(frozen=True)
-class Line:
-    """A task, with its cell for each column of shots; None where the study has none."""
-
-    task: str
-    cells: Sequence[Cell | None]
-
-
-@dataclass(frozen=True)
-class Cost:
-    """With the platform's fee."""
-
-    so_far: Decimal
-    expected: Decimal
-
-
-@dataclass(frozen=True)
-class Problem:
-    """How many reported a problem with an item."""
-
-    example_id: int
-    item: str
-    count: int
-
-
-@dataclass(frozen=True)
-class Overview:
-    shots: Sequence[int]
-    lines: Sequence[Line]
-    total: Cell
-    cost: Cost
-    # Places finished in an hour, and how many hours it takes at that pace; None if nobody knows.
-    pace: float | None
-    full_in_hours: float | None
-    # Whether any of it may still change by itself.
-    can_change: bool
-    look_at: Sequence[Row]
-    # Of how many, if that is not all.
-    flagged: int
-    problems: Sequence[Problem]
-    burst: Burst | None
-
-
-def overview(study: Study, people: Collection[Row], *, at: datetime) -> Overview:
-    """Of the study, and of everybody in it, whom the page has read already."""
-    batches = list(study.batches.select_related("task", "training_set", "test_set"))
-    counts = _counts(study)
-    places = _places(study, at)
-    names = names_of({batch.task for batch in batches})
-    cells: dict[tuple[str, int], Cell] = {}
-    for batch in batches:
-        key = (names[batch.task.slug], batch.shots)
-        cells[key] = _sum([cells.get(key, Cell()), _cell(batch, counts, places)])
+def overview(
+    study: Study, people: Collection[Row], figures: StudyFigures, *, at: datetime
+) -> dict[str, Any]:
+    """What the page tells of everybody in the study and its batches, which it has read already."""
+    names = names_of({row.batch.task for row in figures.batches})
+    cells: dict[tuple[str, int], Cell] = defaultdict(Counter)
+    for row in figures.batches:
+        cells[names[row.batch.task.slug], row.batch.shots] += _cell(row)
     shots = sorted({shots for _task, shots in cells})
-    total = _sum(cells.values())
-    pace = _pace(study, at)
-    left = total.wanted - total.finished
+    total = sum(cells.values(), Counter())
+    pace = _pace(study, people, at)
+    left = total["wanted"] - total["finished"]
     flagged = sorted((row for row in people if row.needs_a_look), key=lambda row: -len(row.flags))
-    return Overview(
-        shots=shots,
-        lines=[
-            Line(task, [cells.get((task, column)) for column in shots])
+    so_far, expected = _cost(study, people, figures, total)
+    return {
+        "shots": shots,
+        "lines": [
+            (task, [_told(cells[task, n]) if (task, n) in cells else None for n in shots])
             for task in dict.fromkeys(task for task, _shots in cells)
         ],
-        total=total,
-        cost=_cost(study, batches, total),
-        pace=pace,
-        full_in_hours=left / pace if pace and study.is_open and left else None,
-        can_change=not study.is_closed or _is_anybody_at_work(study),
-        look_at=flagged[:MOST_TO_LOOK_AT],
-        flagged=len(flagged),
-        problems=_problems(study),
-        burst=_burst(study, people, at),
+        "working": total["working"],
+        "so_far": so_far,
+        "expected": expected,
+        # Places finished in an hour, and how many hours it takes at that pace, if anybody knows.
+        "pace": pace,
+        "full_in_hours": left / pace if pace and study.is_open and left else None,
+        # Whether any of it may still change by itself.
+        "can_change": not study.is_closed or any(row.is_at_work for row in people),
+        "look_at": flagged[:MOST_TO_LOOK_AT],
+        "flagged": len(flagged),
+        "problems": _problems(study),
+        "burst": _burst(study, people, at),
+    }
+
+
+def _cell(row: BatchFigures) -> Cell:
+    return Counter(
+        wanted=row.wanted,
+        finished=row.kept,
+        working=row.taken - row.kept,
+        screened_out=row.outcomes[Outcome.SCREENED_OUT],
+        lost=sum(row.outcomes[outcome] for outcome in LOST),
     )
 
 
-def _counts(study: Study) -> Mapping[int, Counter[str]]:
-    counts: dict[int, Counter[str]] = defaultdict(Counter)
-    people = Assignment.objects.of_people().filter(study=study).order_by()
-    for batch, outcome, count in people.values_list("batch", "outcome").annotate(Count("pk")):
-        counts[batch][outcome] = count
-    return counts
+def _told(cell: Cell) -> tuple[str, str]:
+    """A mark for each person, unless they are too many, and the numbers in words."""
+    words = [f"{cell['finished']} of {cell['wanted']} finished", f"{cell['working']} at work"]
+    if cell["screened_out"]:
+        words.append(f"{cell['screened_out']} screened out")
+    if cell["lost"]:
+        words.append(f"{cell['lost']} lost")
+    free = cell["wanted"] - cell["finished"] - cell["working"]
+    places = "●" * cell["finished"] + "◐" * cell["working"] + "○" * free
+    marks = f"{places} {'✕' * cell['screened_out']}".strip()
+    return "" if cell["wanted"] + cell["screened_out"] > MOST_MARKS else marks, ", ".join(words)
 
 
-def _places(study: Study, at: datetime) -> Mapping[int, Counter[bool]]:
-    """For each batch, how many taken places are kept, and how many are not."""
-    counts: dict[int, Counter[bool]] = defaultdict(Counter)
-    taken = Place.objects.filter(batch__study=study, simulated=False).taken(at).order_by()
-    for batch, kept, count in taken.values_list("batch", "kept").annotate(Count("pk")):
-        counts[batch][kept] = count
-    return counts
-
-
-def _cell(
-    batch: Batch, counts: Mapping[int, Counter[str]], places: Mapping[int, Counter[bool]]
-) -> Cell:
-    outcomes, taken = counts.get(batch.pk, Counter()), places.get(batch.pk, Counter())
-    return Cell(
-        wanted=batch.wanted,
-        finished=taken[True],
-        working=taken[False],
-        screened_out=outcomes[Outcome.SCREENED_OUT],
-        lost=sum(outcomes[outcome] for outcome in LOST),
-    )
-
-
-def _sum(cells: Collection[Cell]) -> Cell:
-    names = Cell.__dataclass_fields__
-    return Cell(**{name: sum(getattr(cell, name) for cell in cells) for name in names})
-
-
-def _pace(study: Study, at: datetime) -> float | None:
+def _pace(study: Study, people: Iterable[Row], at: datetime) -> float | None:
     """Of completed work, an hour."""
     if study.started_at is None:
         return None
     since = max(study.started_at, at - PACE_OVER)
-    completed = Assignment.objects.completed().of_people().filter(study=study)
-    finished = completed.filter(finished_at__gt=since).count()
+    ends = (r.assignment.finished_at for r in people if r.state == Outcome.COMPLETED)
+    finished = sum(end is not None and end > since for end in ends)
     hours = (at - since).total_seconds() / 3600
     return finished / hours if finished and hours > 0 else None
 
 
-def _cost(study: Study, batches: Collection[Batch], total: Cell) -> Cost:
-    people = Assignment.objects.of_people().filter(study=study)
-    ended = people.exclude(outcome__in=["", JoinAnswer.DECLINED])
-    paid = ended.aggregate(total=Sum("amount"))["total"] or Decimal(0)
-    working_ms = people.open().aggregate(total=Sum("paid_ms"))["total"] or 0
-    if total.finished >= ENOUGH_FINISHED:
+def _cost(
+    study: Study, people: Iterable[Row], figures: StudyFigures, total: Cell
+) -> tuple[Decimal, Decimal]:
+    """So far, and expected in all, with the platform's fee."""
+    paid, working_ms = Decimal(0), 0
+    for row in people:
+        if row.is_at_work:
+            working_ms += row.assignment.paid_ms
+        else:
+            paid += row.assignment.amount or 0
+    if total["finished"] >= ENOUGH_FINISHED:
         # What was paid to those who were screened out or left belongs to each finished place.
-        each = paid / total.finished
+        each = paid / total["finished"]
     else:
+        batches = [row.batch for row in figures.batches]
         seconds = expected_seconds(study, {batch.task for batch in batches})
-        each = estimate(study, batches, seconds=seconds).cost / max(total.wanted, 1)
-    left = 0 if study.is_closed else max(total.wanted - total.finished, 0)
+        each = estimate(study, batches, seconds=seconds).cost / max(total["wanted"], 1)
+    left = 0 if study.is_closed else max(total["wanted"] - total["finished"], 0)
     so_far = paid + earned(working_ms, study.hourly_rate)
-    return Cost(_with_fee(study, so_far), _with_fee(study, max(paid + left * each, so_far)))
-
-
-def _with_fee(study: Study, amount: Decimal) -> Decimal:
-    return (amount * (1 + study.platform_fee / 100)).quantize(CENT)
+    with_fee = 1 + study.platform_fee / 100
+    expected = max(paid + left * each, so_far)
+    return (so_far * with_fee).quantize(CENT), (expected * with_fee).quantize(CENT)
 
 
 def _burst(study: Study, people: Iterable[Row], at: datetime) -> Burst | None:
@@ -220,19 +174,15 @@ def _burst(study: Study, people: Iterable[Row], at: datetime) -> Burst | None:
     return burst_of(joins, since=study.started_at, until=study.closed_at or at)
 
 
-def _is_anybody_at_work(study: Study) -> bool:
-    return Assignment.objects.open().filter(study=study).exists()
-
-
-def _problems(study: Study) -> list[Problem]:
-    """The items about which most was written."""
+def _problems(study: Study) -> list[tuple[int, str, int]]:
+    """The items about which most was written: each by its key and name, and how many wrote."""
     written = Comment.objects.filter(assignment__study=study, example__isnull=False).order_by()
     counted = (
         written.values_list("example").annotate(count=Count("pk")).order_by("-count", "example")
     )
     most = [(pk, count) for pk, count in counted[:MOST_TO_LOOK_AT] if pk is not None]
     names = _item_names(study, [pk for pk, _count in most])
-    return [Problem(pk, names.get(pk, str(pk)), count) for pk, count in most]
+    return [(pk, names.get(pk, str(pk)), count) for pk, count in most]
 
 
 def _item_names(study: Study, examples: Iterable[int]) -> dict[int, str]:

@@ -17,17 +17,17 @@ from annotation.access.rights import Right, may
 from annotation.models import Assignment, Outcome, Study
 from annotation.models.errors import Refusal
 from annotation.payments.due import due_of
-from annotation.payments.forms import CorrectionForm
+from annotation.payments.views import CorrectionForm
 from annotation.people import timeline
 from annotation.people.exporting import csv_lines
 from annotation.people.flags import NAMES
-from annotation.people.forms import ExcludeForm
 from annotation.people.overview import overview
-from annotation.people.releasing import release_place
 from annotation.people.rows import SORTS, Row, chosen, row_of, rows
 from annotation.studies.excluding import exclude
+from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import figures_of
 from annotation.studies.tabs import study_frame
+from annotation.work.places import release_place
 
 VIEW, CHANGE = "annotation.view_assignment", "annotation.change_study"
 WATCH = "annotation/people/watch.html"
@@ -45,10 +45,11 @@ def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
     for row in everybody:
         if row.is_below_rule:
             below_rule[row.assignment.batch_id].append(row.assignment)
+    figures = figures_of(study, [row.assignment for row in everybody], below_rule, at=now)
     context = {
         **study_frame(request.user, study, tab="overview"),
-        "overview": overview(study, everybody, at=now),
-        "figures": figures_of(study, [row.assignment for row in everybody], below_rule, at=now),
+        "overview": overview(study, everybody, figures, at=now),
+        "figures": figures,
         "outcomes": Outcome.choices,
         "now": now,
         "study_link": _link_to_hand_out(request, study),
@@ -124,7 +125,7 @@ def _person_page(
             row.assignment, scored=not row.is_at_work and Right.GOLD in frame["rights"]
         ),
         "comments": timeline.comments(row.assignment),
-        "exclude_form": ExcludeForm(),
+        "exclude_form": ReasonForm(),
         "message": _message(row),
         **_for_owners(request, row, frame["rights"]),
         **more,
@@ -143,19 +144,15 @@ def _for_owners(request: ResearcherRequest, row: Row, rights: Any) -> dict[str, 
 
 def _message(row: Row) -> str:
     """To be copied into the platform's messages; it says nothing of the gold."""
+    title = row.assignment.study.title
     if row.is_at_work:
         return (
-            f"Hello, your place in our study “{row.assignment.study}” is still kept for you: "
-            "you have answered "
-            f"{row.done} of {row.items}. You can go on where you stopped with your personal "
-            "link. If "
-            "you would rather stop, choose “Stop taking part” there: the time that you worked is "
-            "counted."
+            f"Hello, your place in our study “{title}” is still kept for you: you have answered "
+            f"{row.done} of {row.items}. You can go on where you stopped with your personal link. "
+            "If you would rather stop, choose “Stop taking part” there: the time that you worked "
+            "is counted."
         )
-    return (
-        f"Hello, thank you for your work in our study “{row.assignment.study}”. We have a "
-        "question about it: "
-    )
+    return f"Hello, thank you for your work in our study “{title}”. We have a question about it: "
 
 
 @never_cache
@@ -176,7 +173,7 @@ def release(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpRe
 def exclude_person(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
     study = _study(request, slug, Right.PEOPLE, "annotation.add_exclusion")
     assignment = _assignment(study, assignment_id)
-    form = ExcludeForm(request.POST)
+    form = ReasonForm(request.POST)
     if not form.is_valid():
         return _person_page(request, study, assignment_id, status=422, exclude_form=form)
     try:

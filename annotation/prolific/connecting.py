@@ -9,7 +9,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.access.changes import record
 from annotation.models import (
     Annotator,
     ChangeAction,
@@ -19,6 +18,7 @@ from annotation.models import (
     ProlificStudy,
     Study,
 )
+from annotation.models.access import record
 from annotation.models.errors import BadInput
 from annotation.prolific.client import Client
 from annotation.work.estimating import estimate, expected_seconds

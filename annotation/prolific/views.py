@@ -1,9 +1,14 @@
 """The page that connects a study to Prolific, and the address to which Prolific reports."""
 
+import base64
+import hashlib
+import hmac
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
@@ -21,11 +26,62 @@ from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right
 from annotation.models import PayoutState, ProlificStudy, Study
 from annotation.models.errors import Refusal
-from annotation.prolific import connecting, signatures, statuses
-from annotation.prolific.bonuses import pay_bonuses
-from annotation.prolific.forms import ConnectionForm
+from annotation.prolific import connecting, statuses
+from annotation.prolific.connecting import SECRETS, SETTINGS
+from annotation.prolific.statuses import pay_bonuses
 from annotation.studies.starting import codes_to_set_up
 from annotation.studies.tabs import study_frame
+
+
+class ConnectionForm(forms.Form):
+    """Secrets go in and never come out: empty keeps the present one."""
+
+    token = forms.CharField(
+        label="API token",
+        required=False,
+        max_length=300,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text="Not shown again. Leave empty to keep the present one.",
+    )
+    forget = forms.BooleanField(
+        label="Forget the token and the secret: nothing is sent any more", required=False
+    )
+    workspace_id = forms.CharField(label="Workspace id", required=False, max_length=60)
+    project_id = forms.CharField(label="Project id", required=False, max_length=60)
+    remote_id = forms.CharField(
+        label="Id of the study on Prolific",
+        required=False,
+        max_length=60,
+        help_text="Written by “Make the draft”; fill it in if you made the study there yourself.",
+    )
+    webhook_secret = forms.CharField(
+        label="Secret of the workspace's reports",
+        required=False,
+        max_length=300,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text="Only if the workspace has one already. Not shown again.",
+    )
+
+    def __init__(self, *args: Any, connection: ProlificStudy, **kwargs: Any) -> None:
+        shown = [name for name in SETTINGS if name not in SECRETS]
+        kwargs["initial"] = {name: getattr(connection, name) for name in shown}
+        super().__init__(*args, **kwargs)
+        self._connection = connection
+
+    def clean_remote_id(self) -> str:
+        remote_id: str = self.cleaned_data["remote_id"].strip()
+        others = ProlificStudy.objects.exclude(pk=self._connection.pk)
+        if remote_id and others.filter(remote_id=remote_id).exists():
+            raise forms.ValidationError("Another study here is connected to that one.")
+        return remote_id
+
+    def settings(self) -> dict[str, str]:
+        given = {name: self.cleaned_data[name].strip() for name in SETTINGS}
+        for name in SECRETS:
+            kept = "" if self.cleaned_data["forget"] else getattr(self._connection, name)
+            given[name] = given[name] or kept
+        return given
+
 
 CHANGE = "annotation.change_study"
 PAGE = "annotation/prolific/prolific.html"
@@ -144,7 +200,7 @@ def report(request: HttpRequest, token: str) -> HttpResponse:
     connection = get_object_or_404(ProlificStudy.objects.select_related("study"), hook_token=token)
     sent_at = request.headers.get("X-Prolific-Request-Timestamp", "")
     given = request.headers.get("X-Prolific-Request-Signature", "")
-    if not signatures.holds(connection.webhook_secret, sent_at, request.body, given):
+    if not _is_signed(connection.webhook_secret, sent_at, request.body, given):
         return HttpResponse(status=401)
     try:
         event = json.loads(request.body)
@@ -172,3 +228,14 @@ def _study(request: ResearcherRequest, slug: str, permission: str = "") -> Study
     study = get_object_or_404(found, slug=slug)
     require(request.user, study, Right.IDS, permission=permission)
     return study
+
+
+def signature(secret: str, timestamp: str, body: bytes) -> str:
+    digest = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
+    return base64.b64encode(digest).decode()
+
+
+def _is_signed(secret: str, timestamp: str, body: bytes, given: str) -> bool:
+    """Without a secret nobody can have signed it."""
+    expected = signature(secret, timestamp, body)
+    return bool(secret) and hmac.compare_digest(expected.encode(), given.encode())

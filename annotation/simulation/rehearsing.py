@@ -28,8 +28,7 @@ from annotation.models import (
     Study,
 )
 from annotation.models.errors import BadInput, NotReady, Refusal
-from annotation.simulation.bots import Crowd
-from annotation.simulation.simulating import simulate_study
+from annotation.simulation.simulating import Crowd, simulate_study
 from annotation.studies.copying import copy_study
 from annotation.studies.lifecycle import close_study, start_study, what_is_missing
 from annotation.work.paying import CENT
@@ -145,8 +144,7 @@ def _check(study: Study) -> None:
         raise NotReady(" ".join(missing))
     places = study.batches.aggregate(total=Sum("wanted"))["total"]
     if places > MOST_PLACES:
-        sentence = "%(places)d places are too many to rehearse: at most %(most)d."
-        raise BadInput(sentence % {"places": places, "most": MOST_PLACES})
+        raise BadInput(f"{places} places are too many to rehearse: at most {MOST_PLACES}.")
 
 
 def _slug(study: Study, number: int) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import ip_address
 from math import sqrt
 
@@ -40,11 +40,9 @@ def rule_advice(*, max_drop: float | None, drop_unit: str, group_size: int) -> l
     if group_size >= SMALL_GROUP and max_drop < reach:
         return []
     return [
-        (
-            f"A drop of {max_drop:g} SD from a group of {group_size} others: among {people} people "
-            f"nobody can lie more than {reach:.3f} SD below the mean of all, and the SD of so "
-            "few is mostly chance. Ask for a larger group, or state the drop in points."
-        )
+        f"A drop of {max_drop:g} SD from a group of {group_size} others: among {people} people "
+        f"nobody can lie more than {reach:.3f} SD below the mean of all, and the SD of so few is "
+        "mostly chance. Ask for a larger group, or state the drop in points."
     ]
 
 
@@ -60,9 +58,8 @@ def study_advice(study: Study) -> list[str]:
     )
     if study.lease_minutes * 60 < study.item_cap_s:
         advice.append(
-            f"A place is kept for {study.lease_minutes} minutes, but {study.item_cap_s} "
-            "seconds are paid for one "
-            "example: a slow reader can lose the place. Keep it for longer."
+            f"A place is kept for {study.lease_minutes} minutes, but {study.item_cap_s} seconds "
+            "are paid for one example: a slow reader can lose the place. Keep it for longer."
         )
     return [*advice, *_small_cells(study), *_unnamed_labels(study)]
 
@@ -70,17 +67,10 @@ def study_advice(study: Study) -> list[str]:
 def design_advice(study: Study, batches: Sequence[Batch], *, host: str = "") -> list[str]:
     """What makes a figure weak, or the recruiting fail, before money is spent. `host` is where
     annotators would open the pages."""
-    return [
-        *_few_people(batches),
-        *_two_splits(batches),
-        *_pay_advice(study),
-        *_fee_advice(study),
-        *_contact_advice(study),
-        *_host_advice(host),
-    ]
+    return [*_of_cells(batches), *_of_pay(study), *_of_reach(study, host)]
 
 
-def _cells(batches: Sequence[Batch]) -> dict[tuple[str, int], list[Batch]]:
+def _cells(batches: Iterable[Batch]) -> dict[tuple[str, int], list[Batch]]:
     cells: dict[tuple[str, int], list[Batch]] = defaultdict(list)
     for batch in batches:
         cells[str(batch.task), batch.shots].append(batch)
@@ -88,91 +78,53 @@ def _cells(batches: Sequence[Batch]) -> dict[tuple[str, int], list[Batch]]:
 
 
 def _named(cells: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{t} with {s} shots" for t, s in cells)
+    return ", ".join(f"{task} with {shots} shots" for task, shots in cells)
 
 
-def _few_people(batches: Sequence[Batch]) -> list[str]:
-    few = [
-        cell
-        for cell, those in _cells(batches).items()
-        if sum(batch.wanted for batch in those) < SMALL_GROUP
-    ]
-    if not few:
-        return []
-    return [
-        (
-            f"Fewer than {SMALL_GROUP} people: {_named(few)}. Their intervals are wide, and "
-            "nobody can be "
-            "called better or worse there: such a figure is exploratory."
+def _of_cells(batches: Sequence[Batch]) -> Iterator[str]:
+    cells = _cells(batches)
+    few = [c for c, those in cells.items() if sum(b.wanted for b in those) < SMALL_GROUP]
+    if few:
+        yield (
+            f"Fewer than {SMALL_GROUP} people: {_named(few)}. Their intervals are wide, and nobody "
+            "can be called better or worse there: such a figure is exploratory."
         )
-    ]
-
-
-def _two_splits(batches: Sequence[Batch]) -> list[str]:
-    two = [
-        cell
-        for cell, those in _cells(batches).items()
-        if len({batch.split for batch in those if batch.split is not None}) == FEWEST_SPLITS - 1
-    ]
-    if not two:
-        return []
-    return [
-        (
-            f"Two splits: {_named(two)}. How far splits differ cannot be told from two of "
-            "them. Take "
-            f"one, or {FEWEST_SPLITS} and more."
+    splits = {c: {b.split for b in those if b.split is not None} for c, those in cells.items()}
+    two = [cell for cell, numbers in splits.items() if len(numbers) == FEWEST_SPLITS - 1]
+    if two:
+        yield (
+            f"Two splits: {_named(two)}. How far splits differ cannot be told from two of them. "
+            f"Take one, or {FEWEST_SPLITS} and more."
         )
-    ]
 
 
-def _pay_advice(study: Study) -> list[str]:
-    least = LEAST_PAY.get(study.channel.slug)
-    if study.currency not in CURRENCIES:
-        return [
-            f"“{study.currency}” is no currency: write its code of three letters, such as GBP "
-            "or USD."
-        ]
-    if least is None:
-        return []
-    channel, currency = study.channel, study.currency
-    if currency not in least:
-        known = ", ".join(least)
-        return [f"{channel} does not pay in {currency}: choose one of {known}."]
-    if study.hourly_rate >= least[currency]:
-        return []
-    return [
-        f"{channel} asks for at least {least[currency]} {currency} an hour, and the study pays "
-        f"{study.hourly_rate}: it would be turned down."
-    ]
-
-
-def _fee_advice(study: Study) -> list[str]:
-    if study.platform_fee or study.channel.slug not in TAKE_A_FEE:
-        return []
-    return [
-        (
-            f"{study.channel} takes a fee on top of the pay, and the settings say 0 %: enter "
-            "it, or "
-            "the cost that is shown is too low."
+def _of_pay(study: Study) -> Iterator[str]:
+    channel, currency, rate = study.channel, study.currency, study.hourly_rate
+    least = LEAST_PAY.get(channel.slug, {})
+    if currency not in CURRENCIES:
+        yield f"“{currency}” is no currency: write its code of three letters, such as GBP or USD."
+    elif least and currency not in least:
+        yield f"{channel} does not pay in {currency}: choose one of {', '.join(least)}."
+    elif least and rate < least[currency]:
+        yield (
+            f"{channel} asks for at least {least[currency]} {currency} an hour, and the study pays "
+            f"{rate}: it would be turned down."
         )
-    ]
-
-
-def _contact_advice(study: Study) -> list[str]:
-    if study.contact.strip():
-        return []
-    return ["There is no contact: annotators would have nobody to ask. Add one to the settings."]
-
-
-def _host_advice(host: str) -> list[str]:
-    if not host or not _is_near(host):
-        return []
-    return [
-        (
-            f"The links lead to {host}, which only this machine or its network reaches: open "
-            "these pages under the address that annotators will use, and copy the links there."
+    if not study.platform_fee and channel.slug in TAKE_A_FEE:
+        yield (
+            f"{channel} takes a fee on top of the pay, and the settings say 0 %: enter it, or the "
+            "cost that is shown is too low."
         )
-    ]
+
+
+def _of_reach(study: Study, host: str) -> Iterator[str]:
+    if not study.contact.strip():
+        yield "There is no contact: annotators would have nobody to ask. Add one to the settings."
+    if host and _is_near(host):
+        yield (
+            f"The links lead to {host}, which only this machine or its network reaches: open these "
+            "pages under the address that annotators will use, and copy the links there."
+        )
 
 
 def _is_near(host: str) -> bool:
@@ -187,44 +139,33 @@ def _is_near(host: str) -> bool:
         return "." not in name
 
 
-def _small_cells(study: Study) -> list[str]:
+def _small_cells(study: Study) -> Iterator[str]:
     """Cells with too few places for the drop ever to apply there."""
     if study.max_drop is None:
-        return []
-    people: dict[tuple[str, int], int] = defaultdict(int)
+        return
     batches = study.batches.select_related("task", "training_set").exclude(training_set=None)
-    for batch in batches:
-        people[str(batch.task), batch.shots] += batch.wanted
-    small = [cell for cell, wanted in people.items() if wanted - 1 < study.drop_group_size]
-    if not small:
-        return []
-    return [
-        (
-            f"The drop waits for {study.drop_group_size} others with the same task and shots, "
-            "but there are too "
-            "few places for that in: "
-            f"{', '.join(f'{task}, {shots} shots' for task, shots in small)}. There, only the "
-            "floor applies unless many are "
-            "screened out."
-        )
+    small = [
+        f"{task}, {shots} shots"
+        for (task, shots), those in _cells(batches).items()
+        if sum(batch.wanted for batch in those) - 1 < study.drop_group_size
     ]
+    if small:
+        yield (
+            f"The drop waits for {study.drop_group_size} others with the same task and shots, but "
+            f"there are too few places for that in: {', '.join(small)}. There, only the floor "
+            "applies unless many are screened out."
+        )
 
 
-def _unnamed_labels(study: Study) -> list[str]:
+def _unnamed_labels(study: Study) -> Iterator[str]:
     """Of each task the labels that its description leaves people to guess."""
     offered: dict[Task, set[str]] = defaultdict(set)
     for batch in study.batches.select_related("task", "test_set"):
         offered[batch.task].update(batch.test_set.choices)
-    unnamed = {
-        task: sorted(label for label in labels if not names_label(task.description, label))
-        for task, labels in offered.items()
-    }
-    return [
-        (
-            f"The description of the task {task.slug} does not name "
-            f"{', '.join(f'“{label}”' for label in labels)} as it stands on the "
-            "button: say what each label means, in the same words."
-        )
-        for task, labels in unnamed.items()
-        if labels and task.description.strip()
-    ]
+    for task, labels in offered.items():
+        unnamed = [f"“{x}”" for x in sorted(labels) if not names_label(task.description, x)]
+        if unnamed and task.description.strip():
+            yield (
+                f"The description of the task {task.slug} does not name {', '.join(unnamed)} as it "
+                "stands on the button: say what each label means, in the same words."
+            )

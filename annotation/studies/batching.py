@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.access.changes import record
 from annotation.benchmarks.chains import chains as chains_of_task
 from annotation.benchmarks.chains import shots_and_split, unchained
 from annotation.models import Batch, ChangeAction, ItemSet, Role, Study, StudyState, Task
+from annotation.models.access import record
 from annotation.models.errors import BadInput, Frozen
 
 # The log names no more batches of one change than this.

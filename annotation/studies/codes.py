@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from django.contrib.auth.models import User
 
-from annotation.access.changes import record
 from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, Study
+from annotation.models.access import record
 
 # No vowels and no look-alikes: neither a word nor a misreading.
 ALPHABET = "BCDFGHJKLMNPQRSTVWXZ23456789"

@@ -3,9 +3,9 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.access.changes import record
 from annotation.access.members import make_owner
 from annotation.models import Batch, ChangeAction, OutcomeRule, Study
+from annotation.models.access import record
 from annotation.models.errors import BadInput
 from annotation.studies.codes import new_code
 from annotation.studies.lifecycle import FROZEN_FIELDS

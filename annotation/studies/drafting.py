@@ -73,8 +73,15 @@ def _chosen(draft: Draft) -> list[PossibleBatch]:
         sizes = {possible.shots for possible in possible_batches(draft.task)}
         known = sorted(shots for shots in sizes if shots is not None)
         raise BadInput(
-            f"The task {draft.task.slug} has {len(fitting)} batches with {draft.shots} "
-            f"shots, not {draft.batches}; "
-            f"it has sets with these shots: {', '.join(map(str, known))}."
+            (
+                "The task {task} has {there} batches with {shots} shots, not {wanted}; "
+                "it has sets with these shots: {known}."
+            ).format(
+                task=draft.task.slug,
+                there=len(fitting),
+                shots=draft.shots,
+                wanted=draft.batches,
+                known=", ".join(map(str, known)),
+            )
         )
     return fitting[: draft.batches]

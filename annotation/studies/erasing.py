@@ -1,20 +1,26 @@
 """Erasure: whatever names a person is deleted; the keyed hash stays, so that nobody works twice."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models.functions import Coalesce
 
-from annotation.access.changes import record
 from annotation.models import (
     Annotator,
     Assignment,
+    Change,
     ChangeAction,
     Comment,
     DeviceCode,
     Invitation,
     Study,
+    StudyState,
 )
+from annotation.models.access import record
 from annotation.work.finishing import withdraw
 
 
@@ -46,3 +52,92 @@ def _log(annotator: Annotator, by: User | None) -> None:
     name = annotator.pseudonym
     for study in Study.objects.filter(assignments__annotator=annotator).distinct():
         record(by, study, ChangeAction.ERASED, {name: "known"}, {name: "erased"})
+
+
+# The tables from whose files an erased row has to go, too.
+PERSONAL_TABLES = tuple(
+    model._meta.db_table for model in (Annotator, Assignment, Comment, Invitation)
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is older goes; None keeps it."""
+
+    ids: datetime | None = None
+    comments: datetime | None = None
+    changes: datetime | None = None
+    sign_ins: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Erased:
+    ids: int
+    comments: int
+    changes: int
+    sign_ins: int
+
+
+def count_old(limits: Limits) -> Erased:
+    return Erased(
+        ids=people_before(limits.ids).count(),
+        comments=comments_before(limits.comments).count(),
+        changes=changes_before(limits.changes).count(),
+        sign_ins=sum(rows.count() for rows in sign_ins_before(limits.sign_ins)),
+    )
+
+
+def erase_old(limits: Limits, *, at: datetime) -> Erased:
+    """What was erased. Interrupted, it leaves nobody half erased, and goes on when run again."""
+    erased = count_old(limits)
+    for annotator in people_before(limits.ids):
+        erase_annotator(annotator, at=at)
+    comments_before(limits.comments).delete()
+    changes_before(limits.changes).delete()
+    for rows in sign_ins_before(limits.sign_ins):
+        rows.delete()
+    return erased
+
+
+def people_before(limit: datetime | None) -> QuerySet[Annotator]:
+    """Those whose id is known, whose last work ended before it, and all of whose studies are
+    closed: until then they may have to be paid, or find their way back."""
+    if limit is None:
+        return Annotator.objects.none()
+    needed = Assignment.objects.filter(annotator=OuterRef("pk")).exclude(
+        study__state=StudyState.CLOSED, finished_at__isnull=False
+    )
+    last = Coalesce(Max("assignments__finished_at"), "created_at")
+    known = Annotator.objects.exclude(external_id="").filter(channel__is_simulated=False)
+    return known.exclude(Exists(needed)).annotate(last=last).filter(last__lt=limit)
+
+
+def comments_before(limit: datetime | None) -> QuerySet[Comment]:
+    return Comment.objects.filter(written_at__lt=limit) if limit else Comment.objects.none()
+
+
+def changes_before(limit: datetime | None) -> QuerySet[Change]:
+    return Change.objects.filter(at__lt=limit) if limit else Change.objects.none()
+
+
+def sign_ins_before(
+    limit: datetime | None,
+) -> "list[QuerySet[AccessAttempt] | QuerySet[AccessLog] | QuerySet[AccessFailureLog]]":
+    """Names, addresses and browsers of those who tried to sign in."""
+    if limit is None:
+        return []
+    return [
+        model.objects.filter(attempt_time__lt=limit)
+        for model in (AccessAttempt, AccessLog, AccessFailureLog)
+    ]
+
+
+def clear_files() -> None:
+    """Take what was erased out of the database's files too. On PostgreSQL the tables are
+    written anew, for which nobody may use them for a moment."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            # Freed pages are overwritten (secure_delete); the log that led there is emptied.
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        else:
+            cursor.execute(f"VACUUM (FULL) {', '.join(PERSONAL_TABLES)}")

@@ -3,8 +3,8 @@
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotation.access.changes import record
 from annotation.models import Assignment, ChangeAction, Exclusion, Outcome, Place, StudyState
+from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 
 # A paused study takes people again once it is resumed; a closed one never does.

@@ -6,23 +6,31 @@ from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest, lets_in, require
 from annotation.access.rights import Right
 from annotation.jobs.files import on_disk
+from annotation.jobs.requests import document, large_file
 from annotation.models import Study
-from annotation.studies.exporting import Chosen
+from annotation.studies.exporting import (
+    FORMATS,
+    Chosen,
+    export_judgements,
+    file_name,
+    judgements_file,
+)
 from annotation.studies.exports import EXPORTS, IDS, Export, export_ids
 from annotation.studies.tabs import study_frame
 
 CSV = "text/csv; charset=utf-8"
+CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": CSV}
 
 
 @never_cache
 @require_safe
 def exports(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(slug)
+    study = find_study(slug)
     require(request.user, study, Right.PEOPLE, permission="annotation.view_assignment")
     offered = [export for export in EXPORTS.values() if _may(request, study, export)]
     context = {
@@ -38,7 +46,7 @@ def exports(request: ResearcherRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_safe
 def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | FileResponse:
-    study, table = _study(slug), _table(name)
+    study, table = find_study(slug), _table(name)
     _require(request, study, table)
     if table.name == "judgements":  # may be large: it has a page of its own
         return redirect(reverse("annotation:export_judgements", args=[slug, "csv"]))
@@ -50,7 +58,7 @@ def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | F
 @never_cache
 @require_safe
 def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse:
-    study, table = _study(slug), _table(name)
+    study, table = find_study(slug), _table(name)
     _require(request, study, table)
     return _file(table.dictionary(), f"{slug}-{name}-dictionary.csv")
 
@@ -59,10 +67,29 @@ def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse
 @require_POST
 def ids(request: ResearcherRequest, slug: str) -> FileResponse:
     """By a form, since it leaves a line in the log."""
-    study = _study(slug)
+    study = find_study(slug)
     _require(request, study, IDS)
     lines = export_ids(study, chosen_in(request), by=request.user)
     return _file(lines, f"{slug}-ids.csv")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpResponse:
+    """The file, or of a large study a page on which it is ordered and fetched."""
+    if file_format not in FORMATS:
+        raise Http404
+    study = find_study(slug)
+    _require(request, study, EXPORTS["judgements"])
+    chosen = chosen_in(request)
+    content_type = CONTENT_TYPES[file_format]
+    file = judgements_file(study, file_format, chosen)
+    if file.is_large:
+        back = reverse("annotation:exports", args=[slug])
+        return large_file(request, file, content_type, back=back)
+    lines = export_judgements(study, file_format, chosen)
+    name = file_name(study, file_format)
+    return document("".join(lines).encode(), content_type, name)
 
 
 def chosen_in(request: ResearcherRequest) -> Chosen:
@@ -71,7 +98,7 @@ def chosen_in(request: ResearcherRequest) -> Chosen:
     )
 
 
-def _study(slug: str) -> Study:
+def find_study(slug: str) -> Study:
     return get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
 
 

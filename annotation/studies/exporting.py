@@ -10,15 +10,17 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.models import Assignment, Gold, GoldVersion, Item, Judgement, Study
+from annotation.jobs import files, queue
+from annotation.models import Assignment, Gold, GoldVersion, Item, Job, Judgement, Study
 from annotation.models.assignment import AssignmentQuerySet
+from annotation.models.errors import Refusal
 from annotation.models.texts import as_cell
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import REFERENCE_POLICIES, score_one
@@ -214,3 +216,40 @@ def _csv_line(fields: Iterable[object]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(fields)
     return line.getvalue()
+
+
+JOB = "export_judgements"
+TELLS_EVERY = 2_000
+
+
+def judgements_file(study: Study, file_format: str, chosen: Chosen = PEOPLE) -> files.Wanted:
+    arguments = {"format": file_format, **asdict(chosen)}
+    return files.Wanted(JOB, study, arguments, answers=_judgements(study))
+
+
+def make_file(job: Job, progress: queue.Progress) -> queue.Result:
+    study = Study.objects.filter(pk=job.arguments["study"]).first()
+    file_format = job.arguments["format"]
+    if study is None or file_format not in FORMATS:
+        raise Refusal("The study is no longer there.")
+    chosen = Chosen(*(job.arguments[name] for name in ("simulated", "with_excluded")))
+    lines = _lines(study, file_format, chosen, progress)
+    return files.keep(job, file_name(study, file_format), lines)
+
+
+def file_name(study: Study, file_format: str) -> str:
+    return f"{study.slug}-judgements.{file_format}"
+
+
+def _lines(
+    study: Study, file_format: str, chosen: Chosen, progress: queue.Progress
+) -> Iterator[bytes]:
+    total = _judgements(study)
+    for number, line in enumerate(export_judgements(study, file_format, chosen)):
+        if number % TELLS_EVERY == 0:
+            progress(min(number, total), total)
+        yield line.encode()
+
+
+def _judgements(study: Study) -> int:
+    return Judgement.objects.filter(assignment__study=study).count()

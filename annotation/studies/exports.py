@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models import Count, Min, Q, Sum
 from django.utils.functional import Promise
 
-from annotation.access.changes import record
 from annotation.access.rights import Right
 from annotation.models import Assignment, Batch, ChangeAction, Comment, Item, ItemSet, Study
+from annotation.models.access import record
 from annotation.studies.dictionary import MEANINGS
 from annotation.studies.exporting import (
     PEOPLE,

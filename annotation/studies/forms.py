@@ -1,4 +1,4 @@
-"""The form that chooses many batches at once: a grid of tasks and shots, and the splits."""
+"""The forms of a study's pages: the one that chooses many batches at once, and that of a reason."""
 
 import re
 from collections.abc import Iterable
@@ -17,6 +17,15 @@ FEW, ZERO = "few", "zero"
 USUAL_PEOPLE = 5
 
 
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        label="Reason",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Kept with the mark, and shown beside it. Do not name anybody.",
+        error_messages={"required": "An exclusion needs a reason: give one."},
+    )
+
+
 def cell_key(task: Task, shots: int) -> str:
     return f"{task.slug}:{shots}"
 
@@ -29,9 +38,8 @@ class BuilderForm(forms.Form):
         label="Splits",
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="Each split is another draw of the examples, with people of its own. Sets "
-        "that nest "
-        "in one another go under the number of the smallest.",
+        help_text="Each split is another draw of the examples, with people of its own. Sets that "
+        "nest in one another go under the number of the smallest.",
     )
     episodes = forms.MultipleChoiceField(
         label="Episodes", widget=forms.CheckboxSelectMultiple, required=False
@@ -61,9 +69,8 @@ class BuilderForm(forms.Form):
         label="Seconds for one example",
         min_value=LEAST_SECONDS,
         max_value=MOST_SECONDS,
-        help_text="With reading what to do, spread over the examples. Only estimates go by "
-        "it; once "
-        "there are batches it is changed in the settings.",
+        help_text="With reading what to do, spread over the examples. Only estimates go by it; "
+        "once there are batches it is changed in the settings.",
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

@@ -72,10 +72,8 @@ def _check_erased(study: Study, people: Sequence[str]) -> None:
         channel=study.channel, erased_at__isnull=False, identity_hash__in=by_hash
     ).first()
     if erased is not None:
-        raise BadInput(
-            f"“{by_hash[erased.identity_hash]}” asked to be erased and cannot be invited: "
-            "take the line out."
-        )
+        person = by_hash[erased.identity_hash]
+        raise BadInput(f"“{person}” asked to be erased and cannot be invited: take the line out.")
 
 
 def _csv_line(fields: Sequence[str]) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.access.changes import record
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState
-from annotation.models.errors import Frozen, NotReady
+from annotation.models.access import record
+from annotation.models.errors import Frozen, NotReady, Refusal
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
@@ -48,7 +48,9 @@ def what_is_missing(study: Study) -> list[str]:
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
-        missing.append(f"Completion codes are missing for: {', '.join(without)}.")
+        missing.append(
+            "Completion codes are missing for: {outcomes}.".format(outcomes=", ".join(without))
+        )
     return missing
 
 
@@ -160,3 +162,30 @@ def _batch_record(batch: Batch) -> dict[str, Any]:
 
 def _plain(value: object) -> object:
     return value if isinstance(value, int | float | str | None) else str(value)
+
+
+class CannotArchive(Refusal):
+    """A study that has not ended, or is in the archive already."""
+
+
+def archive_study(study: Study, *, at: datetime, by: User | None = None) -> None:
+    with transaction.atomic():
+        archived = Study.objects.filter(
+            pk=study.pk, state=StudyState.CLOSED, archived_at__isnull=True
+        ).update(archived_at=at)
+        if not archived:
+            raise CannotArchive(
+                "Only a closed study that is not in the archive yet can be archived."
+            )
+        record(by, study, ChangeAction.ARCHIVED, {"archived": False}, {"archived": True})
+    study.refresh_from_db()
+
+
+def take_out(study: Study, *, by: User | None = None) -> None:
+    """Back in sight."""
+    with transaction.atomic():
+        taken = Study.objects.filter(pk=study.pk, archived_at__isnull=False)
+        if not taken.update(archived_at=None):
+            raise CannotArchive("This study is not in the archive.")
+        record(by, study, ChangeAction.TAKEN_OUT, {"archived": True}, {"archived": False})
+    study.refresh_from_db()

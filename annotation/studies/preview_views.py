@@ -26,7 +26,7 @@ LASTS_S = 2 * 60 * 60
 def preview(request: ResearcherRequest, batch_id: int) -> HttpResponse:
     batch = _batch(request, batch_id)
     if batch.study.is_frozen:
-        sentence = "This study has started: use a test run, which the list of batches offers."
+        sentence = "This study has started. Copy it, and preview or rehearse the copy."
         return _refused(request, batch, sentence, status=409)
     error = ""
     if request.method == "POST":

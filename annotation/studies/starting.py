@@ -1,13 +1,12 @@
 """What a researcher sees before the start: the study's codes with what to do about each on its
 channel, and everything that annotators will read."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from annotation.models import JoinAnswer, Outcome, OutcomeRule, Study
 from annotation.models.frozen import draft_content
-from annotation.work.promising import Fact, facts_about
+from annotation.work.consent_facts import Fact, facts_about
 
 
 @dataclass(frozen=True)
@@ -39,19 +38,14 @@ def facts_to_read(study: Study) -> list[Fact]:
 
 def as_lines(codes: list[CodeToSetUp]) -> str:
     """To paste: one line for each code, with tabs between its parts."""
-    return "\n".join(_lines(codes))
-
-
-def _lines(codes: list[CodeToSetUp]) -> Iterator[str]:
-    for code in codes:
-        yield "\t".join([code.code, code.outcome, code.action])
+    return "\n".join(f"{code.code}\t{code.outcome}\t{code.action}" for code in codes)
 
 
 def _to_set_up(study: Study, rule: OutcomeRule) -> CodeToSetUp:
     template = study.channel.completion_url
     return CodeToSetUp(
         outcome=str(rule.get_outcome_display()),
-        meaning=_MEANINGS[rule.outcome](),
+        meaning=_MEANINGS[rule.outcome],
         code=rule.code,
         link=template.replace("{code}", rule.code) if template else "",
         action=_action(study, rule),
@@ -62,10 +56,10 @@ def _to_set_up(study: Study, rule: OutcomeRule) -> CodeToSetUp:
 
 def _action(study: Study, rule: OutcomeRule) -> str:
     if study.channel.slug != "prolific":
-        return _ELSEWHERE[rule.outcome]()
+        return _ELSEWHERE[rule.outcome]
     if rule.outcome == Outcome.SCREENED_OUT and not rule.platform_pays:
-        return _by_hand()
-    return _ON_PROLIFIC[rule.outcome]()
+        return _BY_HAND
+    return _ON_PROLIFIC[rule.outcome]
 
 
 def _pays(study: Study, rule: OutcomeRule) -> str:
@@ -77,50 +71,36 @@ def _pays(study: Study, rule: OutcomeRule) -> str:
     return least if rule.minimum else "nothing"
 
 
-_Sentence = Callable[[], str]
-_MEANINGS: dict[str, _Sentence] = {
-    Outcome.COMPLETED: lambda: "went to the end",
-    Outcome.SCREENED_OUT: lambda: "sent away after the practice, by the rule",
-    Outcome.WITHDRAWN: lambda: "chose to stop",
-    Outcome.EXPIRED: lambda: "gave no sign of life, or was cut short by the closing",
-    Outcome.DISPLACED: lambda: "came back after the place had been given away",
-    JoinAnswer.DECLINED: lambda: "did not consent",
-    JoinAnswer.FULL: lambda: "came when all places were taken",
+_MEANINGS: dict[str, str] = {
+    Outcome.COMPLETED: "went to the end",
+    Outcome.SCREENED_OUT: "sent away after the practice, by the rule",
+    Outcome.WITHDRAWN: "chose to stop",
+    Outcome.EXPIRED: "gave no sign of life, or was cut short by the closing",
+    Outcome.DISPLACED: "came back after the place had been given away",
+    JoinAnswer.DECLINED: "did not consent",
+    JoinAnswer.FULL: "came when all places were taken",
 }
-
-
-def _by_hand() -> str:
-    return (
-        "Review by hand; pay what is due, and never reject: failing the practice is no ground for "
-        "it."
-    )
-
-
+_BY_HAND = (
+    "Review by hand; pay what is due, and never reject: failing the practice is no ground for it."
+)
+_RETURN = "Request a return; pay what is due as a bonus."
 # What the draft on Prolific gets too: prolific/connecting.py.
-_ON_PROLIFIC: dict[str, _Sentence] = {
-    Outcome.COMPLETED: lambda: (
-        "Review by hand, or approve automatically: whoever went to the end is paid."
-    ),
-    Outcome.SCREENED_OUT: lambda: (
-        "Screen out, with a fixed payment; pay what is due beyond it as a bonus. Never reject: "
-        "failing the practice is no ground for it."
-    ),
-    Outcome.WITHDRAWN: lambda: (
-        "Request a return; pay what is due as a bonus. The place then opens again there too."
-    ),
-    Outcome.EXPIRED: lambda: (
-        "Request a return; pay what is due as a bonus. The place then opens again there too."
-    ),
-    Outcome.DISPLACED: lambda: "Request a return; pay what is due as a bonus.",
-    JoinAnswer.DECLINED: lambda: "Request a return: nobody has worked.",
-    JoinAnswer.FULL: lambda: "Request a return: nobody has worked.",
+_ON_PROLIFIC: dict[str, str] = {
+    Outcome.COMPLETED: "Review by hand, or approve automatically: whoever went to the end is paid.",
+    Outcome.SCREENED_OUT: "Screen out, with a fixed payment; pay what is due beyond it as a bonus. "
+    "Never reject: failing the practice is no ground for it.",
+    Outcome.WITHDRAWN: f"{_RETURN} The place then opens again there too.",
+    Outcome.EXPIRED: f"{_RETURN} The place then opens again there too.",
+    Outcome.DISPLACED: _RETURN,
+    JoinAnswer.DECLINED: "Request a return: nobody has worked.",
+    JoinAnswer.FULL: "Request a return: nobody has worked.",
 }
-_ELSEWHERE: dict[str, _Sentence] = {
-    Outcome.COMPLETED: lambda: "Approve, and pay what is due.",
-    Outcome.SCREENED_OUT: lambda: "Pay what is due, as a partial completion if there is one.",
-    Outcome.WITHDRAWN: lambda: "Pay what is due.",
-    Outcome.EXPIRED: lambda: "Pay what is due.",
-    Outcome.DISPLACED: lambda: "Pay what is due.",
-    JoinAnswer.DECLINED: lambda: "Nothing to do.",
-    JoinAnswer.FULL: lambda: "Nothing to do, unless the rule pays for having come.",
+_ELSEWHERE: dict[str, str] = {
+    Outcome.COMPLETED: "Approve, and pay what is due.",
+    Outcome.SCREENED_OUT: "Pay what is due, as a partial completion if there is one.",
+    Outcome.WITHDRAWN: "Pay what is due.",
+    Outcome.EXPIRED: "Pay what is due.",
+    Outcome.DISPLACED: "Pay what is due.",
+    JoinAnswer.DECLINED: "Nothing to do.",
+    JoinAnswer.FULL: "Nothing to do, unless the rule pays for having come.",
 }

@@ -1,9 +1,9 @@
 from annotation.jobs import queue
 from annotation.models import Job
-from annotation.studies import downloads
+from annotation.studies import exporting
 
 
-@queue.runs(downloads.JOB)
+@queue.runs(exporting.JOB)
 def make_download(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: study, its id, and format."""
-    return downloads.make_file(job, progress)
+    return exporting.make_file(job, progress)

@@ -29,7 +29,8 @@ from annotation.models import (
     new_token,
 )
 from annotation.models.errors import NoEntry
-from annotation.work.ending import code_of, pay_without_work
+from annotation.work.closing_page import code_of, pay_without_work
+from annotation.work.consent_facts import consent_facts
 from annotation.work.joining import (
     Full,
     NotOpen,
@@ -41,9 +42,8 @@ from annotation.work.joining import (
     person,
     present_assignment,
 )
-from annotation.work.markdown import markdown_html
 from annotation.work.page import own_work
-from annotation.work.promising import consent_facts
+from annotation.work.wording import markdown_html
 
 View = Callable[..., HttpResponse]
 CONSENT = "annotation/work/consent.html"

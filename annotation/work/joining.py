@@ -14,7 +14,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Sum
 from django.utils.translation import gettext as _
 
-from annotation.access.changes import record
 from annotation.access.identity import identity_hash
 from annotation.models import (
     Annotator,
@@ -29,10 +28,11 @@ from annotation.models import (
     StudyState,
     new_token,
 )
+from annotation.models.access import record
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import NoEntry
 from annotation.models.shuffling import tie_broken
-from annotation.work.moving import end_codes
+from annotation.work.device_codes import end_codes
 from annotation.work.places import claim_place
 
 

@@ -5,9 +5,11 @@ Gold enters only in the state `revealed`, whose judgement is committed.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+import segno
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
@@ -15,8 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation.kinds import answer_kind
 from annotation.kinds.base import Revealed
-from annotation.kinds.revealing import compare
-from annotation.kinds.scoring import gold_in_force
+from annotation.kinds.scoring import compare, gold_in_force
 from annotation.models import (
     Annotator,
     Assignment,
@@ -26,11 +27,11 @@ from annotation.models import (
     WorkState,
 )
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content
-from annotation.work.ending import code_of, ending_of
+from annotation.work.closing_page import code_of, ending_of, heading_of
+from annotation.work.consent_facts import ahead
 from annotation.work.judging import current_example, judgement_at
-from annotation.work.markdown import markdown_html
 from annotation.work.paying import earned
-from annotation.work.promising import ahead
+from annotation.work.wording import markdown_html
 
 
 @dataclass(frozen=True)
@@ -209,3 +210,56 @@ def progress(assignment: Assignment, content: BatchContent) -> Progress:
         has_training=bool(trained),
         tests=len(content.test),
     )
+
+
+def page_frame(assignment: Assignment, *, link: str, at: datetime) -> dict[str, Any]:
+    return {
+        "title": page_title(assignment),
+        "link": link,
+        "minutes_left": _minutes_left(assignment, at),
+    }
+
+
+def page_title(assignment: Assignment) -> str:
+    return _TITLES[assignment.state](assignment)
+
+
+@lru_cache(maxsize=256)
+def picture_of(link: str) -> SafeString:
+    """A QR code: from the screen of one device into the camera of another."""
+    code = segno.make_qr(link, error="m")
+    return mark_safe(code.svg_inline(scale=4, border=4, dark="#000", light="#fff", omitsize=True))
+
+
+def _minutes_left(assignment: Assignment, at: datetime) -> int | None:
+    """Once the study is closed: for how long the page on the screen may still be sent."""
+    until = assignment.study.sends_until
+    if assignment.is_finished or until is None:
+        return None
+    return max(1, -(-int((until - at).total_seconds()) // 60))
+
+
+def _of_description(assignment: Assignment) -> str:
+    return _("Practice is over") if assignment.step else _("What to do")
+
+
+def _of_example(assignment: Assignment) -> str:
+    here = progress(assignment, batch_content(assignment.batch_id))
+    place = {"number": here.number, "total": here.total}
+    if here.role == Role.TRAINING:
+        return _("Practice %(number)d of %(total)d") % place
+    if here.has_training:
+        return _("Test %(number)d of %(total)d") % place
+    return _("Example %(number)d of %(total)d") % place
+
+
+def _of_reveal(assignment: Assignment) -> str:
+    return _("Right answer to %(example)s") % {"example": _of_example(assignment)}
+
+
+_TITLES: dict[str, Callable[[Assignment], str]] = {
+    WorkState.DESCRIPTION: _of_description,
+    WorkState.ANSWERING: _of_example,
+    WorkState.REVEALED: _of_reveal,
+    WorkState.FINISHED: lambda assignment: heading_of(assignment.outcome),
+}

@@ -12,8 +12,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from django.contrib.auth.models import User
 
-from annotation.access.changes import record
 from annotation.models import ChangeAction, Study
+from annotation.models.access import record
 from annotation.models.errors import NotReady
 from scoring.bundle.contents import Contents, Wanted
 from scoring.bundle.dictionary import FIELDS

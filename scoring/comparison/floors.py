@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from annotation.benchmarks.findings import TestMaterial
-from annotation.benchmarks.floors import ceiling_score, floor_scores
+from annotation.benchmarks.findings import TestMaterial, ceiling_score, floor_scores
 from annotation.kinds import answer_kinds
 from annotation.models import Task
 from scoring.core.normalisation import NONE

@@ -270,7 +270,7 @@ def percent(score: float) -> float | None:
 
 
 def released(figure: float) -> float:
-    """A figure in percent as whoever may not see the gold is told it: with all its digits it can be
+    """A figure in percent as readers who may not see the gold get it: with all its digits it can be
     a sum that only one set of golds gives; so rounded, of a run that answers every item, it takes
     at most 1,001 values: ten bits."""
     return round(figure, 1)

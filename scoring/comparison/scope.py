@@ -10,7 +10,6 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.benchmarks.formats.content import checksum
-from annotation.benchmarks.naming import names_of
 from annotation.models import (
     Assignment,
     Benchmark,
@@ -21,6 +20,7 @@ from annotation.models import (
     StudyState,
     Task,
 )
+from annotation.models.benchmark import names_of
 from scoring.comparison.cells import CellReader
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import ReportedScore, Run, ScoreVector

@@ -11,8 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
-from annotation.benchmarks.naming import names_of
 from annotation.models import Benchmark, Study
+from annotation.models.benchmark import names_of
 from scoring.comparison.form import is_well_formed
 from scoring.comparison.rows import released
 from scoring.core.adjusting import holm

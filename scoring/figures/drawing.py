@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotation.benchmarks.floors import ALMOST_ALL
+from annotation.benchmarks.findings import ALMOST_ALL
 from scoring.comparison.floors import CEILING, Bound, no_skill
 from scoring.comparison.items import ItemScores
 from scoring.comparison.paper_tables import UNKNOWN

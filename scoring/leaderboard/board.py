@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from annotation.benchmarks.naming import names_of
 from annotation.models import Benchmark, ItemSet, Role
+from annotation.models.benchmark import names_of
 from scoring.comparison.cells import CellReader, Choices
 from scoring.comparison.comparing import reported_rows
 from scoring.comparison.rows import scored_under

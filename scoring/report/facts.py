@@ -9,7 +9,6 @@ from functools import cached_property
 from statistics import fmean, median, stdev
 
 from annotation.benchmarks.findings import WARNING
-from annotation.benchmarks.naming import names_of
 from annotation.kinds import answer_kind
 from annotation.models import (
     Assignment,
@@ -22,6 +21,7 @@ from annotation.models import (
     Study,
     Task,
 )
+from annotation.models.benchmark import names_of
 from annotation.work.joining import join_answers
 from annotation.work.paying import HOUR_MS, elapsed_hours
 from scoring.core.s1 import SCORER_VERSION

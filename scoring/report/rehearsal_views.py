@@ -14,7 +14,6 @@ from annotation.access.requests import ResearcherRequest, lets_in, require
 from annotation.access.rights import Right, may
 from annotation.models import Study
 from annotation.models.errors import Refusal
-from annotation.simulation.bots import SECONDS_PER_ANSWER, WEAK_SKILL, Crowd
 from annotation.simulation.rehearsing import (
     OVER,
     discard_rehearsal,
@@ -22,6 +21,7 @@ from annotation.simulation.rehearsing import (
     order_rehearsal,
     rehearsal_figures,
 )
+from annotation.simulation.simulating import SECONDS_PER_ANSWER, WEAK_SKILL, Crowd
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.tabs import study_frame
 from scoring.comparison.cells import Choices

@@ -107,7 +107,7 @@ def prepare(amount: Amount) -> str:
 def order(amount: Amount, simulated: str) -> LongWork:
     from annotation.jobs.queue import enqueue
     from annotation.models import Job, Study, Upload
-    from annotation.studies.downloads import judgements_file
+    from annotation.studies.exporting import judgements_file
     from scoring.comparison.cells import Choices
     from scoring.comparison.comparing import enqueue_table
     from scoring.comparison.ordered_files import wanted_file

@@ -23,7 +23,7 @@ from annotation.payments.ledger import approve
 from annotation.studies.lifecycle import close_study
 from annotation.work.commenting import add_comment
 from annotation.work.finishing import finish
-from annotation.work.frame import picture_of
+from annotation.work.page import picture_of
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled_task
 from tests.browser.conftest import LAPTOP, PHONE, Comes

@@ -27,7 +27,7 @@ from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
 from annotation.studies.invitations import read_people
 from annotation.work.judging import current_example
-from annotation.work.markdown import markdown_html
+from annotation.work.wording import markdown_html
 from config.backups.archive import IDENTITY_KEY, MANIFEST, Backup
 from scoring.bundle.checking import verify_bundle
 from scoring.episodes.checking import check_predictions

@@ -16,9 +16,16 @@ from django.utils.text import slugify
 
 from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats import task_file
-from annotation.benchmarks.formats.clues_rows import RowReader
-from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
-from annotation.benchmarks.formats.lines import read_records
+from annotation.benchmarks.formats.content import (
+    Alternatives,
+    ReadExample,
+    ReadSet,
+    ReadTask,
+    Record,
+    Span,
+    json_type,
+    read_records,
+)
 from annotation.kinds import answer_kind, answer_kinds
 from annotation.models import Role
 from annotation.models.errors import BadInput
@@ -33,13 +40,6 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class ReadBenchmark:
-    tasks: list[ReadTask]
-    # Names of files that the layout does not know.
-    ignored: list[str]
-
-
-@dataclass(frozen=True)
 class TaskFolder:
     name: str
     slug: str
@@ -47,15 +47,126 @@ class TaskFolder:
     files: Mapping[str, str]
 
 
-def read_benchmark(files: Files, only: Collection[str] | None, progress: Progress) -> ReadBenchmark:
-    """Every task of a folder or archive, or `only` these slugs. Raises BadInput."""
+LONGEST_ID = 200
+
+
+class RowReader:
+    """Reads rows of one task, and notes what it found and corrected."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, list[str]] = defaultdict(list)
+        # Whether an answer is a list of alternatives, not of the pieces of one.
+        self.lists_alternatives = False
+
+    def read(self, record: Record, role: str) -> ReadExample:
+        context = _read_context(record)
+        if not all(segment.strip() for segment in context):
+            self.notes["empty_context"].append(record.where)
+        return ReadExample(
+            where=record.where,
+            role=role,
+            source_id=_read_id(record),
+            context=context,
+            question=record.text("question"),
+            candidates=_read_candidates(record, context),
+            alternatives=self._read_answer(record, context),
+        )
+
+    def _read_answer(self, record: Record, context: Sequence[str]) -> Alternatives:
+        answer = record.field("answer")
+        if not isinstance(answer, list):
+            record.refuse(f"“answer” must be a list, but it is {json_type(answer)}.")
+        if any(isinstance(entry, dict) for entry in answer):
+            self.lists_alternatives = True
+            return _each_once([[self._read_entry(record, entry, context)] for entry in answer])
+        return _each_once([[{"text": record.as_text(text, "each answer")} for text in answer]])
+
+    def _read_entry(self, record: Record, entry: object, context: Sequence[str]) -> Span:
+        if not isinstance(entry, dict) or "text" not in entry:
+            record.refuse(
+                "the entries of “answer” must all be strings, or all objects with a text."
+            )
+        text = record.as_text(entry["text"], "the text of an answer")
+        start = entry.get("answer_start")
+        if start is None:
+            return {"text": text}
+        if type(start) is not int:
+            record.refuse("“answer_start” must be a whole number.")
+        if start < 0 or not context[0].startswith(text, start):
+            self.notes["start_does_not_fit"].append(f"{record.where}: “{text}” at {start}")
+            return {"text": text}
+        return {"text": text, "segment": 0, "start": start}
+
+
+def _read_context(record: Record) -> tuple[str, ...]:
+    context = record.field("context")
+    if isinstance(context, list) and context:
+        return tuple(record.as_text(segment, "each part of “context”") for segment in context)
+    if not isinstance(context, str):
+        record.refuse("“context” must be a string or a list of strings.")
+    return (record.text("context"),)
+
+
+def _read_id(record: Record) -> str:
+    value = record.field("id")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        record.refuse(f"“id” must be a string or a number, but it is {json_type(value)}.")
+    text = record.as_text(str(value), "“id”")
+    if not text or len(text) > LONGEST_ID:
+        record.refuse(f"“id” must have 1 to {LONGEST_ID} characters.")
+    return text
+
+
+def _read_candidates(record: Record, context: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
+    entities = record.fields.get("entities")
+    if entities is None:
+        return ()
+    if not isinstance(entities, list):
+        record.refuse(f"“entities” must be a list, but it is {json_type(entities)}.")
+    if entities and len(context) > 1:
+        record.refuse("“entities” need a context of one string, since they name no part of it.")
+    return tuple(_read_entity(record, entity, context[0]) for entity in entities)
+
+
+def _read_entity(record: Record, entity: object, text: str) -> tuple[int, int, int]:
+    ends = entity if isinstance(entity, dict) else {}
+    start, last = ends.get("start"), ends.get("end")
+    if type(start) is not int or type(last) is not int:
+        record.refuse("each of the “entities” must be an object with the numbers start and end.")
+    if not 0 <= start <= last < len(text):
+        record.refuse(
+            f"the entity from {start} to {last} does not lie in the context "
+            f"of {len(text)} characters."
+        )
+    # The file's ends are inclusive.
+    return (0, start, last + 1)
+
+
+def _each_once(alternatives: Alternatives) -> Alternatives:
+    """Each alternative once, each of its texts once, without empty texts; no alternatives make one
+    empty one."""
+    kept: dict[frozenset[str], list[Span]] = {}
+    for spans in alternatives:
+        by_text: dict[str, Span] = {}
+        for span in spans:
+            by_text.setdefault(span["text"], span)
+        by_text.pop("", None)
+        kept.setdefault(frozenset(by_text), list(by_text.values()))
+    return list(kept.values()) or [[]]
+
+
+def read_benchmark(
+    files: Files, only: Collection[str] | None, progress: Progress
+) -> tuple[list[ReadTask], list[str]]:
+    """Every task of a folder or archive, or `only` these slugs, and the names of files that the
+    layout does not know. Raises BadInput."""
     folders, ignored = find_folders(files.names)
     wanted = _wanted(folders, only)
     tasks = []
     for number, folder in enumerate(wanted):
         progress(number, len(wanted), f"Reading {folder.name}")
         tasks.append(read_task(folder, files))
-    return ReadBenchmark(tasks, ignored)
+    return tasks, ignored
 
 
 def find_folders(names: Sequence[str]) -> tuple[list[TaskFolder], list[str]]:
@@ -80,7 +191,7 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
     """One folder: its task file, its shot files and its test file."""
     reader = RowReader()
     own = _own_fields(folder, files)
-    sets = [_read_set(set_file, files, reader) for set_file in _set_files(folder)]
+    sets = [_read_set(files, reader, *set_file) for set_file in _set_files(folder)]
     rows = [row for read_set in sets for row in read_set.examples]
     kind = own.get("kind") or derive_kind(rows)
     derived = _derived(rows, kind, folder, reader.lists_alternatives)
@@ -160,16 +271,8 @@ def _shipped(slug: str, kind: str) -> dict[str, Any]:
     return fields if fields.get("kind", kind) == kind else {}
 
 
-@dataclass(frozen=True)
-class _SetFile:
-    """A file, and which set it holds; a test file has neither shots nor split."""
-
-    name: str
-    shots: int | None = None
-    split: int | None = None
-
-
-def _set_files(folder: TaskFolder) -> list[_SetFile]:
+def _set_files(folder: TaskFolder) -> list[tuple[str, int | None, int | None]]:
+    """Each file with its shots and split; a test file, the last, has neither."""
     names = sorted(folder.files)
     tests = [folder.files[name] for name in names if TEST_FILE.fullmatch(name)]
     if len(tests) != 1:
@@ -184,28 +287,25 @@ def _set_files(folder: TaskFolder) -> list[_SetFile]:
             other = shot_files.setdefault((int(numbers[1]), int(numbers[2])), file)
             if other != file:
                 raise BadInput(f"{other} and {file} are the same split; keep one of them.")
-    training = [_SetFile(file, *numbers) for numbers, file in sorted(shot_files.items())]
-    return [*training, _SetFile(tests[0])]
+    training = [(file, *numbers) for numbers, file in sorted(shot_files.items())]
+    return [*training, (tests[0], None, None)]
 
 
-def _read_set(set_file: _SetFile, files: Files, reader: RowReader) -> ReadSet:
-    role = Role.TEST if set_file.shots is None else Role.TRAINING
+def _read_set(
+    files: Files, reader: RowReader, file: str, shots: int | None, split: int | None
+) -> ReadSet:
+    role = Role.TEST if shots is None else Role.TRAINING
     rows: dict[str, ReadExample] = {}
-    for record in read_records(files.read(set_file.name), set_file.name):
+    for record in read_records(files.read(file), file):
         row = reader.read(record, role)
         if first := rows.get(row.source_id):
             record.refuse(f"the id “{row.source_id}” is taken already, in {first.where}.")
         rows[row.source_id] = row
-    if set_file.shots is not None:
-        _check_size(list(rows.values()), set_file.shots)
-    return ReadSet(
-        name="test" if set_file.shots is None else f"train-{set_file.shots}-{set_file.split}",
-        role=role,
-        file=set_file.name,
-        examples=list(rows.values()),
-        shots=set_file.shots,
-        split=set_file.split,
-    )
+    examples = list(rows.values())
+    if shots is not None:
+        _check_size(examples, shots)
+    name = "test" if shots is None else f"train-{shots}-{split}"
+    return ReadSet(name, role, file, examples, shots=shots, split=split)
 
 
 def _check_size(rows: Sequence[ReadExample], shots: int) -> None:

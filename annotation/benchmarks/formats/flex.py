@@ -13,8 +13,8 @@ from typing import Any
 
 from django.utils.text import slugify
 
+from annotation.benchmarks.formats.content import Record, records_of
 from annotation.benchmarks.formats.labelled import ContentExample, labelled_example
-from annotation.benchmarks.formats.lines import Record, records_of
 from annotation.models import Role, Transfer
 from annotation.models.errors import BadInput
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 
-from annotation.benchmarks.formats.content import ReadExample
-from annotation.benchmarks.formats.lines import Record, json_type, read_records
+from annotation.benchmarks.formats.content import ReadExample, Record, json_type, read_records
 from annotation.models import Role
 from annotation.models.errors import BadInput
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.studies.retention import Limits, clear_files, count_old, erase_old
+from annotation.studies.erasing import Limits, clear_files, count_old, erase_old
 
 KINDS = ("ids", "comments", "changes", "sign_ins")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.access.rekeying import replace_key
+from annotation.access.identity import replace_key
 from annotation.models.errors import Refusal
 
 

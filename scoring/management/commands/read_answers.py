@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.benchmarks.formats.lines import Record, read_records
+from annotation.benchmarks.formats.content import Record, read_records
 from annotation.kinds import answer_kind
 from annotation.kinds.base import AnswerKind
 from annotation.kinds.choice import KIND as CHOICE

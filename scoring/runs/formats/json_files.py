@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from annotation.benchmarks.formats.lines import json_type
+from annotation.benchmarks.formats.content import json_type
 from annotation.models.errors import BadInput
 from scoring.runs.formats.records import Refused
 

@@ -12,7 +12,7 @@ from annotation.access.members import give_role, take_role
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Change, Study
 from annotation.models.errors import Refusal
-from annotation.payments.base import set_rewards
+from annotation.payments.due import set_rewards
 from annotation.studies.batching import (
     MOST_LOGGED,
     delete_batches,

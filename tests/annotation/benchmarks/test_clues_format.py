@@ -13,7 +13,7 @@ from tests.annotation.benchmarks.clues_files import choice_row, spans_row, write
 
 def read(folder: Path) -> list[ReadTask]:
     with open_files(folder) as files:
-        return read_benchmark(files, None, lambda done, total, message: None).tasks
+        return read_benchmark(files, None, lambda done, total, message: None)[0]
 
 
 def read_one(tmp_path: Path, *rows: dict[str, Any], **task_file: Any) -> ReadTask:

@@ -16,9 +16,8 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation.benchmarks import importing, staging
-from annotation.benchmarks.importing import import_benchmark
-from annotation.benchmarks.staging import remove_abandoned
+from annotation.benchmarks import importing
+from annotation.benchmarks.importing import import_benchmark, remove_abandoned
 from annotation.jobs import pacing
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
 from scoring.planning.study_forms import DraftForm
@@ -42,7 +41,7 @@ def leave_behind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     with monkeypatch.context() as patch:
         patch.setattr(importing, "_publish", die)
-        patch.setattr(staging, "remove", lambda staged: None)
+        patch.setattr(importing, "remove", lambda staged: None)
         with pytest.raises(KeyboardInterrupt):
             import_benchmark(folder, name="mine")
 

@@ -26,12 +26,12 @@ from annotation.models import (
     Study,
     Task,
 )
-from annotation.models.checks import judgements_are_final
 from annotation.models.locks import (
     KEYS,
     LOCKED_TABLES,
     PARTIAL_KEYS,
     drop_locks,
+    judgements_are_final,
     lift_locks,
     missing_locks,
     restore_locks,

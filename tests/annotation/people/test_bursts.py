@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from annotation.people.bursts import Burst, burst_of
+from annotation.people.overview import Burst, burst_of
 from tests.make import NOON
 
 UNTIL = NOON + timedelta(hours=10)

@@ -6,6 +6,7 @@ import re
 from datetime import datetime, timedelta
 from decimal import Decimal
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -16,9 +17,10 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Assignment, Batch, ChangeAction, Example, Outcome, Place
 from annotation.payments.exporting import COLUMNS
 from annotation.payments.ledger import approve
-from annotation.people.overview import Overview, overview
+from annotation.people.overview import overview
 from annotation.people.rows import rows
 from annotation.studies.lifecycle import close_study
+from annotation.studies.monitoring import study_figures
 from annotation.work.commenting import add_comment
 from annotation.work.finishing import finish
 from annotation.work.joining import Full
@@ -48,8 +50,9 @@ def read(client: Client, name: str, batch: Batch, *more: object, query: str = ""
     return page.content.decode()
 
 
-def standing(batch: Batch, *, at: datetime) -> Overview:
-    return overview(batch.study, rows(batch.study), at=at)
+def standing(batch: Batch, *, at: datetime) -> SimpleNamespace:
+    figures = study_figures(batch.study, at=at)
+    return SimpleNamespace(**overview(batch.study, rows(batch.study), figures, at=at))
 
 
 def signed_in(batch: Batch, role: str) -> Client:
@@ -106,8 +109,8 @@ def test_says_what_it_costs_and_when_it_is_full(batch: Batch) -> None:
     batch.study.save()
     spent = sum(a.amount for a in Assignment.objects.all() if a.amount)
     seen = standing(batch, at=make.NOON + timedelta(hours=1))
-    assert seen.cost.so_far == (spent * Decimal("1.25")).quantize(Decimal("0.01"))
-    assert seen.cost.expected > seen.cost.so_far
+    assert seen.so_far == (spent * Decimal("1.25")).quantize(Decimal("0.01"))
+    assert seen.expected > seen.so_far
     assert seen.pace == pytest.approx(2)
     assert seen.full_in_hours == pytest.approx(1)
 
@@ -116,7 +119,7 @@ def test_expects_no_more_cost_once_closed(batch: Batch) -> None:
     make.worked_through(batch)
     close_study(batch.study, at=make.NOON)
     seen = standing(batch, at=make.NOON)
-    assert seen.cost.expected == seen.cost.so_far
+    assert seen.expected == seen.so_far
     assert not seen.can_change
 
 
@@ -150,9 +153,9 @@ def test_names_items_with_reported_problems(researcher: Client, batch: Batch) ->
 
 def test_names_an_item_by_its_id_and_how_it_begins(researcher: Client, batch: Batch) -> None:
     add_comment(make.at_work(batch), text="The text is cut off.", step=0, at=make.NOON)
-    [problem] = standing(batch, at=make.NOON).problems
-    example = Example.objects.get(pk=problem.example_id)
-    name, _, beginning = problem.item.partition(" “")
+    [(pk, item, _count)] = standing(batch, at=make.NOON).problems
+    example = Example.objects.get(pk=pk)
+    name, _, beginning = item.partition(" “")
     assert example.identity.startswith(name.strip("…"))
     assert example.context[0].startswith(beginning.strip("…”"))
     page = read(researcher, "watch", batch)

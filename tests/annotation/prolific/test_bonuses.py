@@ -8,8 +8,8 @@ from annotation.models import Assignment, Batch, Payout, PayoutState, ProlificSt
 from annotation.models.errors import BadInput, Refusal
 from annotation.payments.due import due_of
 from annotation.payments.ledger import Changed, approve, open_bonuses, settle_payout
-from annotation.prolific.bonuses import pay_bonuses
 from annotation.prolific.client import Declined, Lost
+from annotation.prolific.statuses import pay_bonuses
 from tests import make
 from tests.annotation.payments.test_ledger import ended
 from tests.annotation.prolific.standin import TOKEN, StandIn

@@ -21,7 +21,7 @@ from annotation.models import (
 from annotation.models.errors import Refusal
 from annotation.payments.ledger import approve
 from annotation.prolific import statuses
-from annotation.prolific.signatures import signature
+from annotation.prolific.views import signature
 from annotation.work.finishing import finish
 from tests import make
 from tests.annotation.prolific.standin import StandIn

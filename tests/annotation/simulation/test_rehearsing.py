@@ -8,13 +8,13 @@ from django.db import IntegrityError, transaction
 from annotation.jobs import queue
 from annotation.models import Annotator, Assignment, Job, Judgement, Study
 from annotation.models.errors import NotReady, Refusal
-from annotation.simulation.bots import Crowd
 from annotation.simulation.rehearsing import (
     discard_rehearsal,
     job_of,
     order_rehearsal,
     rehearsal_figures,
 )
+from annotation.simulation.simulating import Crowd
 from annotation.work.joining import NotOpen, Visit, join, person
 from tests import make
 

@@ -4,8 +4,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Batch, Change, Study
-from annotation.studies.archiving import CannotArchive, archive_study, take_out
-from annotation.studies.lifecycle import close_study
+from annotation.studies.lifecycle import CannotArchive, archive_study, close_study, take_out
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.jobs import files
 from annotation.jobs.queue import run_job
 from annotation.models import Annotator, Batch, Job, JobFile, Study
-from annotation.studies import downloads
+from annotation.studies import exporting
 from annotation.studies.exporting import Chosen, export_judgements
 from tests import make
 
@@ -71,15 +71,15 @@ def test_is_made_once_for_two_clicks(admin_client: Client, batch: Batch) -> None
 @pytest.mark.django_db(transaction=True)
 def test_is_made_while_others_write(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite refuses a write past a query that is half read once somebody else has written."""
-    monkeypatch.setattr(downloads, "TELLS_EVERY", 1)
+    monkeypatch.setattr(exporting, "TELLS_EVERY", 1)
 
     def beside_others(study: Study, file_format: str, chosen: Chosen) -> Iterator[str]:
         for line in export_judgements(study, file_format, chosen):
             write_from_elsewhere()
             yield line
 
-    monkeypatch.setattr(downloads, "export_judgements", beside_others)
-    job = downloads.judgements_file(batch.study, "csv").order()
+    monkeypatch.setattr(exporting, "export_judgements", beside_others)
+    job = exporting.judgements_file(batch.study, "csv").order()
     run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.progress > 0) == ("done", True)
@@ -95,7 +95,7 @@ def write_from_elsewhere() -> None:
 
 
 def test_is_of_its_study_alone(admin_client: Client, batch: Batch) -> None:
-    job = downloads.judgements_file(batch.study, "csv").order()
+    job = exporting.judgements_file(batch.study, "csv").order()
     run_job(job.pk)
     other = make.running_batch(slug="other").study
     make.worked_through(other.batches.get())
@@ -107,7 +107,7 @@ def test_is_of_its_study_alone(admin_client: Client, batch: Batch) -> None:
 
 
 def test_is_removed_after_a_week(batch: Batch) -> None:
-    run_job(downloads.judgements_file(batch.study, "csv").order().pk)
+    run_job(exporting.judgements_file(batch.study, "csv").order().pk)
     files.remove_old(at=timezone.now() + timedelta(days=6))
     assert JobFile.objects.exists()
     files.remove_old(at=timezone.now() + timedelta(days=8))
@@ -115,7 +115,7 @@ def test_is_removed_after_a_week(batch: Batch) -> None:
 
 
 def test_says_when_its_study_is_gone(batch: Batch) -> None:
-    job = Job.objects.create(kind=downloads.JOB, arguments={"study": 0, "format": "csv"})
+    job = Job.objects.create(kind=exporting.JOB, arguments={"study": 0, "format": "csv"})
     run_job(job.pk)
     job.refresh_from_db()
     assert job.message == "The study is no longer there."

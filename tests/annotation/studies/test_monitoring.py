@@ -5,9 +5,9 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Assignment, Batch, JoinAnswer
+from annotation.simulation.simulating import simulate_study
 from annotation.studies.excluding import exclude
 from annotation.studies.monitoring import BatchFigures, JoinsInHour, study_figures
-from annotation.studies.test_runs import start_test_run
 from annotation.work.finishing import withdraw
 from annotation.work.joining import count_answer
 from annotation.work.qualifying import others_scores, screen
@@ -65,9 +65,9 @@ def test_counts_the_excluded() -> None:
 
 def test_counts_the_simulated_apart() -> None:
     batch = make.running_batch()
-    start_test_run(batch, author=None, at=make.NOON)
+    simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON)
     figures = figures_of(batch)
-    assert (figures.simulated, figures.working, figures.taken) == (1, 0, 0)
+    assert (figures.simulated, figures.working, figures.taken) == (batch.wanted, 0, 0)
 
 
 def test_flags_those_whom_the_rule_would_now_drop() -> None:

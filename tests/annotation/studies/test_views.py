@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Assignment, Batch
+from annotation.models import Batch
 from annotation.studies.invitations import invite
-from annotation.studies.lifecycle import close_study, pause_study
+from annotation.studies.lifecycle import close_study
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -102,30 +102,11 @@ def test_downloads_links_that_let_people_in(researcher: Client, batch: Batch) ->
     assert b"I agree" in Client().get(path).content
 
 
-def test_starts_a_test_run_of_a_batch(researcher: Client, batch: Batch) -> None:
-    url = reverse("annotation:test_run", args=[batch.pk])
-    page = researcher.post(url, follow=True)
-    assert page.redirect_chain == [(reverse("annotation:work"), 302)]
-    assert Assignment.objects.get().is_simulated
-
-
-def test_says_why_a_test_run_cannot_start(researcher: Client, batch: Batch) -> None:
-    pause_study(batch.study)
-    page = researcher.post(reverse("annotation:test_run", args=[batch.pk]))
-    assert page.status_code == 409
-    assert "start or resume" in page.content.decode()
-
-
-def test_starts_a_test_run_by_post_alone(researcher: Client, batch: Batch) -> None:
-    assert researcher.get(reverse("annotation:test_run", args=[batch.pk])).status_code == 405
-
-
 # Method, page, the permission for it, and the response to those who have it.
 PAGES = [
     ("get", "watch", "view_study", 200),
     ("get", "export_judgements", "view_judgement", 200),
     ("get", "invitation_links", "view_invitation", 200),
-    ("post", "test_run", "change_study", 302),
 ]
 
 
@@ -134,7 +115,6 @@ def address(batch: Batch, name: str) -> str:
         "watch": [batch.study.slug],
         "export_judgements": [batch.study.slug, "csv"],
         "invitation_links": [batch.study.slug],
-        "test_run": [batch.pk],
     }
     return reverse(f"annotation:{name}", args=arguments[name])
 

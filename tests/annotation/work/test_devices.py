@@ -13,10 +13,10 @@ from pytest_django import Settings
 from annotation.models import Assignment, DeviceCode, Outcome
 from annotation.models.errors import BadInput
 from annotation.studies.erasing import erase_annotator
+from annotation.work.device_codes import CODE_MINUTES, new_code, use_code
 from annotation.work.finishing import finish
-from annotation.work.frame import picture_of
 from annotation.work.joining import renew_resume_link
-from annotation.work.moving import CODE_MINUTES, new_code, use_code
+from annotation.work.page import picture_of
 from tests import make
 from tests.annotation.work.test_entering import consented
 from tests.annotation.work.test_views import WORK, enter, start, submit

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from annotation.models import Judgement
-from annotation.models.checks import judgements_are_final
+from annotation.models.locks import judgements_are_final
 from annotation.models.triggers import drop_triggers, missing_triggers, restore_triggers
 from tests import make
 

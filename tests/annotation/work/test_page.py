@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.kinds.marking import Piece
-from annotation.kinds.revealing import Reveal, compare
+from annotation.kinds.scoring import Reveal, compare
 from annotation.models import Gold, Kind
 from annotation.work.judging import BrowserTimes, submit_answer
 from annotation.work.page import page_context

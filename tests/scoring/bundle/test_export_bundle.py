@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Assignment, Batch, Change, Example
+from annotation.simulation.simulating import simulate_study
 from annotation.studies.excluding import exclude
-from annotation.studies.test_runs import start_test_run
 from annotation.work.commenting import add_comment
 from scoring.bundle.packing import SUMS
 from tests import make
@@ -84,12 +84,12 @@ def marks(files: dict[str, bytes]) -> list[tuple[bool, bool]]:
 
 def test_leaves_out_the_excluded_and_the_simulated_unless_asked(batch: Batch) -> None:
     make.channel("simulated")
-    start_test_run(batch, author=make.researcher(), at=timezone.now())
+    for simulated in simulate_study(batch.study, skill=0.8, seed=1, at=timezone.now()):
+        exclude(simulated, reason="only a try")
     exclude(batch.assignments.of_people().latest("pk"), reason="asleep")
     assert marks(packed(batch.study)) == [(False, False)]
     everybody = packed(batch.study, simulated=True, with_excluded=True)
-    # A test run of the researcher's own is excluded from the start.
-    assert marks(everybody) == [(False, False), (True, False), (True, True)]
+    assert marks(everybody) == [(False, False), (True, False), *[(True, True)] * batch.wanted]
 
 
 def test_says_what_every_field_means(batch: Batch) -> None:

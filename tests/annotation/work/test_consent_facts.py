@@ -8,10 +8,10 @@ import pytest
 
 from annotation.models import Assignment, Batch, OutcomeRule, WorkState
 from annotation.studies.lifecycle import start_study
+from annotation.work.consent_facts import consent_facts
 from annotation.work.estimating import ENOUGH_PEOPLE
 from annotation.work.judging import BrowserTimes, begin, leave_reveal, submit_answer
 from annotation.work.page import page_context
-from annotation.work.promising import consent_facts
 from tests import make
 
 pytestmark = pytest.mark.django_db
