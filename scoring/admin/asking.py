@@ -13,7 +13,7 @@ from annotation.models import Benchmark
 from annotation.models.errors import Refusal
 from scoring.asking.estimating import Estimate, as_text, estimate
 from scoring.asking.forms import RunModelForm
-from scoring.asking.ordering import NEEDED, offered_models, order_model, settings_of, subject_of
+from scoring.asking.ordering import NEEDED, offered_models, order_model, prompts_of, settings_of
 from scoring.models import Run
 
 
@@ -56,9 +56,9 @@ def _estimated(form: RunModelForm, request: ResearcherRequest) -> Estimate:
     data = file.read() if file else None
     if file:
         file.seek(0)
-    subject = subject_of(arguments, form.benchmark, form.cleaned_data["study"], data)
+    prompts = prompts_of(arguments, form.benchmark, form.cleaned_data["study"], data)
     settings = settings_of(arguments)
-    return estimate(subject, settings, owner=request.user, limit=arguments["limit"])
+    return estimate(prompts, settings, owner=request.user, limit=arguments["limit"])
 
 
 def _first(shown: Estimate | None) -> list[dict[str, Any]]:

@@ -19,8 +19,7 @@ from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep
 from scoring.comparison.form import EXAMPLES
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
 from scoring.models.run import RunQuerySet
-from scoring.runs.form_words import form_in_words
-from scoring.runs.import_report import counts_of, tuning_of
+from scoring.runs.import_report import counts_of, form_in_words, tuning_of
 
 _Row = TypeVar("_Row", bound=Model)
 

@@ -1,12 +1,12 @@
-"""The run that a set of prompts fills: what of it has been answered already, what comes in, and
-what is stored of it in the end.
+"""The prompts that are asked, and the run that a set of them fills: what of it has been answered
+already, what comes in, and what is stored of it in the end.
 
 A run that was interrupted is taken up where it ended; one with the same prompts and settings is
 not asked again. Every reply is stored with its prediction, so nothing that was paid for is lost.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -17,16 +17,15 @@ from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 
 from annotation.jobs.pacing import write
 from annotation.models import ItemSet, Task
-from scoring.asking.answers import Answered
-from scoring.asking.settings import ModelSettings
-from scoring.asking.subject import Line, checksum_of
+from annotation.models.errors import BadInput
+from scoring.asking.settings import Answered, ModelSettings
 from scoring.models import Method, Prediction, Reply, Run
-from scoring.prompts.material import PromptSet
+from scoring.prompts.formats import UNIFEW, writer_of
+from scoring.prompts.prompting import PromptSet, Subject
+from scoring.prompts.templates import Templates
 from scoring.runs.filling import ImportedRun
-from scoring.runs.form_words import form_in_words
-from scoring.runs.formats.fields import run_fields
-from scoring.runs.free_text import pieces_of
-from scoring.runs.import_report import Counts
+from scoring.runs.formats.records import run_fields
+from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.joining import ItemFinder
 from scoring.runs.prompt_ids import HOW, PLACE
 from scoring.runs.scores import keep_scores
@@ -38,14 +37,51 @@ from scoring.runs.storing import (
     find_test_set,
     finish_run,
     open_run,
+    pieces_of,
     storable_answer,
     storable_text,
 )
 
+# `pairs` shows no shots, and is for fine-tuning.
+FORMATS = ("icl", UNIFEW, "chat")
 FORMAT = "run_model"
 # In the report of a run.
 ASKED = "asked"
 CUT_OFF = "max_tokens"
+
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """What is asked: the test prompts of a subject, in a wording."""
+
+    subject: Subject
+    form: str = FORMATS[0]
+    templates: Templates | None = None
+
+    def sets(self) -> Iterator[tuple[PromptSet, list[Line]]]:
+        """Each with its prompts: those of its test examples."""
+        write = writer_of(self.form, self.templates)
+        for prompts in self.subject.prompt_sets():
+            if self.form == UNIFEW and prompts.training:
+                raise BadInput(
+                    "The format unifew shows each example by itself, without shots, so only "
+                    "zero-shot sets are asked with it: add --shots 0, or tune a model on the shots."
+                )
+            yield prompts, [line for line in write(prompts) if line["role"] == "test"]
+
+
+def content_of(line: Line) -> Any:
+    """What the model is shown of a line."""
+    return line["messages"] if "messages" in line else line["prompt"]
+
+
+def checksum_of(lines: Sequence[Line]) -> str:
+    """SHA-256 over the ids and contents of prompts."""
+    said = [[line["id"], content_of(line)] for line in lines]
+    return sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -207,7 +243,7 @@ def _same_runs(
 
 def _key(lines: Sequence[Line], settings: ModelSettings) -> str:
     """The same for the same prompts to the same model in the same way."""
-    said = json.dumps([checksum_of(list(lines)), settings.answering()], sort_keys=True)
+    said = json.dumps([checksum_of(lines), settings.answering()], sort_keys=True)
     return sha256(said.encode()).hexdigest()
 
 
@@ -230,7 +266,7 @@ def _opened(
             owner=owner,
         )
         run.report = {
-            "prompts": {**how, "checksum": checksum_of(list(lines))},
+            "prompts": {**how, "checksum": checksum_of(lines)},
             ASKED: {
                 "key": _key(lines, settings),
                 **settings.answering(),

@@ -8,19 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import islice
+from typing import Protocol
 
 from django.contrib.auth.models import User
 
-from annotation.models.errors import Refusal
-from scoring.asking.answers import Answered, Client, connect
-from scoring.asking.asked_runs import AskedRun, asked_run
-from scoring.asking.keys import without_secrets
-from scoring.asking.settings import ModelSettings
-from scoring.asking.subject import Line, Subject
+from annotation.models.errors import BadInput, Refusal
+from scoring.asking.asked_runs import AskedRun, Line, Prompts, asked_run
+from scoring.asking.settings import Answered, ModelSettings, without_secrets
 from scoring.runs.filling import ImportedRun
 from scoring.runs.import_report import counts_of
 
+INSTALL = "pip install -r requirements-models.txt"
 # How long to wait for an answer before saying that one is still at work.
 TICK_S = 1.0
 # How long a stopped request waits for what is under way.
@@ -74,11 +74,34 @@ class Outcome:
     unfinished: list[AskedRun] = field(default_factory=list)
 
 
+class Client(Protocol):
+    version: str
+    # Why nothing comes, while it tries again; empty once an answer has come.
+    trouble: str
+
+    def ask(self, line: Line) -> "Future[Answered]": ...
+
+    def close(self) -> None: ...
+
+
 Tell = Callable[[Tally, str], None]
 
 
+def connect(settings: ModelSettings) -> Client:
+    """Raises BadInput where Inspect is not installed, or cannot reach the model."""
+    settings.check()
+    try:
+        module = import_module("scoring.asking.inspect_client")
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f"Models are asked by Inspect AI, and {error.name} is not installed: {INSTALL}"
+        ) from error
+    client: Client = module.InspectClient(settings)
+    return client
+
+
 def ask_model(
-    subject: Subject,
+    prompts: Prompts,
     settings: ModelSettings,
     *,
     owner: User | None = None,
@@ -87,11 +110,11 @@ def ask_model(
 ) -> Outcome:
     """Ask what is missing, and store a run for each set of prompts. `tell` hears about once a
     second how far it is, and may raise to stop it."""
-    sizes = (len(prompts.test[:limit]) for prompts in subject.prompt_sets())
+    sizes = (len(lines[:limit]) for _, lines in prompts.sets())
     outcome = Outcome(Tally(sum(sizes)))
     client = connect(settings)
     try:
-        _Asking(subject, settings, owner, limit, tell, client, outcome).run()
+        _Asking(prompts, settings, owner, limit, tell, client, outcome).run()
     finally:
         client.close()
     return outcome
@@ -99,7 +122,7 @@ def ask_model(
 
 @dataclass
 class _Asking:
-    subject: Subject
+    prompts: Prompts
     settings: ModelSettings
     owner: User | None
     limit: int | None
@@ -111,8 +134,7 @@ class _Asking:
     failed_in_a_row: int = 0
 
     def run(self) -> None:
-        for prompts in self.subject.prompt_sets():
-            lines = self.subject.lines(prompts)
+        for prompts, lines in self.prompts.sets():
             asked = asked_run(prompts, lines, self.settings, owner=self.owner, limit=self.limit)
             self.outcome.tally.known += len(lines[: self.limit]) - len(asked.missing)
             try:

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 
-from scoring.asking.asked_runs import known_answers, test_set_of
+from scoring.asking.asked_runs import Line, Prompts, content_of, known_answers, test_set_of
 from scoring.asking.settings import ModelSettings
-from scoring.asking.subject import Line, Subject, content_of
 from scoring.runs.joining import ItemFinder
 
 # Tokens are the model's own; this holds about for English.
@@ -55,7 +54,7 @@ class Estimate:
 
 
 def estimate(
-    subject: Subject,
+    prompts: Prompts,
     settings: ModelSettings,
     *,
     owner: User | None = None,
@@ -64,9 +63,8 @@ def estimate(
     """Asks nobody and stores nothing."""
     settings.check()
     total = Estimate(settings)
-    for prompts in subject.prompt_sets():
-        lines = subject.lines(prompts)
-        test_set = test_set_of(prompts)
+    for prompt_set, lines in prompts.sets():
+        test_set = test_set_of(prompt_set)
         items = ItemFinder(test_set)
         known = known_answers(test_set, lines, settings, owner=owner).answers
         total.runs += 1

@@ -14,11 +14,9 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from tenacity import RetryError
 
 from annotation.models.errors import BadInput
-from scoring.asking.answers import Answered
+from scoring.asking.asked_runs import Line
 from scoring.asking.inspect_task import input_of
-from scoring.asking.keys import without_secrets
-from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings
-from scoring.asking.subject import Line
+from scoring.asking.settings import KEY_OF_ENDPOINT, Answered, ModelSettings, without_secrets
 
 # Inspect's own marks for the terminal.
 MARKUP = re.compile(r"\[/?(?:bold|italic|dim|red|blue|green|yellow)[^\]]*\]")

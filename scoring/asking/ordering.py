@@ -17,11 +17,10 @@ from annotation.access.rights import Right, Thing, may
 from annotation.jobs.queue import enqueue
 from annotation.models import Benchmark, Job, Study, Upload
 from annotation.models.errors import Refusal
+from scoring.asking.asked_runs import Prompts
 from scoring.asking.settings import ModelSettings, Prices
-from scoring.asking.subject import Subject
-from scoring.prompts.prompting import Wanted
-from scoring.prompts.unifew import Templates
-from scoring.prompts.writers import templates_for
+from scoring.prompts.formats import templates_for
+from scoring.prompts.prompting import Subject
 
 JOB = "run_model"
 # Between what the endpoint calls a model and the endpoint's address.
@@ -73,25 +72,16 @@ def settings_of(arguments: Mapping[str, Any]) -> ModelSettings:
     )
 
 
-def subject_of(
-    arguments: Mapping[str, Any], benchmark: Benchmark, study: Study | None, templates: bytes | None
-) -> Subject:
+def prompts_of(
+    arguments: Mapping[str, Any], benchmark: Benchmark, study: Study | None, data: bytes | None
+) -> Prompts:
+    """`data` are those of the file of templates."""
+    names = ("tasks", "shots", "splits", "episodes", "seed")
+    subject = Subject(benchmark, study, **{name: arguments[name] for name in names})
     form = arguments["format"]
-    return Subject(
-        benchmark=benchmark,
-        study=study,
-        tasks=tuple(arguments["tasks"]),
-        wanted=Wanted(arguments["shots"], arguments["splits"], arguments["episodes"]),
-        form=form,
-        templates=_templates(form, templates),
-        seed=arguments["seed"],
-    )
-
-
-def _templates(form: str, data: bytes | None) -> Templates | None:
     if data is None:
-        return None
+        return Prompts(subject, form)
     with TemporaryDirectory() as folder:
         path = Path(folder, "templates.json")
         path.write_bytes(data)
-        return templates_for(form, path)
+        return Prompts(subject, form, templates_for(form, path))

@@ -1,5 +1,10 @@
-"""Which model is asked, and how."""
+"""Which model is asked, and how; what comes back of it.
 
+Keys come from the environment, and go nowhere: not even what an endpoint says may repeat one.
+"""
+
+import os
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,6 +15,10 @@ from annotation.models.errors import BadInput
 ENDPOINT = "endpoint"
 KEY_OF_ENDPOINT = "ENDPOINT_API_KEY"
 MILLION = 1_000_000
+# Secrets in the environment, and how much of a message is kept.
+SECRETS = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+SHORTEST_SECRET = 6
+LONGEST_MESSAGE = 500
 
 
 @dataclass(frozen=True)
@@ -87,3 +96,22 @@ class ModelSettings:
                 "An address is stored with the run, so it may hold no key: set the environment's "
                 f"{KEY_OF_ENDPOINT} instead."
             )
+
+
+@dataclass(frozen=True)
+class Answered:
+    """`version` is what the provider calls the model that answered."""
+
+    text: str
+    version: str = ""
+    stop_reason: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+def without_secrets(text: str) -> str:
+    """The text, shortened, with whatever the environment keeps secret left out."""
+    for name, value in os.environ.items():
+        if SECRETS.search(name) and len(value) >= SHORTEST_SECRET:
+            text = text.replace(value, "…")
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"

@@ -6,7 +6,7 @@ from annotation.jobs import queue
 from annotation.models import Benchmark, Job, Study
 from annotation.models.errors import Refusal
 from scoring.asking.asking import Tally, ask_model
-from scoring.asking.ordering import JOB, check_may_ask, settings_of, subject_of
+from scoring.asking.ordering import JOB, check_may_ask, prompts_of, settings_of
 
 EVERY_S = 1.0
 
@@ -22,7 +22,7 @@ def run_model(job: Job, progress: queue.Progress) -> queue.Result:
     check_may_ask(benchmark, study, job.author)
     settings = settings_of(arguments)
     templates = bytes(job.upload.data) if job.upload else None
-    subject = subject_of(arguments, benchmark, study, templates)
+    prompts = prompts_of(arguments, benchmark, study, templates)
     told_at, latest = 0.0, Tally(0)
 
     def tell(tally: Tally, at: str) -> None:
@@ -34,7 +34,7 @@ def run_model(job: Job, progress: queue.Progress) -> queue.Result:
 
     try:
         outcome = ask_model(
-            subject, settings, owner=job.author, limit=arguments["limit"], tell=tell
+            prompts, settings, owner=job.author, limit=arguments["limit"], tell=tell
         )
     except queue.Cancelled:
         said = latest.in_words(settings)

@@ -12,8 +12,8 @@ from typing import Any
 
 from annotation.models import Benchmark, Item, ItemSet, Role
 from annotation.models.errors import BadInput
-from scoring.runs.formats.fields import as_number
 from scoring.runs.formats.json_files import read_members
+from scoring.runs.formats.records import as_number
 
 MOST_SHOWN = 10
 # What the toolkit writes where it has not predicted anything yet.

@@ -1,12 +1,17 @@
 """What a command is about, by the names on its command line."""
 
-from typing import TypeVar
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 from django.db import models
 
 from annotation.models import Benchmark, Study
+from annotation.models.errors import BadInput
 from scoring.comparison.scope import Scope
+from scoring.prompts.prompting import Subject
+from scoring.runs.importing import choose_benchmark
 
 ModelT = TypeVar("ModelT", bound=models.Model)
 
@@ -20,6 +25,38 @@ def find_scope(*, study: str | None, benchmark: str | None) -> Scope:
         chosen = find_study(study)
         return Scope(chosen.benchmark, chosen)
     return Scope(_named(Benchmark, "name", benchmark or ""))
+
+
+def add_subject(parser: ArgumentParser) -> None:
+    """Which batches a model is shown."""
+    group = parser.add_argument_group("what is asked")
+    group.add_argument("--benchmark", default="", help="needed if there are several")
+    group.add_argument("--study", default="", metavar="SLUG", help="as its people saw it")
+    group.add_argument("--task", nargs="+", default=[], metavar="SLUG", help="default: all")
+    group.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
+    group.add_argument("--splits", type=int, nargs="+", default=[], metavar="S")
+    group.add_argument("--episodes", type=int, nargs="+", default=[], metavar="NUMBER")
+    group.add_argument(
+        "--limit", type=int, metavar="N", help="the first N examples of each set: partial runs"
+    )
+
+
+def find_subject(options: Mapping[str, Any]) -> Subject:
+    """Raises BadInput."""
+    if options["limit"] is not None and options["limit"] < 1:
+        raise BadInput("The limit must be at least 1.")
+    study = None
+    if options["study"]:
+        study = Study.objects.filter(slug=options["study"]).select_related("benchmark").first()
+        if study is None:
+            raise BadInput(f"There is no study “{options['study']}”.")
+    named = options["benchmark"] or (study.benchmark.name if study else "")
+    return Subject(
+        benchmark=choose_benchmark(named),
+        study=study,
+        tasks=options["task"],
+        **{name: options[name] for name in ("shots", "splits", "episodes", "seed")},
+    )
 
 
 def _named(model: type[ModelT], field: str, value: str) -> ModelT:

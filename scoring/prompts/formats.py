@@ -3,14 +3,18 @@
 `icl` is in-context learning as in CLUES: one text with the description, the shots with their
 answers, and the example; `chat` is the same as messages. `pairs` has a text for every example by
 itself, with its answer in the training set, as fine-tuning takes them. Texts are whole: nothing is
-cut to a length.
+cut to a length. `unifew` has a wording of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from annotation.kinds import answer_kind
-from scoring.prompts.material import PromptExample, PromptSet
+from annotation.models.errors import BadInput
+from scoring.prompts.prompting import PromptExample, PromptSet
+from scoring.prompts.templates import Templates, read_templates, unifew_lines
 
 ANSWER = "Answer:"
 
@@ -39,17 +43,44 @@ def chat_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
 
 
 def pair_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
-    kind = answer_kind(prompts.kind)
     told = instructions(prompts)
+    return lines_by_example(
+        prompts, "pairs", lambda example: f"{told}\n\n{question(example)}\n{ANSWER}"
+    )
+
+
+def lines_by_example(
+    prompts: PromptSet, form: str, prompt_of: Callable[[PromptExample], str]
+) -> Iterator[dict[str, Any]]:
+    """Each example by itself, with its answer in the training set."""
+    kind = answer_kind(prompts.kind)
     for training, examples in ((True, prompts.training), (False, prompts.test)):
         for example in examples:
-            content = {"prompt": f"{told}\n\n{question(example)}\n{ANSWER}"}
+            content = {"prompt": prompt_of(example)}
             if training:
                 content["answer"] = kind.as_shown(example.answer)
-            yield prompts.line("pairs", example, content, training=training)
+            yield prompts.line(form, example, content, training=training)
 
 
 FORMATS = {"icl": icl_lines, "chat": chat_lines, "pairs": pair_lines}
+UNIFEW = "unifew"
+NAMES = (*FORMATS, UNIFEW)
+
+Writer = Callable[[PromptSet], Iterator[dict[str, Any]]]
+
+
+def writer_of(form: str, templates: Templates | None = None) -> Writer:
+    if form == UNIFEW:
+        return partial(unifew_lines, templates=templates or {})
+    return FORMATS[form]
+
+
+def templates_for(form: str, path: Path | None) -> Templates | None:
+    if path is None:
+        return None
+    if form != UNIFEW:
+        raise BadInput("Templates are for the format unifew: add --format unifew.")
+    return read_templates(path)
 
 
 def instructions(prompts: PromptSet) -> str:

@@ -2,26 +2,145 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from annotation.kinds import answer_kind
 from annotation.kinds.base import asked
 from annotation.kinds.scoring import gold_in_force
-from annotation.models import Batch, Item, ItemSet, Study, Task
+from annotation.models import Batch, Benchmark, Item, ItemSet, Study, Task
 from annotation.models.errors import BadInput
 from annotation.studies.batching import PossibleBatch, possible_batches
 from scoring.core.draws import Draws
-from scoring.prompts.material import PromptExample, PromptSet
+from scoring.runs.prompt_ids import prompt_id
+from scoring.runs.storing import find_task
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which batches of a task; empty: all."""
+class PromptExample:
+    # Its own id, as in the test file.
+    id: str
+    context: tuple[str, ...]
+    question: str
+    # The texts to choose from, where the kind has any.
+    options: tuple[str, ...]
+    # Empty for a test example: its gold is not even read.
+    answer: tuple[str, ...] = ()
 
+
+@dataclass(frozen=True)
+class PromptSet:
+    """A batch's material; `fields` name the run that answers it, as its predictions will."""
+
+    kind: str
+    max_spans: int | None
+    description: str
+    fields: dict[str, Any]
+    seed: int
+    # In the order given by the seed.
+    training: tuple[PromptExample, ...]
+    test: tuple[PromptExample, ...]
+
+    def line(
+        self, form: str, example: PromptExample, content: dict[str, Any], *, training: bool = False
+    ) -> dict[str, Any]:
+        """One line of an export: what the prompt belongs to, how it was made, and what it says."""
+        options = {"options": list(example.options)} if example.options else {}
+        return {
+            "id": prompt_id(self.fields, example.id, training=training),
+            "example": example.id,
+            **self.fields,
+            "format": form,
+            "seed": self.seed,
+            "shown": [shot.id for shot in self.training],
+            "role": "training" if training else "test",
+            "answer_kind": self.kind,
+            **content,
+            **options,
+        }
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Which batches of a benchmark's tasks, or of a study, a model is shown. What is empty is no
+    choice: all of it."""
+
+    benchmark: Benchmark
+    study: Study | None = None
+    # By their slugs.
+    tasks: Collection[str] = ()
     shots: Collection[int] = ()
     splits: Collection[int] = ()
     episodes: Collection[int] = ()
+    seed: int = 0
 
-    def takes(self, possible: PossibleBatch) -> bool:
+    def prompt_sets(self, *, skips_tasks: bool = False) -> Iterator[PromptSet]:
+        """One for each batch, and one by one, since a benchmark's texts need not fit into the
+        memory. Raises BadInput where a task has none; `skips_tasks` leaves such a one out unless it
+        was named."""
+        if self.study is not None and self.study.benchmark_id != self.benchmark.pk:
+            raise BadInput(
+                f"The study {self.study.slug} is not on the benchmark {self.benchmark.name}."
+            )
+        for task in self.tasks or self._all_tasks(one_by_one=skips_tasks):
+            try:
+                yield from self.of_task(task)
+            except BadInput:
+                if self.tasks or not skips_tasks:
+                    raise
+
+    def of_task(self, slug: str) -> Iterator[PromptSet]:
+        if self.study is not None:
+            return self._of_study(self.study, slug)
+        return self._of_benchmark(find_task(self.benchmark, slug))
+
+    def _all_tasks(self, *, one_by_one: bool) -> Collection[str]:
+        if self.study is not None and not one_by_one:
+            return [""]  # whatever tasks it has
+        tasks = list(self.benchmark.tasks.order_by("slug").values_list("slug", flat=True))
+        if not tasks:
+            raise BadInput(f"The benchmark {self.benchmark.name} has no tasks.")
+        return tasks
+
+    def _of_benchmark(self, task: Task) -> Iterator[PromptSet]:
+        """With the training set in the order given by the seed."""
+        chosen = [possible for possible in possible_batches(task) if self._takes(possible)]
+        if not chosen:
+            raise BadInput(
+                f"The task {task.slug} has no such sets: choose other shots or episodes."
+            )
+        version = task.latest_gold_version().number
+        for possible in chosen:
+            yield _prompt_set(possible, task.description, version, self.seed)
+
+    def _of_study(self, study: Study, task: str) -> Iterator[PromptSet]:
+        """As the people of a study that has started see it: what it froze counts, not what the task
+        says today."""
+        batches = study.batches.select_related(
+            "task__benchmark", "training_set", "test_set__task", "gold_version"
+        )
+        there = list(batches.order_by("task__slug", "pk"))
+        of_task = [(b, _possible(b)) for b in there if task in ("", b.task.slug)]
+        if not of_task:
+            known = _listed(dict.fromkeys(batch.task.slug for batch in there))
+            raise BadInput(f"The study {study.slug} has no task “{task}”: choose from {known}.")
+        self._check([possible for _, possible in of_task], f"The study {study.slug}")
+        chosen = [(batch, possible) for batch, possible in of_task if self._takes(possible)]
+        if not chosen:
+            raise BadInput(
+                f"The study {study.slug} has no batch with these shots, splits and episodes "
+                "together."
+            )
+        for batch, possible in chosen:
+            if batch.gold_version is None:
+                raise BadInput(
+                    f"The study {study.slug} has not been started, and may still change: start it, "
+                    "or leave --study out."
+                )
+            version = batch.gold_version.number
+            prompts = _prompt_set(possible, batch.description, version, self.seed)
+            yield replace(prompts, fields={**prompts.fields, "study": study.slug})
+
+    def _takes(self, possible: PossibleBatch) -> bool:
         split = possible.training_set.split if possible.training_set else None
         return (
             (not self.shots or possible.shots in self.shots)
@@ -29,7 +148,7 @@ class Wanted:
             and (not self.episodes or possible.episode in self.episodes)
         )
 
-    def check(self, possible: Collection[PossibleBatch], whose: str) -> None:
+    def _check(self, possible: Collection[PossibleBatch], whose: str) -> None:
         """Raise BadInput for what none of them has, so that nothing is left out unsaid."""
         training = [batch.training_set for batch in possible]
         there: dict[str, set[int | None]] = {
@@ -45,47 +164,6 @@ class Wanted:
                     if known
                     else f"{whose} has no {name}: leave them out."
                 )
-
-
-def prompt_sets(task: Task, *, wanted: Wanted, seed: int) -> Iterator[PromptSet]:
-    """One for each batch that the task allows, with the training set in the order given by the
-    seed. Raises BadInput if there is none."""
-    chosen = [possible for possible in possible_batches(task) if wanted.takes(possible)]
-    if not chosen:
-        raise BadInput(f"The task {task.slug} has no such sets: choose other shots or episodes.")
-    version = task.latest_gold_version().number
-    for possible in chosen:
-        yield _prompt_set(possible, task.description, version, seed)
-
-
-def prompt_sets_of_study(
-    study: Study, *, task: str, wanted: Wanted, seed: int
-) -> Iterator[PromptSet]:
-    """One for each batch of a study that has started, as its people see it: what it froze counts,
-    not what the task says today. Raises BadInput if there is none."""
-    batches = study.batches.select_related(
-        "task__benchmark", "training_set", "test_set__task", "gold_version"
-    )
-    there = list(batches.order_by("task__slug", "pk"))
-    of_task = [batch for batch in there if task in ("", batch.task.slug)]
-    if not of_task:
-        known = _listed(dict.fromkeys(batch.task.slug for batch in there))
-        raise BadInput(f"The study {study.slug} has no task “{task}”: choose from {known}.")
-    wanted.check([_possible(batch) for batch in of_task], f"The study {study.slug}")
-    chosen = [batch for batch in of_task if wanted.takes(_possible(batch))]
-    if not chosen:
-        raise BadInput(
-            f"The study {study.slug} has no batch with these shots, splits and episodes together."
-        )
-    for batch in chosen:
-        if batch.gold_version is None:
-            raise BadInput(
-                f"The study {study.slug} has not been started, and may still change: start it, or "
-                "leave --study out."
-            )
-        version = batch.gold_version.number
-        prompts = _prompt_set(_possible(batch), batch.description, version, seed)
-        yield replace(prompts, fields={**prompts.fields, "study": study.slug})
 
 
 def _listed(values: Iterable[object]) -> str:

@@ -10,12 +10,17 @@ demonstration was made; its answers lie in a file, since tuning needs libraries 
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 
+from annotation.kinds import answer_kind
+from annotation.kinds.base import asked, mentions
 from annotation.kinds.scoring import gold_in_force
 from annotation.models import Benchmark, Example, ItemSet, Role, Task
 from annotation.simulation.demonstration import RUNS
@@ -30,11 +35,69 @@ from scoring.runs.storing import (
     open_run,
     storable_answer,
 )
-from scoring.runs.word_overlap import NAME, WordOverlap
 
 FORMAT = "demonstration"
 # Of the answers that were made beforehand.
 NOTE = "tuned and asked by finetune_model on {}, and stored with the demonstration"
+NAME = "Word overlap"
+_WORD = re.compile(r"\w+")
+_CAPITALISED = re.compile(r"[A-Z]\w*(?: [A-Z]\w*)*")
+
+
+@dataclass(frozen=True)
+class WordOverlap:
+    """A small real system: it learns from a shot set by the words that examples share, and knows
+    nothing else, so its scores differ by shots and split as any system's do. `golds` by example id.
+
+    - where a label or any text answers: the answer of the training example with which the text
+      shares the largest part of its words.
+    - where an entity does: the one that is mentioned most often.
+    - where pieces of the text do: what was gold for the same question in training and stands in the
+      text; besides, runs of capitalised words that share a word with such gold. At most the first
+      few where the task limits them.
+    """
+
+    kind: str
+    max_spans: int | None
+    examples: Sequence[Example]
+    golds: Mapping[int, Sequence[str]]
+
+    def predict(self, example: Example) -> list[str]:
+        kind = answer_kind(self.kind)
+        if kind.takes_pieces:
+            return self._remembered_spans(example)
+        if kind.takes_options and not kind.takes_labels:
+            return self._most_mentioned(example)
+        return self._nearest_answer(example)
+
+    def _nearest_answer(self, example: Example) -> list[str]:
+        words = _words(example)
+        nearest = max(self.examples, key=lambda known: _overlap(words, _words(known)))
+        return list(self.golds[nearest.pk])
+
+    def _most_mentioned(self, example: Example) -> list[str]:
+        return [Counter(mentions(asked(example, ()))).most_common(1)[0][0]]
+
+    def _remembered_spans(self, example: Example) -> list[str]:
+        text = " ".join(example.context)
+        golds = {
+            gold
+            for known in self.examples
+            if known.question == example.question
+            for gold in self.golds[known.pk]
+        }
+        words = {word for gold in golds for word in _WORD.findall(gold)}
+        spans = [gold for gold in sorted(golds) if gold in text]
+        spans += [run for run in _CAPITALISED.findall(text) if words & set(_WORD.findall(run))]
+        return list(dict.fromkeys(spans))[: self.max_spans]
+
+
+def _words(example: Example) -> frozenset[str]:
+    return frozenset(word.lower() for part in example.context for word in _WORD.findall(part))
+
+
+def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
+    return len(left & right) / len(left | right) if left | right else 0.0
 
 
 def load_demonstration_runs(benchmark: Benchmark, stored: Path = RUNS) -> int:

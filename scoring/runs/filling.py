@@ -9,16 +9,18 @@ from django.db.models import Q
 from annotation.models import Task
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
-from scoring.runs.form_words import form_in_words
 from scoring.runs.formats.records import ClassNumber, FreeText, ReadOptions, ReadPrediction
-from scoring.runs.free_text import pieces_of, rule_in_words
-from scoring.runs.import_report import Counts
+from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.joining import ItemFinder, NoMatch
-from scoring.runs.staging import add, describe, remove
 from scoring.runs.storing import (
     SameAnswers,
     StoredAlready,
+    add,
     answers_alike,
+    describe,
+    pieces_of,
+    remove,
+    rule_in_words,
     same_answers,
     storable_answer,
 )

@@ -16,9 +16,7 @@ from annotation.jobs.pacing import write
 from annotation.models import Benchmark, ItemSet
 from annotation.models.errors import BadInput
 from scoring.models import RunState
-from scoring.runs.episodes import EpisodeIndex
 from scoring.runs.filling import Filling, ImportedRun
-from scoring.runs.formats.fields import over
 from scoring.runs.formats.records import (
     LeftOut,
     Reader,
@@ -26,13 +24,13 @@ from scoring.runs.formats.records import (
     ReadPrediction,
     Refused,
     RunFields,
+    over,
 )
 from scoring.runs.import_report import Counts
-from scoring.runs.joining import ItemFinder, NoMatch
+from scoring.runs.joining import EpisodeIndex, ItemFinder, NoMatch
 from scoring.runs.prompt_ids import as_prompted, of_prompt_id
 from scoring.runs.scores import keep_scores
-from scoring.runs.staging import publish, published_as, remove
-from scoring.runs.storing import find_task, find_test_set, open_run
+from scoring.runs.storing import find_task, find_test_set, open_run, publish, published_as, remove
 
 MOST_PENDING = 2_000
 MOST_TRIES = 5
@@ -109,7 +107,7 @@ class _Importer:
         self._benchmark = benchmark
         self._options = options
         self._owner = owner
-        self._report = RunsReport(path.name, reader.NAME)
+        self._report = RunsReport(path.name, reader.name)
         # Refusals are cached too: a million lines of one bad run ask only once.
         self._runs: dict[RunFields, Filling | str] = {}
         self._items: dict[int, ItemFinder] = {}
@@ -199,7 +197,7 @@ class _Importer:
                 lambda: open_run(
                     test_set=test_set,
                     fields=fields,
-                    source_format=self._reader.NAME,
+                    source_format=self._reader.name,
                     source_name=self._path.name,
                     owner=self._owner,
                     state=RunState.STAGED,

@@ -14,8 +14,7 @@ from django.db import transaction
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import ReportedScore, shots_label
-from scoring.runs.formats.fields import over
-from scoring.runs.formats.records import ReadOptions, Refused
+from scoring.runs.formats.records import ReadOptions, Refused, over
 from scoring.runs.formats.reported import ReadScore, read
 
 FIGURES = ("mean", "sd", "n")

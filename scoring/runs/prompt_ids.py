@@ -13,8 +13,7 @@ from typing import Any
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
 from scoring.models import Run, shots_label
-from scoring.runs.formats.fields import run_fields
-from scoring.runs.formats.records import Prompted, RunFields
+from scoring.runs.formats.records import Prompted, RunFields, run_fields
 
 PLACE = ("benchmark", "task", "shots", "split", "episode")
 # How a prompt was made, for the report of the run.

@@ -8,8 +8,7 @@ from rest_framework import serializers
 
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run, Standing, shots_label
-from scoring.runs.formats.fields import LARGEST, as_shots, longest, run_fields
-from scoring.runs.formats.records import RunFields
+from scoring.runs.formats.records import LARGEST, RunFields, as_shots, longest, run_fields
 
 MOST_IN_PIECE = 5_000
 

@@ -1,8 +1,9 @@
 """A run from its first prediction to its completion, however the predictions arrive."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -11,14 +12,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from annotation.benchmarks.subsets import PART
+from annotation.jobs.pacing import ROWS_AT_ONCE, write
+from annotation.kinds import answer_kind
 from annotation.models import Benchmark, ItemSet, Role, Task
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.texts import is_text
 from scoring.comparison.form import answer_forms
 from scoring.models import Prediction, Run, RunState
-from scoring.runs.formats.fields import check_complete, stored_shots
-from scoring.runs.formats.records import RunFields
-from scoring.runs.free_text import distinct
+from scoring.runs.formats.records import RunFields, check_complete, stored_shots
 
 # In the report of a complete run: a checksum of its answers alone, whatever run they are named.
 ANSWERS = "answers_checksum"
@@ -267,3 +268,93 @@ def _checksum(said: Any) -> str:
 
 def _coverage(run: Run) -> dict[str, int]:
     return {"matched": run.predictions.count(), "missing": missing_answers(run)}
+
+
+def pieces_of(
+    text: str,
+    kind: str,
+    *,
+    options: Sequence[str] = (),
+    separator: str = "",
+    none_word: str = "",
+) -> tuple[str, ...]:
+    if none_word and text.strip() == none_word:
+        return ()
+    pieces = answer_kind(kind).from_prompted(text, options, separator)
+    stripped = (piece.strip() for piece in pieces)
+    return distinct(piece for piece in stripped if not (none_word and piece == none_word))
+
+
+def distinct(pieces: Iterable[str]) -> tuple[str, ...]:
+    """Each non-empty piece once: what S1 compares."""
+    return tuple(dict.fromkeys(piece for piece in pieces if piece))
+
+
+def rule_in_words(kind: str, *, separator: str = "", none_word: str = "") -> str:
+    """The rule as the report of an import shows it."""
+    rule = f"free text: {answer_kind(kind).cut_in_words(separator)}"
+    return f"{rule}; “{none_word}” means none" if none_word else rule
+
+
+# No import takes this long, so who began it is gone.
+ABANDONED_AFTER = timedelta(hours=6)
+
+
+def add(run: Run, answers: Answers) -> Added:
+    """As `add_predictions` does, a few at a time."""
+    given = list(answers.items())
+    added = [
+        _add(run, given[start : start + ROWS_AT_ONCE])
+        for start in range(0, len(given), ROWS_AT_ONCE)
+    ]
+    return Added(
+        sum(some.stored for some in added),
+        sum(some.repeated for some in added),
+        [pk for some in added for pk in some.different],
+    )
+
+
+def describe(run: Run, report: Mapping[str, Any], together: Collection[int]) -> None:
+    """Store what the whole run is. Raises StoredAlready if it exists as another run, be it of the
+    same import."""
+    content = finished(run, report)
+    if same := _published_as(content["checksum"]) or _among(together, content["checksum"]):
+        raise StoredAlready(same)
+    write(lambda: Run.every.filter(pk=run.pk).update(**content))
+    run.checksum, run.report = content["checksum"], content["report"]
+
+
+def publish(runs: Iterable[Run]) -> None:
+    """All of them or none. Raises IntegrityError if one was stored as another run meanwhile."""
+    pks = [run.pk for run in runs]
+    write(lambda: Run.every.filter(pk__in=pks).update(state=RunState.COMPLETE))
+
+
+def published_as(run: Run) -> Run | None:
+    """The run that says the same, where somebody else stored it meanwhile."""
+    return _published_as(run.checksum)
+
+
+def remove(runs: Iterable[Run]) -> None:
+    """Staged ones: of a complete run nothing goes piece by piece."""
+    for run in runs:
+        predictions = Prediction.objects.filter(run=run, run__state=RunState.STAGED).order_by()
+        while pks := list(predictions.values_list("pk", flat=True)[:ROWS_AT_ONCE]):
+            write(Prediction.objects.filter(pk__in=pks).delete)
+        write(Run.every.filter(pk=run.pk, state=RunState.STAGED).delete)
+
+
+def remove_abandoned(*, at: datetime) -> None:
+    remove(Run.every.filter(state=RunState.STAGED, created_at__lt=at - ABANDONED_AFTER))
+
+
+def _add(run: Run, some: Iterable[tuple[int, tuple[str, ...]]]) -> Added:
+    return write(lambda: add_predictions(run, dict(some)))
+
+
+def _published_as(checksum: str) -> Run | None:
+    return Run.objects.complete().filter(checksum=checksum).first()
+
+
+def _among(together: Collection[int], checksum: str) -> Run | None:
+    return Run.every.filter(pk__in=together, checksum=checksum).first()

@@ -1,7 +1,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from scoring.runs.staging import remove_abandoned
+from scoring.runs.storing import remove_abandoned
 
 
 @shared_task

@@ -1,15 +1,18 @@
-"""One model fitted to one shot set: the same loop for every kind of model."""
+"""One model fitted to one shot set and asked its test: the same loop for every kind of model."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from transformers import get_scheduler
 
 from annotation.models.errors import BadInput
 from scoring.core.draws import Draws
+from scoring.prompts.prompting import PromptExample, PromptSet
+from scoring.tuning.loading import Source
 from scoring.tuning.settings import Settings
 
 OPTIMIZERS = {
@@ -19,11 +22,11 @@ OPTIMIZERS = {
     "adamax": torch.optim.Adamax,
     "adamw": torch.optim.AdamW,
 }
+# What a loss leaves out.
+IGNORED = -100
 
-# The loss of a batch of whatever a kind of model learns from.
-LossOf = Callable[[Sequence[Any]], Any]
-# Told after every step: how many are done, of how many, and the loss.
-Told = Callable[[int, int, float], None]
+# Called after every step: how many are done, of how many, and the loss.
+Progress = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,91 @@ class Fitted:
     validation_loss: float | None = None
 
 
+@dataclass(frozen=True)
+class Answered:
+    """What a tuned model gave for one shot set."""
+
+    # By the example's own id.
+    answers: Mapping[str, tuple[str, ...]]
+    # None without shots.
+    fitted: Fitted | None
+    # What those who read the figures should know: texts that were cut, and the like.
+    notes: tuple[str, ...] = ()
+
+
+class Tuner(ABC):
+    """One way to tune a model on a shot set and to ask it the test, for one such set."""
+
+    name: ClassVar[str]
+    # An AutoModelFor….
+    family: ClassVar[Any]
+    # Whether it has new weights, which answer at random until there are shots.
+    needs_shots: ClassVar[bool] = True
+
+    def __init__(
+        self, source: Source, settings: Settings, wording: Any, prompts: PromptSet
+    ) -> None:
+        self.source = source
+        self.settings = settings
+        self.wording = wording
+        self.prompts = prompts
+        self.model: Any = None
+
+    @classmethod
+    @abstractmethod
+    def problem(cls, prompts: PromptSet, wording: Any) -> str:
+        """Why it cannot answer such a task; empty if it can."""
+
+    def answer(self, *, validation: Sequence[PromptSet], progress: Progress) -> Answered:
+        lessons = self.lessons(self.prompts)
+        held = [lesson for others in validation for lesson in self.lessons(others)]
+        self.model = self.source.model(self.family, seed=self.settings.seed, **self.head_options())
+        fitted = None
+        if self.prompts.training:
+            fitted = fit(
+                self.model,
+                lessons,
+                loss_of=self.loss,
+                settings=self.settings,
+                progress=progress,
+                validation=held,
+            )
+        self.model.eval()
+        with torch.no_grad():
+            answers = dict(self.answers(self.prompts.test))
+        return Answered(answers, fitted, tuple(self.notes()))
+
+    def head_options(self) -> dict[str, Any]:
+        return {}
+
+    def lessons(self, prompts: PromptSet) -> Sequence[Any]:
+        """What the shots of a set teach, in batches of which the loss is taken."""
+        return prompts.training
+
+    @abstractmethod
+    def loss(self, batch: Sequence[Any]) -> Any: ...
+
+    @abstractmethod
+    def answers(
+        self, examples: Sequence[PromptExample]
+    ) -> Iterator[tuple[str, tuple[str, ...]]]: ...
+
+    def notes(self) -> Iterator[str]:
+        return iter(())
+
+
+def cut_in_words(count: int, most: int) -> Iterator[str]:
+    if count:
+        yield f"{count} inputs were cut to {most} tokens"
+
+
 def fit(
     model: Any,
     examples: Sequence[Any],
     *,
-    loss_of: LossOf,
+    loss_of: Callable[[Sequence[Any]], Any],
     settings: Settings,
-    told: Told,
+    progress: Progress,
     validation: Sequence[Any] = (),
 ) -> Fitted:
     """Fit all weights of the model. With a validation set it keeps the weights of the epoch after
@@ -60,40 +141,32 @@ def fit(
         num_warmup_steps=round(settings.warmup * total),
         num_training_steps=total,
     )
-    done, loss, best = 0, math.nan, None
-    for epoch, batches in enumerate(_epochs(examples, settings), start=1):
+    done, epoch, loss = 0, 0, math.nan
+    best: tuple[float, int, dict[str, Any]] | None = None
+    draws = Draws(settings.seed, "batches")
+    while done < total:
+        # Every example once, in an order that the seed gives, again and again.
+        epoch += 1
         model.train()
-        for batch in batches[: total - done]:
+        for batch in in_batches(draws.shuffled(examples), settings.batch_size)[: total - done]:
             loss = _step(model, loss_of(batch), optimizer, settings)
             schedule.step()
             done += 1
-            told(done, total, loss)
+            progress(done, total, loss)
         if validation:
-            best = _better(best, model, epoch, _mean_loss(model, validation, loss_of, settings))
-        if done == total:
-            break
+            held_loss = _mean_loss(model, validation, loss_of, settings)
+            if best is None or held_loss < best[0]:
+                state = model.state_dict().items()
+                best = held_loss, epoch, {name: v.detach().cpu().clone() for name, v in state}
     if best is None:
         return Fitted(done, loss)
-    model.load_state_dict(best.weights)
-    return Fitted(done, loss, best.epoch, best.loss)
-
-
-@dataclass(frozen=True)
-class _Best:
-    epoch: int
-    loss: float
-    weights: dict[str, Any]
+    validation_loss, best_epoch, weights = best
+    model.load_state_dict(weights)
+    return Fitted(done, loss, best_epoch, validation_loss)
 
 
 def in_batches(examples: Sequence[Any], size: int) -> list[Sequence[Any]]:
     return [examples[start : start + size] for start in range(0, len(examples), size)]
-
-
-def _epochs(examples: Sequence[Any], settings: Settings) -> Iterator[list[Sequence[Any]]]:
-    """Every example once, in an order that the seed gives, again and again."""
-    draws = Draws(settings.seed, "batches")
-    while True:
-        yield in_batches(draws.shuffled(examples), settings.batch_size)
 
 
 def _step(model: Any, loss: Any, optimizer: Any, settings: Settings) -> float:
@@ -108,18 +181,10 @@ def _step(model: Any, loss: Any, optimizer: Any, settings: Settings) -> float:
     return value
 
 
-def _mean_loss(model: Any, examples: Sequence[Any], loss_of: LossOf, settings: Settings) -> float:
+def _mean_loss(
+    model: Any, examples: Sequence[Any], loss_of: Callable[..., Any], settings: Settings
+) -> float:
     model.eval()
+    batches = in_batches(examples, settings.batch_size)
     with torch.no_grad():
-        losses = [
-            float(loss_of(batch)) * len(batch)
-            for batch in in_batches(examples, settings.batch_size)
-        ]
-    return sum(losses) / len(examples)
-
-
-def _better(best: _Best | None, model: Any, epoch: int, loss: float) -> _Best:
-    if best is not None and best.loss <= loss:
-        return best
-    weights = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
-    return _Best(epoch, loss, weights)
+        return sum(float(loss_of(batch)) * len(batch) for batch in batches) / len(examples)

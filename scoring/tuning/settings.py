@@ -71,16 +71,14 @@ CLUES = Settings(
 # text, and no fixed length either: theirs is UniFew's, which hardly any text reaches.
 CLUES_WRITTEN = replace(CLUES, max_length=1024, stride=0, longest_answer=64)
 # LM-BFF as CLUES ran it for prompt tuning: 20 epochs of the shots, with demonstrations.
-LM_BFF = Settings(
+LM_BFF = replace(
+    CLUES,
     recipe="CLUES, LM-BFF",
     optimizer="adamw",
     learning_rate=1e-5,
-    schedule="linear",
     warmup=0.0,
     batch_size=8,
     epochs=20,
-    steps=None,
-    clip=1.0,
     max_length=512,
     stride=0,
     longest_answer=1,
@@ -88,7 +86,7 @@ LM_BFF = Settings(
 )
 # FLEX's released configuration for meta-testing (conf/model/, 9d09c97).
 UNIFEW = Settings(
-    recipe="FLEX, UniFew",
+    "FLEX, UniFew",
     optimizer="adam",
     learning_rate=3e-5,
     schedule="constant",
@@ -104,6 +102,8 @@ UNIFEW = Settings(
 )
 
 NAMES = tuple(field.name for field in fields(Settings) if field.name != "recipe")
+ABOVE_ZERO = ("learning_rate", "batch_size", "max_length", "longest_answer")
+FROM_ZERO = ("epochs", "clip", "stride", "demonstrations")
 # Of what was added after the first recipes: what every run before did.
 DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
 
@@ -115,14 +115,13 @@ def changed(settings: Settings, given: Mapping[str, Any]) -> Settings:
         said["steps"] = None
     made = replace(settings, **said)
     for name, value in made.as_plain().items():
+        option = f"--{name.replace('_', '-')}"
         if isinstance(value, float) and not isfinite(value):
-            raise BadInput(f"--{_option(name)} must be a number.")
-    for name in ("learning_rate", "batch_size", "max_length", "longest_answer"):
-        if getattr(made, name) <= 0:
-            raise BadInput(f"--{_option(name)} must be more than 0.")
-    for name in ("epochs", "clip", "stride", "demonstrations"):
-        if getattr(made, name) < 0:
-            raise BadInput(f"--{_option(name)} must be 0 or more.")
+            raise BadInput(f"{option} must be a number.")
+        if name in ABOVE_ZERO and value <= 0:
+            raise BadInput(f"{option} must be more than 0.")
+        if name in FROM_ZERO and value < 0:
+            raise BadInput(f"{option} must be 0 or more.")
     if made.steps is not None and made.steps < 1:
         raise BadInput("--steps must be 1 or more.")
     if made.steps is None and made.epochs < 1:
@@ -132,7 +131,3 @@ def changed(settings: Settings, given: Mapping[str, Any]) -> Settings:
     if made.stride >= made.max_length:
         raise BadInput("--stride must be less than --max-length.")
     return made
-
-
-def _option(name: str) -> str:
-    return name.replace("_", "-")

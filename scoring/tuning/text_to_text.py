@@ -3,93 +3,56 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import torch
 from transformers import AutoModelForSeq2SeqLM
 
 from annotation.kinds import answer_kind
-from scoring.prompts.material import PromptSet
-from scoring.tuning.answered import Answered, cut_in_words
-from scoring.tuning.fitting import Told, fit, in_batches
-from scoring.tuning.loading import Source
-from scoring.tuning.settings import Settings
+from scoring.prompts.prompting import PromptExample, PromptSet
+from scoring.tuning.fitting import IGNORED, Tuner, cut_in_words, in_batches
 from scoring.tuning.texts import Texts
 
-# What a loss leaves out.
-IGNORED = -100
 
-
-class TextToText:
+class TextToText(Tuner):
     name = "text-to-text"
+    family = AutoModelForSeq2SeqLM
     needs_shots = False
 
-    def __init__(self, source: Source, settings: Settings, texts: Texts) -> None:
-        self._source = source
-        self._settings = settings
-        self._texts = texts
+    @classmethod
+    def problem(cls, prompts: PromptSet, wording: Texts) -> str:
+        return wording.problem(prompts)
 
-    def problem(self, prompts: PromptSet) -> str:
-        return self._texts.problem(prompts)
+    def lessons(self, prompts: PromptSet) -> list[dict[str, Any]]:
+        return [line for line in self.wording.lines(prompts) if line["role"] == "training"]
 
-    def answer(
-        self, prompts: PromptSet, *, validation: Sequence[PromptSet], told: Told
-    ) -> Answered:
-        model = self._source.model(AutoModelForSeq2SeqLM, seed=self._settings.seed)
-        lines = list(self._texts.lines(prompts))
-        shots = [line for line in lines if line["role"] == "training"]
-        asked = [line for line in lines if line["role"] == "test"]
-        fitted = None
-        if shots:
-            fitted = fit(
-                model,
-                shots,
-                loss_of=lambda batch: self._loss(model, batch),
-                settings=self._settings,
-                told=told,
-                validation=[line for held in validation for line in self._shots_of(held)],
-            )
-        return Answered(
-            answers=dict(self._answers(model, prompts, asked)),
-            fitted=fitted,
-            notes=self._notes([*shots, *asked]),
-        )
-
-    def _shots_of(self, prompts: PromptSet) -> list[dict[str, Any]]:
-        return [line for line in self._texts.lines(prompts) if line["role"] == "training"]
-
-    def _loss(self, model: Any, batch: Sequence[dict[str, Any]]) -> Any:
+    def loss(self, batch: Sequence[dict[str, Any]]) -> Any:
         labels = self._encoded([line["answer"] for line in batch])["input_ids"]
-        padding = self._source.tokenizer.pad_token_id
-        labels = labels.masked_fill(labels == padding, IGNORED)
-        return model(**self._encoded([line["prompt"] for line in batch]), labels=labels).loss
+        labels = labels.masked_fill(labels == self.source.tokenizer.pad_token_id, IGNORED)
+        return self.model(**self._encoded([line["prompt"] for line in batch]), labels=labels).loss
 
-    def _answers(
-        self, model: Any, prompts: PromptSet, asked: Sequence[dict[str, Any]]
-    ) -> Iterator[tuple[str, tuple[str, ...]]]:
-        model.eval()
-        for batch in in_batches(asked, self._settings.batch_size):
-            with torch.no_grad():
-                written = model.generate(
-                    **self._encoded([line["prompt"] for line in batch]),
-                    max_new_tokens=self._settings.longest_answer,
-                    do_sample=False,
-                    num_beams=1,
-                )
-            texts = self._source.tokenizer.batch_decode(written, skip_special_tokens=True)
+    def answers(self, examples: Sequence[PromptExample]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        asked = [line for line in self.wording.lines(self.prompts) if line["role"] == "test"]
+        for batch in in_batches(asked, self.settings.batch_size):
+            written = self.model.generate(
+                **self._encoded([line["prompt"] for line in batch]),
+                max_new_tokens=self.settings.longest_answer,
+                do_sample=False,
+                num_beams=1,
+            )
+            texts = self.source.tokenizer.batch_decode(written, skip_special_tokens=True)
             for line, text in zip(batch, texts, strict=True):
-                yield line["example"], _read(line, text, prompts.kind)
+                yield line["example"], _read(line, text, self.prompts.kind)
 
     def _encoded(self, texts: list[str]) -> Any:
-        return self._source.tokenizer(
+        return self.source.tokenizer(
             texts,
             padding=True,
             truncation=True,
-            max_length=self._settings.max_length,
+            max_length=self.settings.max_length,
             return_tensors="pt",
-        ).to(self._source.device)
+        ).to(self.source.device)
 
-    def _notes(self, lines: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-        whole = self._source.tokenizer([line["prompt"] for line in lines], verbose=False)
-        most = self._settings.max_length
+    def notes(self) -> Iterator[str]:
+        prompts = [line["prompt"] for line in self.wording.lines(self.prompts)]
+        whole, most = self.source.tokenizer(prompts, verbose=False), self.settings.max_length
         return cut_in_words(sum(len(ids) > most for ids in whole["input_ids"]), most)
 
 
@@ -97,5 +60,6 @@ def _read(line: dict[str, Any], text: str, kind: str) -> tuple[str, ...]:
     """The labels that an answer names, whatever the prompt called them."""
     offered = line.get("options", [])
     called = dict(zip(offered, line.get("labels", offered), strict=True))
-    pieces = answer_kind(kind).from_prompted(text, offered)
-    return tuple(called.get(piece, piece) for piece in pieces)
+    return tuple(
+        called.get(piece, piece) for piece in answer_kind(kind).from_prompted(text, offered)
+    )

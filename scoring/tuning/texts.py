@@ -8,9 +8,9 @@ from typing import Any
 
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
-from scoring.prompts.formats import pair_lines
-from scoring.prompts.material import PromptSet
-from scoring.prompts.unifew import Template, read_templates, unifew_lines
+from scoring.prompts.formats import lines_by_example, pair_lines
+from scoring.prompts.prompting import PromptSet
+from scoring.prompts.templates import Template, read_templates, unifew_lines
 
 PAIRS, CLUES, UNIFEW = FORMATS = ("pairs", "clues", "unifew")
 
@@ -39,13 +39,9 @@ def texts_in(form: str, templates: Path | None) -> Texts:
 
 def clues_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     """As CLUES gives its models an example: the question and the text, no description."""
-    kind = answer_kind(prompts.kind)
-    for training, examples in ((True, prompts.training), (False, prompts.test)):
-        for example in examples:
-            content = {"prompt": " ".join([example.question, *example.context])}
-            if training:
-                content["answer"] = kind.as_shown(example.answer)
-            yield prompts.line(CLUES, example, content, training=training)
+    return lines_by_example(
+        prompts, CLUES, lambda example: " ".join([example.question, *example.context])
+    )
 
 
 def _problem_of_unifew(templates: Mapping[str, Template], prompts: PromptSet) -> str:

@@ -6,6 +6,7 @@ the first set that has no run yet.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from math import inf
 from time import monotonic
 from typing import Any, Protocol
@@ -14,13 +15,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.models import Benchmark, ItemSet, Study
+from annotation.models import ItemSet
 from annotation.models.errors import BadInput
 from scoring.models import Run, shots_label
-from scoring.prompts.material import PromptSet
-from scoring.prompts.prompting import Wanted, prompt_sets, prompt_sets_of_study
-from scoring.runs.formats.fields import over, run_fields, stored_shots
-from scoring.runs.formats.records import RunFields
+from scoring.prompts.prompting import PromptSet, Subject
+from scoring.runs.formats.records import RunFields, over, run_fields, stored_shots
 from scoring.runs.joining import ItemFinder
 from scoring.runs.scores import keep_scores
 from scoring.runs.storing import (
@@ -35,6 +34,7 @@ from scoring.runs.storing import (
 )
 from scoring.tuning.settings import DEFAULTS
 
+NEEDED = ("torch", "transformers")
 FORMAT = "finetune_model"
 # In the report of a run: all that decides what is answered, and what happened.
 TUNING = "tuning"
@@ -42,75 +42,24 @@ TUNED = "tuned"
 LIMIT = "limit"
 
 
-@dataclass(frozen=True)
-class Material:
-    """What is asked: the batches of tasks, or of a study."""
-
-    benchmark: Benchmark
-    study: Study | None
-    # Empty: all.
-    tasks: Sequence[str]
-    wanted: Wanted
-    seed: int
-    # How many test examples of each set; None: all.
-    limit: int | None = None
-
-    def sets(self) -> Iterator[PromptSet]:
-        """Raises BadInput if there are none."""
-        count = 0
-        for prompts in self._sets(self.wanted):
-            count += 1
-            yield replace(prompts, test=prompts.test[: self.limit])
-        if not count:
-            raise BadInput("There are no such sets: choose other shots, splits or episodes.")
-
-    def set_of(self, fields: Mapping[str, Any]) -> PromptSet:
-        """The one that these fields name."""
-        wanted = Wanted(
-            shots=[fields["shots"]],
-            splits=[] if fields.get("split") is None else [fields["split"]],
-            episodes=[] if fields.get("episode") is None else [fields["episode"]],
-        )
-        same = (
-            prompts for prompts in self._of_task(fields["task"], wanted) if prompts.fields == fields
-        )
-        prompts = next(same)
-        return replace(prompts, test=prompts.test[: self.limit])
-
-    def validation_set(self, fields: Mapping[str, Any], split: int) -> PromptSet:
-        """The shots of the same number in another split."""
-        return self.set_of({**fields, "split": split})
-
-    def _sets(self, wanted: Wanted) -> Iterator[PromptSet]:
-        slugs = self.tasks or self.benchmark.tasks.values_list("slug", flat=True)
-        for slug in slugs:
-            try:
-                yield from self._of_task(slug, wanted)
-            except BadInput:
-                # Among all tasks, those without such sets are left out.
-                if self.tasks:
-                    raise
-
-    def _of_task(self, slug: str, wanted: Wanted) -> Iterator[PromptSet]:
-        if self.study is not None:
-            return prompt_sets_of_study(self.study, task=slug, wanted=wanted, seed=self.seed)
-        return prompt_sets(find_task(self.benchmark, slug), wanted=wanted, seed=self.seed)
-
-
 class TunesAndAsks(Protocol):
-    """A model that is tuned on a set and asked its test: `scoring.tuning.ways`, which needs
+    """A model that is tuned on a set and asked its test: `scoring.tuning.tuned_models`, which needs
     libraries that may not be there."""
 
     @property
     def machine(self) -> dict[str, str]: ...
 
-    def way_for(self, prompts: PromptSet) -> Any: ...
+    def check(self, prompts: PromptSet) -> None: ...
+
+    def tuner_for(self, prompts: PromptSet) -> Any: ...
 
 
 @dataclass(frozen=True)
 class Plan:
-    material: Material
-    ways: TunesAndAsks
+    subject: Subject
+    # How many test examples of each set; None: all.
+    limit: int | None
+    model: TunesAndAsks
     # System, method and what else is said of the runs.
     fields: RunFields
     # Settings, weights and all else that decides what is answered.
@@ -126,6 +75,17 @@ class Plan:
             return self.fields.system
         return f"{self.fields.system}, validated on split {self.validation_split}"
 
+    def set_of(self, fields: Mapping[str, Any]) -> PromptSet:
+        """The one that these fields name."""
+        one = replace(
+            self.subject,
+            shots=[fields["shots"]],
+            splits=[] if fields.get("split") is None else [fields["split"]],
+            episodes=[] if fields.get("episode") is None else [fields["episode"]],
+        )
+        prompts = next(found for found in one.of_task(fields["task"]) if found.fields == fields)
+        return replace(prompts, test=prompts.test[: self.limit])
+
 
 @dataclass(frozen=True)
 class Step:
@@ -137,38 +97,57 @@ class Step:
     left_out: str = ""
 
 
-@dataclass(frozen=True)
-class Done:
-    run: Run
-    notes: tuple[str, ...] = ()
+def tuned_models() -> Any:
+    """The module that tunes, scoring.tuning.tuned_models: torch and transformers are an optional
+    requirement, and only what is imported here needs them. Raises BadInput where they are not
+    installed."""
+    try:
+        for name in NEEDED:
+            import_module(name)
+    except ImportError as error:
+        raise BadInput(
+            f"Tuning needs {' and '.join(NEEDED)}, and {error.name} is not installed: "
+            "pip install -r requirements-models.txt."
+        ) from error
+    return import_module("scoring.tuning.tuned_models")
 
 
 def steps(plan: Plan) -> Iterator[Step]:
-    """Raises BadInput where a set has a run of this system with other settings."""
-    for prompts in plan.material.sets():
+    """Raises BadInput if there are none, or where a set has a run of this system with other
+    settings."""
+    there = False
+    for prompts in plan.subject.prompt_sets(skips_tasks=True):
+        there = True
         if left_out := _why_left_out(plan, prompts):
             yield Step(prompts.fields, left_out=left_out)
         else:
             yield Step(prompts.fields, run=_run_there(plan, prompts))
+    if not there:
+        raise BadInput("There are no such sets: choose other shots, splits or episodes.")
 
 
-def tune(plan: Plan, step: Step, *, told: Callable[[int, int, float], None]) -> Done:
-    """Tune on the set's shots, ask its test, and store the run."""
+def tune(
+    plan: Plan, step: Step, *, progress: Callable[[int, int, float], None]
+) -> tuple[Run, Sequence[str]]:
+    """Tune on the set's shots, ask its test, and store the run; returns it with what should be
+    known of it."""
     began = monotonic()
-    prompts = plan.material.set_of(step.fields)
+    prompts = plan.set_of(step.fields)
     validation = []
     if plan.validation_split is not None:
-        validation = [plan.material.validation_set(step.fields, plan.validation_split)]
-    way = plan.ways.way_for(prompts)
-    answered = way.answer(prompts, validation=validation, told=told)
+        # The shots of the same number in another split.
+        validation = [plan.set_of({**step.fields, "split": plan.validation_split})]
+    tuner = plan.model.tuner_for(prompts)
+    answered = tuner.answer(validation=validation, progress=progress)
     notes = (*answered.notes, *_validation_in_words(plan, answered))
+    seconds = round(monotonic() - began, 1)
+    happened = {"way": tuner.name, "seconds": seconds, **_fitted(answered)}
     try:
-        happened = {"way": way.name, "seconds": round(monotonic() - began, 1), **_fitted(answered)}
         run = _store(plan, prompts, answered, notes, happened)
     except StoredAlready as error:
-        return Done(error.run, (str(error),))
+        return error.run, [str(error)]
     keep_scores([run])
-    return Done(run, notes)
+    return run, notes
 
 
 def predictions_of(run: Run) -> Iterator[dict[str, Any]]:
@@ -219,7 +198,7 @@ def _store(
             "notes": list(notes),
             "prompts": _how(plan, prompts),
             TUNING: plan.tuning,
-            TUNED: {**happened, **plan.ways.machine},
+            TUNED: {**happened, **plan.model.machine},
         },
     )
     # What was asked of fewer examples would count twice.
@@ -229,7 +208,7 @@ def _store(
 
 def _why_left_out(plan: Plan, prompts: PromptSet) -> str:
     try:
-        plan.ways.way_for(prompts)
+        plan.model.check(prompts)
     except BadInput as error:
         return str(error)
     if plan.validation_split is None:
@@ -293,7 +272,7 @@ def _fields_of(plan: Plan, prompts: PromptSet) -> RunFields:
 
 
 def _test_set(plan: Plan, prompts: PromptSet) -> ItemSet:
-    task = find_task(plan.material.benchmark, prompts.fields["task"])
+    task = find_task(plan.subject.benchmark, prompts.fields["task"])
     return find_test_set(task, prompts.fields.get("episode"))
 
 

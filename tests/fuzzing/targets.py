@@ -31,11 +31,10 @@ from annotation.work.wording import markdown_html
 from config.backups.archive import IDENTITY_KEY, MANIFEST, Backup
 from scoring.bundle.checking import verify_bundle
 from scoring.episodes.checking import check_predictions
-from scoring.prompts.unifew import read_templates
+from scoring.prompts.templates import read_templates
 from scoring.runs.formats import reported
 from scoring.runs.formats.detecting import find_sources
-from scoring.runs.formats.fields import run_fields
-from scoring.runs.formats.records import ReadOptions, RunFields
+from scoring.runs.formats.records import ReadOptions, RunFields, run_fields
 from scoring.runs.importing import import_predictions
 from scoring.runs.importing_scores import import_scores
 from tests import make
@@ -186,7 +185,7 @@ def _import_runs(files: Contents, *, labels: tuple[str, ...] = (), task: str = "
         # HELM's reader takes a folder, the others its first file.
         path = folder if "run_spec.json" in files else folder / next(iter(files))
         for reader, file in find_sources(path).readable:
-            if reader is reported:
+            if reader is reported.READER:
                 import_scores(path=file, benchmark=toy(), options=ReadOptions())
             else:
                 import_predictions(reader=reader, path=file, benchmark=toy(), options=options)
@@ -313,7 +312,7 @@ def _read_templates(files: Contents) -> None:
 
 
 def _templates() -> list[bytes]:
-    return [(Path(__file__).parents[1] / "scoring/prompts/unifew_templates.json").read_bytes()]
+    return [(Path(__file__).parents[1] / "scoring.prompts.templates_templates.json").read_bytes()]
 
 
 def _read_answers(files: Contents) -> None:

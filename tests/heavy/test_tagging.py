@@ -14,12 +14,12 @@ IGNORED, OUTSIDE, BEGIN, INSIDE = -100, 0, 1, 2
 
 @pytest.fixture
 def tagging() -> Any:
-    return import_module("scoring.tuning.tagging")
+    return import_module("scoring.tuning.pieces")
 
 
 @pytest.fixture
 def window() -> Any:
-    made = import_module("scoring.tuning.windows").Window
+    made = import_module("scoring.tuning.encoders").Window
     return made(example=0, inputs={}, places=PLACES, nothing=0)
 
 
@@ -54,6 +54,6 @@ def test_keeps_the_surest_in_the_order_of_the_text(tagging: Any) -> None:
         tagging.Tagged(15, 17, 3.0),
         tagging.Tagged(0, 3, 0.5),
     ]
-    assert tagging._answer(pieces, text, None) == ("Ann", "Bo", "Cy")
-    assert tagging._answer(pieces, text, 2) == ("Ann", "Cy")
-    assert tagging._answer(pieces, text, 1) == ("Cy",)
+    assert tagging.surest(pieces, text, None) == ("Ann", "Bo", "Cy")
+    assert tagging.surest(pieces, text, 2) == ("Ann", "Cy")
+    assert tagging.surest(pieces, text, 1) == ("Cy",)

@@ -8,13 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.models import Study
 from annotation.models.errors import BadInput
-from scoring.prompts.material import PromptSet
-from scoring.prompts.prompting import Wanted, prompt_sets, prompt_sets_of_study
-from scoring.prompts.writers import NAMES, templates_for, writer_of
-from scoring.runs.importing import choose_benchmark
-from scoring.runs.storing import find_task
+from scoring.management.arguments import find_subject
+from scoring.prompts.formats import NAMES, templates_for, writer_of
 
 
 class Command(BaseCommand):
@@ -68,19 +64,8 @@ class Command(BaseCommand):
     def _lines(self, options: dict[str, Any]) -> Iterator[str]:
         form = options["format"]
         write = writer_of(form, templates_for(form, options["templates"]))
-        for prompts in _sets(options):
+        chosen = {"limit": None, "splits": options["split"], "episodes": options["episode"]}
+        subject = find_subject({**options, **chosen, "task": [options["task"]]})
+        for prompts in subject.prompt_sets():
             for line in write(prompts):
                 yield json.dumps(line, ensure_ascii=False)
-
-
-def _sets(options: dict[str, Any]) -> Iterator[PromptSet]:
-    wanted = Wanted(options["shots"], options["split"], options["episode"])
-    if options["study"]:
-        study = Study.objects.filter(slug=options["study"]).first()
-        if study is None:
-            raise BadInput(f"There is no study “{options['study']}”.")
-        return prompt_sets_of_study(
-            study, task=options["task"], wanted=wanted, seed=options["seed"]
-        )
-    task = find_task(choose_benchmark(options["benchmark"]), options["task"])
-    return prompt_sets(task, wanted=wanted, seed=options["seed"])

@@ -12,16 +12,21 @@ from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
-from annotation.models import Study
 from annotation.models.errors import BadInput
+from scoring.management.arguments import add_subject, find_subject
 from scoring.models import Method, ProtocolTag, Run, shots_label
-from scoring.prompts.prompting import Wanted
-from scoring.runs.formats.fields import run_fields
-from scoring.runs.importing import choose_benchmark
-from scoring.tuning.libraries import tuned_ways
+from scoring.runs.formats.records import run_fields
 from scoring.tuning.settings import HEADS, OPTIMIZERS, SCHEDULES
 from scoring.tuning.texts import FORMATS
-from scoring.tuning.tuning import LIMIT, Material, Plan, Step, predictions_of, steps, tune
+from scoring.tuning.tuning import (
+    LIMIT,
+    Plan,
+    Step,
+    predictions_of,
+    steps,
+    tune,
+    tuned_models,
+)
 
 METHODS = (Method.FT, Method.PT)
 
@@ -72,7 +77,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--output", type=Path, metavar="FILE", help="also write the predictions there"
         )
-        _add_material(parser)
+        add_subject(parser)
         _add_run(parser)
         _add_settings(parser)
         add_owner(parser)
@@ -91,9 +96,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _show(self, plan: Plan, todo: list[Step]) -> None:
-        ways: Any = plan.ways
-        self.stdout.write(f"Model: {plan.source_name}, on {ways.source.device}")
-        self.stdout.write(f"Settings: {ways.settings.in_words()}")
+        model: Any = plan.model
+        self.stdout.write(f"Model: {plan.source_name}, on {model.source.device}")
+        self.stdout.write(f"Settings: {model.settings.in_words()}")
         for reason, count in _left_out(todo).items():
             self.stdout.write(f"Left out, {count} × {reason}")
         open_steps = [step for step in todo if not step.left_out]
@@ -110,21 +115,21 @@ class Command(BaseCommand):
             if step.run is not None:
                 yield step.run
                 continue
-            done = tune(plan, step, told=self._progress(where))
-            self.stdout.write(f"{where}: run {done.run.pk}")
-            for note in done.notes:
+            run, notes = tune(plan, step, progress=self._progress(where))
+            self.stdout.write(f"{where}: run {run.pk}")
+            for note in notes:
                 self.stdout.write(f"    {note}")
-            yield done.run
+            yield run
 
     def _progress(self, where: str) -> Any:
         """On one line of a terminal; a log gets a line for each set alone."""
 
-        def told(step: int, total: int, loss: float) -> None:
+        def show(step: int, total: int, loss: float) -> None:
             if self.stderr.isatty():
                 end = "\n" if step == total else ""
                 self.stderr.write(f"\r{where}: step {step} of {total}, loss {loss:.3f}", ending=end)
 
-        return told
+        return show
 
 
 def _named(step: Step) -> str:
@@ -149,19 +154,6 @@ def _write(path: Path, runs: list[Run]) -> None:
                     file.write(json.dumps(line, ensure_ascii=False) + "\n")
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
-
-
-def _add_material(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("what is asked")
-    group.add_argument("--benchmark", default="", help="needed if there are several")
-    group.add_argument("--study", default="", metavar="SLUG", help="as its people saw it")
-    group.add_argument("--task", nargs="+", default=[], metavar="T", help="default: all")
-    group.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
-    group.add_argument("--splits", type=int, nargs="+", default=[], metavar="S")
-    group.add_argument("--episodes", type=int, nargs="+", default=[], metavar="NUMBER")
-    group.add_argument(
-        "--limit", type=int, metavar="N", help="the first N test examples alone: a partial run"
-    )
 
 
 def _add_run(parser: ArgumentParser) -> None:
@@ -196,7 +188,7 @@ def _add_settings(parser: ArgumentParser) -> None:
 
 
 def _plan(options: dict[str, Any]) -> Plan:
-    ways = tuned_ways().ways_of(
+    model = tuned_models().tuned_model(
         options["folder"],
         checkpoint=options["checkpoint"],
         device=options["device"],
@@ -207,40 +199,23 @@ def _plan(options: dict[str, Any]) -> Plan:
         given=options,
     )
     return Plan(
-        material=_material(options),
-        ways=ways,
+        subject=find_subject(options),
+        limit=options["limit"],
+        model=model,
         fields=run_fields(
             {
-                "system": ways.named(options["system"] or Path(options["folder"]).resolve().name),
+                "system": model.named(options["system"] or Path(options["folder"]).resolve().name),
                 "method": options["method"],
-                "parameters": options["parameters"] or ways.source.parameters,
+                "parameters": options["parameters"] or model.source.parameters,
                 **{name: options[name] for name in ("citation", "url", "protocol")},
             }
         ),
         tuning={
-            **ways.as_plain(),
+            **model.as_plain(),
             "validation_split": options["validation_split"],
             LIMIT: options["limit"],
         },
         validation_split=options["validation_split"],
         source_name=options["folder"],
         owner=find_owner(options["owner"]),
-    )
-
-
-def _material(options: dict[str, Any]) -> Material:
-    if options["limit"] is not None and options["limit"] < 1:
-        raise BadInput("--limit must be 1 or more.")
-    study = None
-    if options["study"]:
-        study = Study.objects.select_related("benchmark").filter(slug=options["study"]).first()
-        if study is None:
-            raise BadInput(f"There is no study “{options['study']}”.")
-    return Material(
-        benchmark=study.benchmark if study else choose_benchmark(options["benchmark"]),
-        study=study,
-        tasks=options["task"],
-        wanted=Wanted(options["shots"], options["splits"], options["episodes"]),
-        seed=options["seed"],
-        limit=options["limit"],
     )

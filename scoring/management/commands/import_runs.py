@@ -14,9 +14,8 @@ from annotation.models.errors import BadInput
 from scoring.models import Method, ProtocolTag
 from scoring.runs.formats import reported
 from scoring.runs.formats.detecting import find_sources
-from scoring.runs.formats.fields import NAMES, run_fields
 from scoring.runs.formats.json_files import read_opening
-from scoring.runs.formats.records import ReadOptions
+from scoring.runs.formats.records import NAMES, Reader, ReadOptions, run_fields
 from scoring.runs.importing import RunsReport, choose_benchmark, import_predictions
 from scoring.runs.importing_scores import ScoresReport, import_scores
 
@@ -86,9 +85,9 @@ class Command(BaseCommand):
         if failed:
             raise CommandError("\n".join(failed))
 
-    def _import(self, reader: Any, path: Path, options: ReadOptions, owner: User | None) -> None:
+    def _import(self, reader: Reader, path: Path, options: ReadOptions, owner: User | None) -> None:
         benchmark = choose_benchmark(options.run.benchmark or _named_benchmark(path))
-        if reader is reported:
+        if reader is reported.READER:
             lines = _score_lines(import_scores(path=path, benchmark=benchmark, options=options))
         else:
             lines = _run_lines(

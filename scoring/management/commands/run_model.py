@@ -11,15 +11,13 @@ from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
-from annotation.models import Study
-from annotation.models.errors import BadInput, Refusal
+from annotation.models.errors import Refusal
+from scoring.asking.asked_runs import FORMATS, Prompts
 from scoring.asking.asking import Outcome, Tally, ask_model
 from scoring.asking.estimating import as_text, estimate
 from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings, Prices
-from scoring.asking.subject import FORMATS, Subject
-from scoring.prompts.prompting import Wanted
-from scoring.prompts.writers import templates_for
-from scoring.runs.importing import choose_benchmark
+from scoring.management.arguments import add_subject, find_subject
+from scoring.prompts.formats import templates_for
 
 # Between two lines about how far it is.
 EVERY_S = 5.0
@@ -39,20 +37,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "model", help="as Inspect names it (openai/…), or as the endpoint of --base-url does"
         )
-        parser.add_argument("--benchmark", default="", help="needed if there are several")
-        parser.add_argument(
-            "--study", default="", metavar="SLUG", help="as the people of this study saw it"
-        )
-        parser.add_argument("--task", nargs="+", default=[], metavar="SLUG")
-        parser.add_argument("--shots", type=int, nargs="+", default=[], metavar="K")
-        parser.add_argument("--splits", type=int, nargs="+", default=[], metavar="S")
-        parser.add_argument("--episodes", type=int, nargs="+", default=[], metavar="NUMBER")
         parser.add_argument("--format", choices=FORMATS, default="icl")
         parser.add_argument(
             "--templates", type=Path, metavar="FILE", help="UniFew's wording, for --format unifew"
-        )
-        parser.add_argument(
-            "--limit", type=int, metavar="N", help="the first N examples of each set: partial runs"
         )
         parser.add_argument(
             "--dry-run",
@@ -60,17 +47,18 @@ class Command(BaseCommand):
             help="print the first prompts, how many, tokens and cost; ask and store nothing",
         )
         add_owner(parser)
+        add_subject(parser)
         _add_model_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            subject, settings = _subject(options), _settings(options)
-            owner, limit = find_owner(options["owner"]), _limit(options["limit"])
+            prompts, settings = _prompts(options), _settings(options)
+            owner, limit = find_owner(options["owner"]), options["limit"]
             if options["dry_run"]:
-                self._show(estimate(subject, settings, owner=owner, limit=limit))
+                self._show(estimate(prompts, settings, owner=owner, limit=limit))
                 return
             tell = self._teller(settings)
-            outcome = ask_model(subject, settings, owner=owner, limit=limit, tell=tell)
+            outcome = ask_model(prompts, settings, owner=owner, limit=limit, tell=tell)
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         except KeyboardInterrupt as stop:
@@ -148,40 +136,12 @@ def _add_model_arguments(parser: ArgumentParser) -> None:
 
 
 def _settings(options: dict[str, Any]) -> ModelSettings:
-    return ModelSettings(
-        model=options["model"],
-        base_url=options["base_url"],
-        completions=options["completions"],
-        temperature=options["temperature"],
-        seed=options["seed"],
-        max_tokens=options["max_tokens"],
-        connections=options["connections"],
-        retries=options["retries"],
-        cache=options["cache"],
-        prices=Prices(*options["prices"]) if options["prices"] else None,
-    )
+    names = ("model", "base_url", "completions", "temperature", "seed", "max_tokens")
+    others = ("connections", "retries", "cache")
+    prices = Prices(*options["prices"]) if options["prices"] else None
+    return ModelSettings(**{name: options[name] for name in (*names, *others)}, prices=prices)
 
 
-def _subject(options: dict[str, Any]) -> Subject:
-    study = None
-    if options["study"]:
-        study = Study.objects.filter(slug=options["study"]).select_related("benchmark").first()
-        if study is None:
-            raise BadInput(f"There is no study “{options['study']}”.")
-    named = options["benchmark"] or (study.benchmark.name if study else "")
+def _prompts(options: dict[str, Any]) -> Prompts:
     form = options["format"]
-    return Subject(
-        benchmark=choose_benchmark(named),
-        study=study,
-        tasks=tuple(options["task"]),
-        wanted=Wanted(options["shots"], options["splits"], options["episodes"]),
-        form=form,
-        templates=templates_for(form, options["templates"]),
-        seed=options["seed"],
-    )
-
-
-def _limit(limit: int | None) -> int | None:
-    if limit is not None and limit < 1:
-        raise BadInput("The limit must be at least 1.")
-    return limit
+    return Prompts(find_subject(options), form, templates_for(form, options["templates"]))

@@ -3,34 +3,27 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.runs.formats import (
-    clues_lists,
     every_eval_ever,
-    flex,
     helm,
-    inspect_archive,
-    inspect_json,
+    inspect_logs,
     lines,
     lm_eval,
-    mt_dnn,
+    plain_files,
     reported,
 )
 from scoring.runs.formats.json_files import read_opening
 from scoring.runs.formats.records import Reader
 
-READERS: tuple[Reader, ...] = (
-    helm,
-    inspect_archive,
-    inspect_json,
-    lm_eval,
-    every_eval_ever,
-    flex,
-    mt_dnn,
-    clues_lists,
-    lines,
+READERS = (
+    helm.READER,
+    *inspect_logs.READERS,
+    lm_eval.READER,
+    every_eval_ever.READER,
+    *plain_files.READERS,
+    lines.READER,
 )
 
 # Files with figures of other metrics but no predictions, by the members they have.
@@ -65,7 +58,7 @@ LOGITS = (
 
 @dataclass
 class Sources:
-    readable: list[tuple[Any, Path]] = field(default_factory=list)
+    readable: list[tuple[Reader, Path]] = field(default_factory=list)
     skipped: list[Path] = field(default_factory=list)
 
 
@@ -99,11 +92,11 @@ def _candidates(path: Path) -> Iterator[Path]:
             yield child
 
 
-def _reader_for(path: Path) -> Any | None:
+def _reader_for(path: Path) -> Reader | None:
     try:
         # MT-DNN's files have scores too.
-        if reported.fits(path) and not mt_dnn.fits(path):
-            return reported
+        if reported.fits(path) and not plain_files.is_mt_dnn(path):
+            return reported.READER
         return next((reader for reader in READERS if reader.fits(path)), None)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error

@@ -12,21 +12,22 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.runs.formats.choosing import chosen
-from scoring.runs.formats.inspect_samples import answer_from
+from scoring.runs.formats.inspect_logs import answer_from
 from scoring.runs.formats.json_files import list_in, object_in, read_lines, read_opening
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
     LeftOut,
     Read,
+    Reader,
     ReadOptions,
     ReadPrediction,
     Refused,
     RunFields,
+    chosen,
+    read_each,
 )
 from scoring.samples.every_eval_ever import HUMAN, SIMULATED
 
-NAME = "Every Eval Ever"
 ROW = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation_name"}
 
 
@@ -36,27 +37,23 @@ def fits(path: Path) -> bool:
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     wanted = _wanted(path, options)
-    annotator, has_others = "", False
-    for record in read_lines(path):
-        if isinstance(record, Refused):
-            yield record
-            continue
-        where, row = record
+    annotators: set[str] = set()
+    has_others = False
+
+    def read_row(where: str, row: Mapping[str, Any]) -> Read:
+        nonlocal has_others
         if _is_of_annotator(row):
-            annotator = str(row.get("model_id"))
-            yield Refused(where, "the answer of an annotator, who is no system")
-            continue
+            annotators.add(str(row.get("model_id")))
+            raise BadInput("the answer of an annotator, who is no system")
         has_others = True
         if wanted and row.get("evaluation_name") != wanted:
-            yield LeftOut(f"another evaluation than “{wanted}”")
-            continue
-        try:
-            yield _prediction(where, row)
-        except BadInput as error:
-            yield Refused(where, str(error))
-    if annotator and not has_others:
+            return LeftOut(f"another evaluation than “{wanted}”")
+        return _prediction(where, row)
+
+    yield from read_each(read_lines(path), read_row)
+    if annotators and not has_others:
         raise BadInput(
-            f"{path.name} holds the answers of an annotator ({annotator}), who is no system: "
+            f"{path.name} holds the answers of an annotator ({min(annotators)}), who is no system: "
             "leave the file out, since people are compared by the study that they took part in."
         )
 
@@ -109,3 +106,6 @@ def _answer_text(row: Mapping[str, Any]) -> str:
     if isinstance(raw, list) and raw and isinstance(raw[0], str):
         return raw[0]
     raise BadInput("the sample has neither an extracted answer nor an output")
+
+
+READER = Reader("Every Eval Ever", fits, read)

@@ -12,7 +12,6 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.runs.formats.fields import as_number
 from scoring.runs.formats.json_files import read_json, read_members
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
@@ -20,13 +19,14 @@ from scoring.runs.formats.records import (
     FreeText,
     LeftOut,
     Read,
+    Reader,
     ReadOptions,
     ReadPrediction,
-    Refused,
     RunFields,
+    as_number,
+    read_each,
 )
 
-NAME = "HELM"
 # What looking for a field raises where a tool wrote something else.
 MALFORMED = (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError)
 SEPARATE = "multiple_choice_separate"
@@ -49,18 +49,10 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     scenario = _scenario(path)
     if options.run.shots is not None:
         scenario.run = replace(scenario.run, shots=options.run.shots)
-    number = 0
-    for key, state in read_members(path / "scenario_state.json", arrays={"request_states"}):
-        if key != "request_states":
-            continue
-        number += 1
-        where = f"{path.name}, request {number}"
-        try:
-            yield _read_state(state, where, scenario)
-        except BadInput as error:
-            yield Refused(where, str(error))
-        except MALFORMED:
-            yield Refused(where, "a field of the request is missing")
+    members = read_members(path / "scenario_state.json", arrays={"request_states"})
+    states = (state for key, state in members if key == "request_states")
+    places = ((f"{path.name}, request {number}", s) for number, s in enumerate(states, start=1))
+    return read_each(places, lambda where, state: _read_state(state, where, scenario))
 
 
 def _scenario(path: Path) -> _Scenario:
@@ -99,6 +91,13 @@ def _predicted(path: Path) -> dict[tuple[str, int], int]:
 
 
 def _read_state(state: Mapping[str, Any], where: str, scenario: _Scenario) -> Read:
+    try:
+        return _request(state, where, scenario)
+    except MALFORMED as error:
+        raise BadInput("a field of the request is missing") from error
+
+
+def _request(state: Mapping[str, Any], where: str, scenario: _Scenario) -> Read:
     instance = state["instance"]
     trial = as_number(state["train_trial_index"])
     if trial is None:
@@ -132,3 +131,6 @@ def _answer(state: Mapping[str, Any], *, separate: bool) -> Answer:
     text = str(completions[0]["text"])
     mapped = (state.get("output_mapping") or {}).get(text.strip())
     return FreeText(text if mapped is None else str(mapped))
+
+
+READER = Reader("HELM", fits, read)

@@ -8,24 +8,26 @@ is a list of strings, or one string; without an `id`, `context` and `question` i
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from annotation.models.errors import BadInput
-from scoring.runs.formats.fields import over, run_fields
 from scoring.runs.formats.json_files import read_lines, read_opening
 from scoring.runs.formats.records import (
     Answer,
     FreeText,
     Read,
+    Reader,
     ReadOptions,
     ReadPrediction,
-    Refused,
     RunFields,
+    over,
+    read_each,
+    run_fields,
 )
 from scoring.runs.prompt_ids import of_prompt_id, prompted
 
-NAME = "JSONL"
 HEADER = {"system", "method", "task", "shots"}
 
 
@@ -37,19 +39,13 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
-    header = RunFields()
-    for number, record in enumerate(read_lines(path)):
-        if isinstance(record, Refused):
-            yield record
-            continue
-        where, fields = record
-        if number == 0 and "id" not in fields and "prediction" not in fields:
-            header = _header(where, fields)
-            continue
-        try:
-            yield _prediction(where, fields, header, options)
-        except BadInput as error:
-            yield Refused(where, str(error))
+    rows = read_lines(path)
+    first = next(rows, None)
+    if isinstance(first, tuple) and not {"id", "prediction"} & first[1].keys():
+        header = _header(*first)
+    else:
+        header, rows = RunFields(), chain([] if first is None else [first], rows)
+    return read_each(rows, lambda where, fields: _prediction(where, fields, header, options))
 
 
 def _header(where: str, fields: Mapping[str, Any]) -> RunFields:
@@ -103,3 +99,6 @@ def _answer(fields: Mapping[str, Any], options: ReadOptions) -> Answer:
     if isinstance(prediction, list) and all(isinstance(piece, str) for piece in prediction):
         return tuple(prediction)
     raise BadInput("“prediction” must be a list of strings, or one string")
+
+
+READER = Reader("JSONL", fits, read)

@@ -13,8 +13,6 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.runs.formats.choosing import chosen
-from scoring.runs.formats.fields import as_number
 from scoring.runs.formats.json_files import object_in, read_json, read_lines, read_opening
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
@@ -22,14 +20,17 @@ from scoring.runs.formats.records import (
     FreeText,
     LeftOut,
     Read,
+    Reader,
     ReadOptions,
     ReadPrediction,
     Refused,
     RunFields,
+    as_number,
+    chosen,
+    read_each,
 )
 from scoring.runs.prompt_ids import prompted
 
-NAME = "lm-evaluation-harness"
 ROW = {"doc_id", "doc", "resps", "filtered_resps"}
 MOST_PARAMETERS = 10**18
 FILE_NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl")
@@ -42,18 +43,13 @@ def fits(path: Path) -> bool:
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     run = _run(path)
     wanted = chosen(_filters(path), options.choice, what="filter", file=path.name)
-    for record in read_lines(path):
-        if isinstance(record, Refused):
-            yield record
-            continue
-        where, row = record
+
+    def read_row(where: str, row: Mapping[str, Any]) -> Read:
         if row.get("filter", "none") != wanted:
-            yield LeftOut(f"another filter than “{wanted}”")
-            continue
-        try:
-            yield _prediction(where, row, run)
-        except BadInput as error:
-            yield Refused(where, str(error))
+            return LeftOut(f"another filter than “{wanted}”")
+        return _prediction(where, row, run)
+
+    return read_each(read_lines(path), read_row)
 
 
 def _filters(path: Path) -> set[str]:
@@ -171,3 +167,6 @@ def _strings(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             yield from _strings(part)
+
+
+READER = Reader("lm-evaluation-harness", fits, read)

@@ -16,9 +16,16 @@ from typing import Any
 
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, References, ReportedKind
-from scoring.runs.formats.fields import as_number, run_fields
 from scoring.runs.formats.json_files import read_members, read_opening
-from scoring.runs.formats.records import ReadOptions, Refused, RunFields
+from scoring.runs.formats.records import (
+    Reader,
+    ReadOptions,
+    Refused,
+    RunFields,
+    as_number,
+    read_each,
+    run_fields,
+)
 
 NAME = "reported scores"
 METRIC = "S1"
@@ -50,21 +57,20 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[ReadScore | Refused]:
-    benchmark = ""
-    number = 0
+    return read_each(_scores(path), lambda where, row: _score(where, *row))
+
+
+def _scores(path: Path) -> Iterator[tuple[str, tuple[object, str]]]:
+    """Each with the benchmark that the file names."""
+    benchmark, number = "", 0
     for key, value in read_members(path, arrays={"scores"}):
         if key == "benchmark" and isinstance(value, str):
             benchmark = value
         if key in METRIC_NAMES:
             _check_metric(value)
-        if key != "scores":
-            continue
-        number += 1
-        where = f"{path.name}, score {number}"
-        try:
-            yield _score(where, value, benchmark)
-        except BadInput as error:
-            yield Refused(where, str(error))
+        if key == "scores":
+            number += 1
+            yield f"{path.name}, score {number}", (value, benchmark)
 
 
 def _score(where: str, given: object, benchmark: str) -> ReadScore:
@@ -128,3 +134,6 @@ def _source(given: Mapping[str, Any]) -> str:
     if not isinstance(source, str) or not 0 < len(source.strip()) <= 300:
         raise BadInput("“source” must say where the figure was published (1 to 300 characters)")
     return source.strip()
+
+
+READER = Reader(NAME, fits, read)

@@ -287,7 +287,7 @@ def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise ModuleNotFoundError("No module named 'inspect_ai'", name="inspect_ai")
 
-    monkeypatch.setattr("scoring.asking.answers.import_module", missing)
+    monkeypatch.setattr("scoring.asking.asking.import_module", missing)
     make.task()
     with pytest.raises(CommandError, match=r"pip install -r requirements-models\.txt"):
         call_command("run_model", "toy", base_url="http://127.0.0.1:1/v1", stderr=StringIO())

@@ -1,7 +1,7 @@
 import pytest
 
 from annotation.models import Kind
-from scoring.runs.free_text import pieces_of, rule_in_words
+from scoring.runs.storing import pieces_of, rule_in_words
 
 
 @pytest.mark.parametrize(

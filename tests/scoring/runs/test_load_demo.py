@@ -11,8 +11,7 @@ from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
 from annotation.simulation.demonstration import BENCHMARK, RUNS
 from scoring.models import Prediction, Run
-from scoring.runs.demonstration import load_demonstration_runs
-from scoring.runs.word_overlap import NAME
+from scoring.runs.demonstration import NAME, load_demonstration_runs
 from tests.scoring.runs.runs_from import answers
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,8 @@ from django.utils import timezone
 from annotation.jobs import pacing
 from annotation.models import Benchmark
 from scoring.models import Prediction, Run, RunState
-from scoring.runs import importing, staging
-from scoring.runs.staging import remove_abandoned
+from scoring.runs import importing, storing
+from scoring.runs.storing import remove_abandoned
 from tests.scoring.runs.runs_from import WHO, imported, toy_benchmark, written
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
@@ -65,8 +65,8 @@ def test_writes_in_short_transactions(
         sizes.append(Prediction.objects.count())
         return paced(act)
 
-    monkeypatch.setattr(staging, "ROWS_AT_ONCE", 2)
-    monkeypatch.setattr(staging, "write", counted)
+    monkeypatch.setattr(storing, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(storing, "write", counted)
     imported(path, benchmark)
     assert {0, 2, 4, 6, 8} <= set(sizes)
 
@@ -109,7 +109,7 @@ def test_removes_later_what_was_left_behind(
 def test_finds_what_somebody_else_has_stored_meanwhile(
     path: Path, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish = staging.publish
+    publish = storing.publish
 
     def second(runs: Any) -> None:
         monkeypatch.setattr(importing, "publish", publish)

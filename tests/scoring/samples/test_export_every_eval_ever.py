@@ -164,7 +164,7 @@ def test_can_be_imported_again_with_the_same_score(kind: str, tmp_path: Path) ->
     file.write_text("\n".join(map(json.dumps, exported(benchmark=task.benchmark.name))))
     Run.objects.all().delete()
     report = import_predictions(
-        reader=every_eval_ever,
+        reader=every_eval_ever.READER,
         path=file,
         benchmark=task.benchmark,
         options=ReadOptions(run=RunFields(method=Method.FT, shots=3, split=1)),

@@ -11,12 +11,11 @@ from annotation.models import Benchmark, Kind
 from annotation.models.errors import BadInput
 from annotation.studies.lifecycle import start_study
 from scoring.models import Run
-from scoring.prompts.material import PromptSet
-from scoring.prompts.prompting import Wanted
+from scoring.prompts.prompting import PromptSet, Subject
 from scoring.runs.formats.records import RunFields
 from scoring.runs.scores import scores_of_run
 from scoring.tuning.settings import CLUES
-from scoring.tuning.tuning import Done, Material, Plan, predictions_of, steps, tune
+from scoring.tuning.tuning import Plan, predictions_of, steps, tune
 from tests import make
 from tests.scoring.runs.runs_from import answers
 
@@ -32,23 +31,22 @@ class OneLabel:
     asked: list[PromptSet] = field(default_factory=list)
     validation: list[PromptSet] = field(default_factory=list)
 
-    def way_for(self, prompts: PromptSet) -> "OneLabel":
+    def check(self, prompts: PromptSet) -> None:
         if prompts.kind != Kind.CHOICE:
             raise BadInput("it has no labels")
         if not prompts.training:
             raise BadInput("it has no shots")
+
+    def tuner_for(self, prompts: PromptSet) -> "OneLabel":
+        self.asked.append(prompts)
         return self
 
     def answer(
-        self,
-        prompts: PromptSet,
-        *,
-        validation: Sequence[PromptSet],
-        told: Callable[[int, int, float], None],
+        self, *, validation: Sequence[PromptSet], progress: Callable[[int, int, float], None]
     ) -> Any:
-        self.asked.append(prompts)
+        prompts = self.asked[-1]
         self.validation += validation
-        told(1, 1, 0.5)
+        progress(1, 1, 0.5)
         return SimpleNamespace(
             answers={example.id: prompts.training[0].answer for example in prompts.test},
             fitted=SimpleNamespace(steps=1, loss=0.5, best_epoch=2, validation_loss=0.25),
@@ -67,18 +65,18 @@ def mood() -> Benchmark:
     return benchmark
 
 
-def plan_for(benchmark: Benchmark, ways: OneLabel, **options: Any) -> Plan:
-    material: dict[str, Any] = {"tasks": (), "wanted": Wanted(), "seed": 0}
-    material |= {"study": None, "limit": None}
-    material |= {name: options.pop(name) for name in list(options) if name in material}
+def plan_for(benchmark: Benchmark, model: OneLabel, **options: Any) -> Plan:
+    limit = options.pop("limit", None)
+    chosen = {name: options.pop(name) for name in ("tasks", "splits", "study") if name in options}
     return Plan(
-        material=Material(benchmark=benchmark, **material),
-        ways=ways,
+        subject=Subject(benchmark, **chosen),
+        limit=limit,
+        model=model,
         fields=RunFields(system="Small", method="FT", parameters="1.0M"),
         tuning={
             "settings": {"learning_rate": options.pop("learning_rate", 1e-3)},
             "format": "pairs",
-            "limit": material["limit"],
+            "limit": limit,
         },
         validation_split=options.pop("validation_split", None),
         source_name="some/folder",
@@ -86,9 +84,9 @@ def plan_for(benchmark: Benchmark, ways: OneLabel, **options: Any) -> Plan:
     )
 
 
-def do(plan: Plan) -> list[Done]:
+def do(plan: Plan) -> list[Run]:
     todo = [step for step in steps(plan) if not step.left_out and step.run is None]
-    return [tune(plan, step, told=lambda *_: None) for step in todo]
+    return [tune(plan, step, progress=lambda *_: None)[0] for step in todo]
 
 
 def test_stores_a_run_for_each_shot_set(mood: Benchmark) -> None:
@@ -120,7 +118,7 @@ def test_leaves_out_what_it_cannot_answer_and_says_why(mood: Benchmark) -> None:
 def test_goes_on_with_the_sets_that_have_no_run(mood: Benchmark) -> None:
     plan = plan_for(mood, first := OneLabel())
     step = next(step for step in steps(plan) if not step.left_out)
-    tune(plan, step, told=lambda *_: None)
+    tune(plan, step, progress=lambda *_: None)
     do(plan_for(mood, second := OneLabel()))
     assert [prompts.fields["split"] for prompts in (*first.asked, *second.asked)] == [1, 2]
     assert do(plan_for(mood, OneLabel())) == []
@@ -136,7 +134,7 @@ def test_stores_nothing_of_a_set_that_is_interrupted(mood: Benchmark) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tune(plan, step, told=stop)
+        tune(plan, step, progress=stop)
     assert not Run.objects.exists()
 
 
@@ -147,29 +145,28 @@ def test_refuses_other_settings_under_the_same_name(mood: Benchmark) -> None:
 
 
 def test_a_part_of_the_test_is_a_partial_run_until_there_is_the_whole(mood: Benchmark) -> None:
-    one_split = Wanted(splits=[1])
-    [part] = do(plan_for(mood, OneLabel(), limit=3, wanted=one_split))
-    assert part.run.coverage == 0.75
-    assert "partial: 1 of 4 examples missing" in part.run.report["notes"]
-    answered = answers(part.run)
-    [whole] = do(plan_for(mood, OneLabel(), wanted=one_split))
-    assert whole.run.coverage == 1
-    assert set(answered) < set(answers(whole.run))
+    [part] = do(plan_for(mood, OneLabel(), limit=3, splits=[1]))
+    assert part.coverage == 0.75
+    assert "partial: 1 of 4 examples missing" in part.report["notes"]
+    answered = answers(part)
+    [whole] = do(plan_for(mood, OneLabel(), splits=[1]))
+    assert whole.coverage == 1
+    assert set(answered) < set(answers(whole))
     # The part would count twice.
-    assert Run.objects.get() == whole.run
-    found = steps(plan_for(mood, OneLabel(), limit=3, wanted=one_split))
-    assert [step.run for step in found if not step.left_out] == [whole.run]
+    assert Run.objects.get() == whole
+    found = steps(plan_for(mood, OneLabel(), limit=3, splits=[1]))
+    assert [step.run for step in found if not step.left_out] == [whole]
 
 
 class TestValidation:
     def test_keeps_the_split_out_and_records_it(self, mood: Benchmark) -> None:
         ways = OneLabel()
         [done] = do(plan_for(mood, ways, validation_split=2))
-        assert done.run.split == 1
-        assert done.run.system == "Small, validated on split 2"
+        assert done.split == 1
+        assert done.system == "Small, validated on split 2"
         assert [held.fields["split"] for held in ways.validation] == [2]
-        assert done.run.report["tuned"]["best_epoch"] == 2
-        assert "epoch 2 chosen by the loss on split 2" in "".join(done.run.report["notes"])
+        assert done.report["tuned"]["best_epoch"] == 2
+        assert "epoch 2 chosen by the loss on split 2" in "".join(done.report["notes"])
 
     def test_says_so_where_there_is_no_such_split(self, mood: Benchmark) -> None:
         with pytest.raises(BadInput, match="no such sets"):
@@ -189,13 +186,13 @@ def test_asks_a_study_what_its_people_were_asked(mood: Benchmark) -> None:
     mood.tasks.filter(slug="mood").update(description="Another one.")
     [done] = do(plan_for(mood, ways := OneLabel(), study=batch.study, tasks=["mood"]))
     assert ways.asked[0].description == make.DESCRIPTION
-    assert done.run.report["prompts"]["study"] == batch.study.slug
+    assert done.report["prompts"]["study"] == batch.study.slug
 
 
 def test_writes_predictions_that_can_be_imported(mood: Benchmark) -> None:
-    [done] = do(plan_for(mood, OneLabel(), wanted=Wanted(splits=[1])))
-    lines = list(predictions_of(done.run))
-    assert {line["id"]: line["prediction"] for line in lines} == answers(done.run)
+    [done] = do(plan_for(mood, OneLabel(), splits=[1]))
+    lines = list(predictions_of(done))
+    assert {line["id"]: line["prediction"] for line in lines} == answers(done)
     assert lines[0].items() >= {"system": "Small", "shots": 3, "split": 1, "task": "mood"}.items()
 
 

@@ -25,7 +25,7 @@ def write(path: Path, content: object) -> Path:
 )
 def test_knows_a_format_by_its_fields(content: object, name: str, tmp_path: Path) -> None:
     [(reader, _)] = find_sources(write(tmp_path / "a.json", content)).readable
-    assert name == reader.NAME
+    assert name == reader.name
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_knows_a_format_by_its_fields(content: object, name: str, tmp_path: Path
 )
 def test_knows_the_files_that_others_write(place: str, name: str) -> None:
     [(reader, _)] = find_sources(FILES / place).readable
-    assert name == reader.NAME
+    assert name == reader.name
 
 
 def test_finds_every_file_of_a_folder_and_names_the_others(tmp_path: Path) -> None:

@@ -1,27 +1,45 @@
-"""Samples of an Inspect log, as they stand in its JSON and in its archive alike."""
+"""Inspect logs: one JSON document (written with --log-format json, or converted by `inspect log
+convert --to json`), or an `.eval` archive, a zip with header.json and samples/<id>_epoch_<n>.json.
 
+Inspect compresses with Zstandard, which Python's own zipfile reads from 3.14 on.
+"""
+
+import json
 import string
+import sys
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from annotation.benchmarks.archives import UNREADABLE, check_entries
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.runs.formats.choosing import chosen
-from scoring.runs.formats.fields import as_number
-from scoring.runs.formats.json_files import list_in, object_in
+from scoring.runs.formats.json_files import list_in, object_in, read_members, read_opening
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
     Answer,
     FreeText,
     LeftOut,
     Read,
+    Reader,
     ReadOptions,
     ReadPrediction,
     Refused,
     RunFields,
+    as_number,
+    chosen,
 )
 from scoring.runs.prompt_ids import prompted
 
+if sys.version_info >= (3, 14):
+    import zipfile
+
+    from compression.zstd import ZstdError
+else:
+    from backports.zstd import ZstdError, zipfile
+
+# Of both modules: the backport's errors are classes of its own.
+BROKEN = (*UNREADABLE, zipfile.BadZipFile, ZstdError)
 # What tasks call their number of demonstrations; Inspect itself has no name for it.
 SHOTS = ("fewshot", "num_fewshot", "shots")
 
@@ -144,3 +162,52 @@ def header_of(log: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     if not isinstance(header, dict):
         raise BadInput(f"{file} has no “eval” section, which names the task and the model.")
     return header
+
+
+def _is_json(path: Path) -> bool:
+    return path.is_file() and {"version", "status", "eval"} <= read_opening(path).keys()
+
+
+def _read_json(path: Path, options: ReadOptions) -> Iterator[Read]:
+    header: dict[str, Any] = {}
+    run = None
+    for key, value in read_members(path, arrays={"samples"}):
+        if key == "eval":
+            header["eval"] = value
+        elif key == "samples":
+            run = run or run_of(header_of(header, path.name))
+            yield from read_sample(value, path.name, run, options)
+
+
+def _is_archive(path: Path) -> bool:
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "header.json" in archive.namelist()
+
+
+def _read_archive(path: Path, options: ReadOptions) -> Iterator[Read]:
+    with zipfile.ZipFile(path) as archive:
+        entries: Any = archive.infolist()  # of either module
+        check_entries(entries)
+        run = run_of(header_of(_member(archive, "header.json", path), path.name))
+        for entry in entries:
+            if entry.filename.startswith("samples/") and entry.filename.endswith(".json"):
+                sample = _member(archive, entry.filename, path)
+                yield from read_sample(sample, path.name, run, options)
+
+
+def _member(archive: zipfile.ZipFile, name: str, path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(archive.read(name))
+    except (*BROKEN, RecursionError) as error:
+        raise BadInput(f"{path}: {name} cannot be read as JSON.") from error
+    if not isinstance(value, dict):
+        raise BadInput(f"{path}: {name} must hold a JSON object.")
+    return value
+
+
+READERS = (
+    Reader("Inspect log (.eval)", _is_archive, _read_archive),
+    Reader("Inspect log", _is_json, _read_json),
+)

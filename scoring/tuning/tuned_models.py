@@ -1,4 +1,4 @@
-"""Which way a model is tuned, by what its folder holds and what is asked for."""
+"""How a model is tuned, by what its folder holds and what is asked for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,15 +14,13 @@ from transformers.utils import logging
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
-from scoring.prompts.material import PromptSet
-from scoring.tuning.answered import Way
-from scoring.tuning.classification import Classification
+from scoring.prompts.prompting import PromptSet
+from scoring.prompts.templates import read_patterns
+from scoring.tuning.fitting import Tuner
+from scoring.tuning.labels import Classification, MissingWords
 from scoring.tuning.loading import Source, pick_device, versions
-from scoring.tuning.missing_words import MissingWords
-from scoring.tuning.patterns import read_patterns
+from scoring.tuning.pieces import SpanFinding, Tagging
 from scoring.tuning.settings import BIO, CLUES, CLUES_WRITTEN, LM_BFF, UNIFEW, Settings, changed
-from scoring.tuning.span_finding import SpanFinding
-from scoring.tuning.tagging import Tagging
 from scoring.tuning.text_to_text import TextToText
 from scoring.tuning.texts import PAIRS, texts_in
 from scoring.tuning.texts import UNIFEW as UNIFEW_FORMAT
@@ -33,14 +31,16 @@ logging.disable_progress_bar()
 
 
 @dataclass(frozen=True)
-class Ways:
-    """The ways of one model; the first that can answer a task is the one for it."""
+class TunedModel:
+    """One model; the first of its tuners that can answer a task is the one for it."""
 
     source: Source
     settings: Settings
-    # Of the texts that it is given; empty where the way has its own.
-    format: str
-    ways: Sequence[Way]
+    tuners: Sequence[type[Tuner]]
+    # What the prompts are made of, where the tuners need it.
+    wording: Any = None
+    # Of the texts that it is given; empty where the tuner has its own.
+    format: str = ""
     # A checksum of the file of templates; empty without one.
     patterns: str = ""
     # Empty where it is none of another name.
@@ -65,17 +65,23 @@ class Ways:
         """What the answers should not depend on."""
         return {"device": self.source.device, **versions()}
 
-    def way_for(self, prompts: PromptSet) -> Way:
-        """Raises BadInput where there is none."""
-        for way in self.ways:
-            if not way.problem(prompts):
-                if way.needs_shots and not prompts.training:
-                    raise BadInput("without shots its new head would answer at random")
-                return way
-        raise BadInput(self.ways[-1].problem(prompts))
+    def check(self, prompts: PromptSet) -> None:
+        """Raises BadInput where no tuner can answer it."""
+        if self._kind_for(prompts).needs_shots and not prompts.training:
+            raise BadInput("without shots its new head would answer at random")
+
+    def tuner_for(self, prompts: PromptSet) -> Tuner:
+        self.check(prompts)
+        return self._kind_for(prompts)(self.source, self.settings, self.wording, prompts)
+
+    def _kind_for(self, prompts: PromptSet) -> type[Tuner]:
+        for tuner in self.tuners:
+            if not (problem := tuner.problem(prompts, self.wording)):
+                return tuner
+        raise BadInput(problem)
 
 
-def ways_of(
+def tuned_model(
     folder: str,
     *,
     checkpoint: Path | None,
@@ -85,66 +91,56 @@ def ways_of(
     templates: Path | None,
     head: str,
     given: Mapping[str, Any],
-) -> Ways:
+) -> TunedModel:
     """For a model, by its architecture. Raises BadInput where it has none of ours."""
     source = Source(folder, checkpoint, pick_device(device))
-    if head and (method != Method.FT or not _is_encoder(source)):
+    config = source.config
+    is_encoder = (
+        config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not config.is_encoder_decoder
+    )
+    if head and (method != Method.FT or not is_encoder):
         raise BadInput("--head is for encoders that are fine-tuned: others have no choice of it.")
-    if _is_text_to_text(source):
-        return _of_text_to_text(source, method, form, templates, given)
+    if config.is_encoder_decoder and (
+        config.model_type in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
+    ):
+        return _text_to_text(source, method, form or PAIRS, templates, given)
     if form:
         raise BadInput("--format is for text-to-text models: an encoder has its own.")
-    if _is_encoder(source):
-        return _of_encoder(source, method, templates, head, given)
-    raise BadInput(
-        f"{source.place} holds a model of the type {source.config.model_type}: text-to-text models "
-        "(T5) and encoders (BERT, RoBERTa, DeBERTa) are tuned here."
-    )
+    if not is_encoder:
+        raise BadInput(
+            f"{source.place} holds a model of the type {config.model_type}: text-to-text models "
+            "(T5) and encoders (BERT, RoBERTa, DeBERTa) are tuned here."
+        )
+    if method == Method.PT:
+        return _with_patterns(source, templates, given)
+    if templates is not None:
+        raise BadInput("Templates are for the format unifew, or for --method PT.")
+    settings = changed(CLUES, given)
+    if head == BIO:
+        return TunedModel(source, settings, [Tagging], head=Tagging.name)
+    return TunedModel(source, settings, [Classification, SpanFinding])
 
 
-def _of_text_to_text(
+def _text_to_text(
     source: Source, method: str, form: str, templates: Path | None, given: Mapping[str, Any]
-) -> Ways:
+) -> TunedModel:
     if method == Method.PT:
         raise BadInput(
             "--method PT tunes a masked language model: a text-to-text model is asked in words "
             "already, with --method FT."
         )
-    form = form or PAIRS
     settings = changed(UNIFEW if form == UNIFEW_FORMAT else CLUES_WRITTEN, given)
-    way = TextToText(source, settings, texts_in(form, templates))
-    return Ways(source, settings, form, [way], checksum_of(templates))
+    texts = texts_in(form, templates)
+    return TunedModel(source, settings, [TextToText], texts, form, _checksum_of(templates))
 
 
-def _of_encoder(
-    source: Source, method: str, templates: Path | None, head: str, given: Mapping[str, Any]
-) -> Ways:
-    if method == Method.FT:
-        if templates is not None:
-            raise BadInput("Templates are for the format unifew, or for --method PT.")
-        settings = changed(CLUES, given)
-        if head == BIO:
-            return Ways(source, settings, "", [Tagging(source, settings)], head=Tagging.name)
-        ways: list[Way] = [Classification(source, settings), SpanFinding(source, settings)]
-        return Ways(source, settings, "", ways)
+def _with_patterns(source: Source, templates: Path | None, given: Mapping[str, Any]) -> TunedModel:
     if templates is None:
         raise BadInput("--method PT needs the patterns and words of each task: --templates FILE.")
-    settings = changed(LM_BFF, given)
-    way = MissingWords(source, settings, read_patterns(templates))
-    return Ways(source, settings, "", [way], checksum_of(templates))
+    settings, patterns = changed(LM_BFF, given), read_patterns(templates)
+    checksum = _checksum_of(templates)
+    return TunedModel(source, settings, [MissingWords], patterns, patterns=checksum)
 
 
-def checksum_of(templates: Path | None) -> str:
+def _checksum_of(templates: Path | None) -> str:
     return "" if templates is None else sha256(templates.read_bytes()).hexdigest()
-
-
-def _is_text_to_text(source: Source) -> bool:
-    config = source.config
-    is_known = config.model_type in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
-    return bool(config.is_encoder_decoder) and is_known
-
-
-def _is_encoder(source: Source) -> bool:
-    config = source.config
-    is_known = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    return is_known and not config.is_encoder_decoder

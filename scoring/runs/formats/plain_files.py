@@ -1,0 +1,168 @@
+"""Files that hold answers and nothing else about their run.
+
+CLUES lists, as the official scorer of CLUES takes them: a JSON array with one list of strings for
+each test item, or one list per line. There are no ids: the answers stand in the order of the test
+file, and nothing else says which item one belongs to. So a file in which anything is odd is refused
+whole.
+
+What MT-DNN writes, with which CLUES released its fine-tuning: one JSON object with the examples'
+ids (`uids`), what was predicted for each (`predictions`), and scores that are not read. A
+prediction is a text, a list of texts, or the number of a label: numbers mean something only with
+the labels in the order of the tool's own task definition, which the importer gives.
+
+FLEX's predictions.json: {"<question id>": {"label": "<class number>", "score": …}, …}.
+
+A question's id gives its episode, and the label indexes the choices of that episode's test set.
+System, method and shots are not in the file: the shots are those of the episode.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from annotation.models.errors import BadInput
+from scoring.runs.formats.json_files import read_elements, read_members, read_opening
+from scoring.runs.formats.lines import as_id
+from scoring.runs.formats.records import (
+    ClassNumber,
+    Read,
+    Reader,
+    ReadOptions,
+    ReadPrediction,
+    RunFields,
+    as_number,
+    read_each,
+)
+
+IDS, PREDICTIONS = ARRAYS = ("uids", "predictions")
+
+
+def _is_list(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        start = file.read(4_096).lstrip()
+    return start.startswith("[") and start[1:].lstrip().startswith(("[", "]", '"'))
+
+
+def _read_lists(path: Path, options: ReadOptions) -> Iterator[Read]:
+    for place, pieces in enumerate(_lists(path)):
+        where = f"{path.name}, answer {place + 1}"
+        if not _is_answer(pieces):
+            raise BadInput(f"{where} must be a list of strings; nothing was imported.")
+        yield ReadPrediction(where=where, run=RunFields(), answer=tuple(pieces), place=place)
+
+
+def _lists(path: Path) -> Iterator[Any]:
+    lines = _first_lines(path)
+    is_by_line = _is_answer(_parsed(lines[0])) and (len(lines) > 1 or lines[0] != "[]")
+    return _of_lines(path) if is_by_line else read_elements(path)
+
+
+def _first_lines(path: Path) -> list[str]:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        return list(islice((line.strip() for line in file if line.strip()), 2))
+
+
+def _of_lines(path: Path) -> Iterator[Any]:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        yield from (_parsed(line) for line in file if line.strip())
+
+
+def _parsed(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(piece, str) for piece in value)
+
+
+def is_mt_dnn(path: Path) -> bool:
+    return path.is_file() and path.suffix != ".jsonl" and set(ARRAYS) <= read_opening(path).keys()
+
+
+def _read_mt_dnn(path: Path, options: ReadOptions) -> Iterator[Read]:
+    held: dict[str, list[Any]] = {name: [] for name in ARRAYS}
+    for name, value in read_members(path, ARRAYS):
+        if name in held:
+            held[name].append(value)
+    ids, predictions = held[IDS], held[PREDICTIONS]
+    if len(ids) != len(predictions):
+        raise BadInput(
+            f"{path.name} has {len(ids)} uids, but {len(predictions)} predictions: nothing says "
+            "which belongs to which."
+        )
+    if not options.labels and any(map(_is_number, predictions)):
+        raise BadInput(
+            f"{path.name} holds the numbers of labels: give the labels in the order of MT-DNN's "
+            "task definition, from 0, with --labels."
+        )
+
+    def read_pair(where: str, pair: tuple[object, object]) -> Read:
+        answer, source_id = _answer(pair[1], options.labels), as_id(pair[0])
+        if source_id is None:
+            raise BadInput("the uid is neither a text nor a whole number")
+        return ReadPrediction(where=where, run=RunFields(), answer=answer, source_id=source_id)
+
+    pairs = enumerate(zip(ids, predictions, strict=True), start=1)
+    yield from read_each(
+        ((f"{path.name}, prediction {number}", pair) for number, pair in pairs), read_pair
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _answer(value: object, labels: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(value, int) and _is_number(value):
+        # A label that there is not is an answer, and wrong.
+        return (labels[value] if 0 <= value < len(labels) else f"label {value}",)
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and all(isinstance(piece, str) for piece in value):
+        return tuple(value)
+    if isinstance(value, list):
+        raise BadInput("the prediction is a list of tags or numbers, not of pieces of the text")
+    raise BadInput("the prediction is neither a text, a list of texts, nor a label's number")
+
+
+def _is_flex(path: Path) -> bool:
+    if not path.is_file() or path.suffix == ".jsonl":
+        return False
+    # The last member of the opening may be cut off.
+    values = [value for value in read_opening(path).values() if value is not None]
+    return bool(values) and all(
+        isinstance(value, dict) and "label" in value and value.keys() <= {"label", "score"}
+        for value in values
+    )
+
+
+def _read_flex(path: Path, options: ReadOptions) -> Iterator[Read]:
+    def read_member(where: str, member: tuple[str, Any]) -> Read:
+        question_id, value = member
+        number = as_number(value.get("label")) if isinstance(value, dict) else None
+        if number is None:
+            raise BadInput("the label is not a class number")
+        return ReadPrediction(
+            where=where,
+            run=RunFields(),
+            answer=ClassNumber(number),
+            source_id=question_id,
+            any_episode=True,
+        )
+
+    members = ((f"{path.name}, question {each[0]}", each) for each in read_members(path))
+    return read_each(members, read_member)
+
+
+READERS = (
+    Reader("FLEX predictions", _is_flex, _read_flex),
+    Reader("MT-DNN", is_mt_dnn, _read_mt_dnn),
+    Reader("CLUES lists", _is_list, _read_lists),
+)
