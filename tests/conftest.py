@@ -17,7 +17,7 @@ from annotation.models.locks import create_locks, drop_locks
 from annotation.models.ready_made import READY_MADE_CHANNELS
 from annotation.models.triggers import create_triggers, drop_triggers
 from config.celery import app
-from tests import chromium, make, migrated_once, skips
+from tests import chromium, make, migrated_once, processor_time, skips
 from tests.made_once import forget
 
 ORACLES = Path(__file__).parent / "oracles"
@@ -54,6 +54,7 @@ def pytest_report_header() -> list[str]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     marks = ", ".join(HEAVY)
     parser.addoption("--heavy", action="store_true", help=f"also run tests marked {marks}")
+    processor_time.add_option(parser)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,7 +74,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for plugin in (skips, migrated_once):
+    for plugin in (skips, migrated_once, processor_time):
         config.pluginmanager.register(plugin, plugin.__name__)
 
 
