@@ -1,15 +1,40 @@
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
+from annotation.simulation.demonstration import SLUG
 from tests.config.databases import NewDatabase, new_databases
+from tests.config.environment import untouched
+from tests.migrated_once import begin_with_copy
+
+# A small study under the name of the demonstration, which takes half a minute to fill.
+SMALL = f"""
+import django
+django.setup()
+from annotation.studies.lifecycle import pause_study
+from tests import make
+pause_study(make.running_batch(slug="{SLUG}").study)
+"""
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For all that start `make run`: the demonstration study takes a while, and is loaded once."""
-    return tmp_path_factory.mktemp("data")
+    """For all that start `make run`, which finds its demonstration there."""
+    folder = tmp_path_factory.mktemp("data")
+    begin_with_copy(folder / "baseliner.sqlite3")
+    environment = untouched(DATA_DIR=str(folder), DJANGO_SETTINGS_MODULE="config.settings")
+    for command in (["manage.py", "migrate", "-v0"], ["-c", SMALL]):
+        subprocess.run(
+            [sys.executable, *command],
+            cwd=settings.BASE_DIR,
+            env=untouched(**variables),
+            check=True,
+        )
+    return folder
 
 
 @pytest.fixture

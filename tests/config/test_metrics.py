@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import pytest
 from django.test import Client
@@ -12,7 +11,6 @@ from pytest_django import Settings
 from annotation.models import Job, JoinCount
 from config import metrics
 from tests import make
-from tests.config.test_serve import free_port, lines_until_running, start
 
 BEARER = {"Authorization": "Bearer tell-me"}
 
@@ -88,35 +86,6 @@ def test_times_requests_by_the_name_of_their_address(client: Client) -> None:
     counted = re.findall(r"baseliner_request_seconds_count\{(.*?)\}", text)
     assert any('address="annotation:join' in labels for labels in counted)
     assert any('address="(none)"' in labels and 'status="404"' in labels for labels in counted)
-
-
-@pytest.mark.linux
-def test_adds_up_what_all_web_workers_have_counted(data: Path) -> None:
-    port = free_port()
-    process = start(data, port, METRICS_TOKEN="tell-me")
-    lines_until_running(process)
-    try:
-        before = served(port)
-        for _ in range(20):
-            urlopen(f"http://127.0.0.1:{port}/healthz").close()
-        # Whichever of the two answers knows of all.
-        assert {served(port) - before >= 20 for _ in range(6)} == {True}
-    finally:
-        process.terminate()
-        process.communicate()
-
-
-def served(port: int) -> float:
-    request = Request(f"http://127.0.0.1:{port}/metrics", headers=BEARER)
-    with urlopen(request) as response:
-        families = text_string_to_metric_families(response.read().decode())
-    return sum(
-        sample.value
-        for family in families
-        for sample in family.samples
-        if sample.name == "baseliner_request_seconds_count"
-        and sample.labels["address"] == "healthz"
-    )
 
 
 def test_has_a_board_that_asks_for_what_there_is() -> None:

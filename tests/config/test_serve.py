@@ -8,10 +8,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from django.conf import settings
+from prometheus_client.parser import text_string_to_metric_families
 
 from config.serve import CannotStart, Service, answers
 from tests.config.environment import untouched
@@ -29,12 +30,13 @@ def free_port() -> int:
 
 
 # However long a process takes to fail, it never counts as one that has worked. It need not be
-# polite: beside other tests its start would take minutes.
-PATIENT = """
+# polite: beside other tests its start would take minutes. The others would start all right.
+ONE_WORKER = """
 import math, sys
 from config import serve
 serve.STARTED_AFTER_S = math.inf
 serve.POLITELY = []
+serve.services_on = lambda host, port: [serve.Service("first worker", serve.worker("first"))]
 serve.main(*sys.argv[1:])
 """
 
@@ -60,19 +62,6 @@ def lines_until_running(process: subprocess.Popen[str]) -> list[str]:
             return lines
         lines.append(line)
     raise AssertionError(process.communicate())
-
-
-def test_serves_until_it_is_told_to_end(data: Path) -> None:
-    port = free_port()
-    process = start(data, port)
-    links = "".join(lines_until_running(process))
-    assert f"http://127.0.0.1:{port}/admin/" in links
-    with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
-        assert answer.read() == b"ok\n"
-    process.send_signal(signal.SIGINT)
-    process.communicate()
-    assert process.returncode == 0
-    assert not answers("127.0.0.1", str(port))
 
 
 @pytest.mark.linux
@@ -126,31 +115,56 @@ def eventually(holds: Callable[[], object]) -> None:
         time.sleep(0.1)
 
 
-@pytest.fixture(scope="module")
-def running(data: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    port = free_port()
-    process = start(data, port)
-    lines_until_running(process)
-    yield process, port
-    process.send_signal(signal.SIGTERM)
-    process.communicate()
-
-
 @pytest.mark.linux
-@pytest.mark.parametrize(
-    ("name", "command"),
+def test_serves_and_starts_again_what_was_killed_until_it_is_told_to_end(data: Path) -> None:
+    """One life of it, since each start takes a while."""
+    port = free_port()
+    process = start(data, port, METRICS_TOKEN="tell-me")
+    links = "".join(lines_until_running(process))
+    assert f"http://127.0.0.1:{port}/admin/" in links
+    with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
+        assert answer.read() == b"ok\n"
+    adds_up_what_all_web_workers_have_counted(port)
+    goes_on_when_a_worker_of_the_web_server_was_killed(process, port)
     # Words of one command alone, before and after a process gives itself a title.
-    [
+    for name, command in (
         ("web server", "granian"),
         ("first worker", "first@"),
         ("second worker", "second@"),
         ("schedule", "beat --loglevel"),
-    ],
-)
-def test_starts_again_what_was_killed(
-    running: tuple[subprocess.Popen[str], int], name: str, command: str
+    ):
+        starts_again_what_was_killed(process, port, name, command)
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert process.returncode == 0
+    assert not answers("127.0.0.1", str(port))
+
+
+def adds_up_what_all_web_workers_have_counted(port: int) -> None:
+    before = counted(port)
+    for _ in range(20):
+        urlopen(f"http://127.0.0.1:{port}/healthz").close()
+    # Whichever of the two answers knows of all.
+    assert {counted(port) - before >= 20 for _ in range(6)} == {True}
+
+
+def counted(port: int) -> float:
+    """The requests of /healthz."""
+    bearer = {"Authorization": "Bearer tell-me"}
+    with urlopen(Request(f"http://127.0.0.1:{port}/metrics", headers=bearer)) as response:
+        families = text_string_to_metric_families(response.read().decode())
+    return sum(
+        sample.value
+        for family in families
+        for sample in family.samples
+        if sample.name == "baseliner_request_seconds_count"
+        and sample.labels["address"] == "healthz"
+    )
+
+
+def starts_again_what_was_killed(
+    process: subprocess.Popen[str], port: int, name: str, command: str
 ) -> None:
-    process, port = running
     before = children(process.pid)
     os.kill(child(process.pid, command), signal.SIGKILL)
     assert process.stderr
@@ -162,11 +176,9 @@ def test_starts_again_what_was_killed(
     assert len(before.keys() & children(process.pid).keys()) == len(before) - 1 == 3
 
 
-@pytest.mark.linux
-def test_goes_on_when_a_worker_of_the_web_server_was_killed(
-    running: tuple[subprocess.Popen[str], int],
+def goes_on_when_a_worker_of_the_web_server_was_killed(
+    process: subprocess.Popen[str], port: int
 ) -> None:
-    process, port = running
     before = children(process.pid)
     web = child(process.pid, "granian")
     workers = children(web).keys()
@@ -219,7 +231,7 @@ class TestPauses:
 
 def test_ends_with_a_sentence_when_the_worker_cannot_start(data: Path) -> None:
     environment = {"CELERY_BROKER_URL": "nonsense://"}
-    process = start(data, free_port(), run=("-c", PATIENT), **environment)
+    process = start(data, free_port(), run=("-c", ONE_WORKER), **environment)
     _, error = process.communicate()
     assert process.returncode == 1
     assert "ended 3 times before it worked, the last time with status" in error
