@@ -1,6 +1,7 @@
 """The documentation as a site, and as the installation shows it."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,17 @@ def test_a_page_shows_its_pictures_and_leads_on(client: Client) -> None:
         assert response["Content-Type"] == "image/png"
     assert client.get("/docs/explained/").status_code == 200
     assert 'href="/docs/how-to/prolific/"' in body
+
+
+def test_keeps_the_pictures_that_a_page_shows_and_no_others() -> None:
+    readers = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    texts = [page.read_text(encoding="utf-8") for page in readers]
+    shown = {name for text in texts for name in re.findall(r"screens/([\w/.-]+\.png)", text)}
+    listed = subprocess.run(
+        ["git", "ls-files", "docs/screens"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode == 0:  # in a checkout; an archive of the sources holds what git does
+        assert {name.removeprefix("docs/screens/") for name in listed.stdout.split()} == shown
 
 
 @pytest.mark.parametrize(
