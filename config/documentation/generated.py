@@ -1,4 +1,4 @@
-"""The parts of the documentation that follow from the code: commands, columns, variables, the API.
+"""The parts of the documentation that follow from the code: commands, columns, the API.
 
 A page of docs/ that is named here ends in what its function returns, as Markdown."""
 
@@ -13,7 +13,6 @@ from django.utils import translation
 from drf_spectacular.generators import SchemaGenerator
 
 from annotation.studies.exports import EXPORTS
-from config.documentation.variables import VARIABLES
 from scoring.comparison.analysis_tables import TABLES, provenance_table
 from scoring.comparison.row_tables import interval_table, row_table
 from scoring.comparison.stored import Analysis
@@ -59,15 +58,6 @@ def _command(name: str) -> str:
         if action.dest in COMMON:
             action.help = argparse.SUPPRESS
     return f"## {name}\n\n{_escaped(about)}\n\n```text\n{parser.format_help().strip()}\n```\n"
-
-
-def variables() -> str:
-    rows = ([f"`{one.name}`", one.meaning, _code(one.default)] for one in VARIABLES)
-    return _table(["variable", "meaning", "where it is not set"], rows)
-
-
-def _code(default: str) -> str:
-    return f"`{default}`" if default and " " not in default else default
 
 
 def dictionary() -> str:
@@ -175,7 +165,6 @@ def _escaped(text: str) -> str:
 
 GENERATED: dict[str, Callable[[], str]] = {
     "reference/commands": commands,
-    "reference/settings": variables,
     "reference/dictionary": dictionary,
     "reference/api": api,
 }
