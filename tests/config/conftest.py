@@ -28,12 +28,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     begin_with_copy(folder / "baseliner.sqlite3")
     environment = untouched(DATA_DIR=str(folder), DJANGO_SETTINGS_MODULE="config.settings")
     for command in (["manage.py", "migrate", "-v0"], ["-c", SMALL]):
-        subprocess.run(
-            [sys.executable, *command],
-            cwd=settings.BASE_DIR,
-            env=untouched(**variables),
-            check=True,
-        )
+        called = [sys.executable, *command]
+        subprocess.run(called, cwd=settings.BASE_DIR, env=environment, check=True)
     return folder
 
 
