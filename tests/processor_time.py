@@ -2,7 +2,6 @@
 all that they started, and the dearest files. On Linux, whose /proc tells it."""
 
 import os
-from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 OPTION = "--processor-time"
 NAME = "processor time"
-DEAREST = 25
+DEAREST = 40
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -25,11 +24,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     before = spent()
     result = yield
-    item.config.stash[SPENT][file_of(item.nodeid)] += spent() - before
+    add(item.config, {file_of(item.nodeid): spent() - before})
     return result
 
 
-SPENT = pytest.StashKey[Counter[str]]()
+SPENT = pytest.StashKey[dict[str, float]]()
+
+
+def add(config: pytest.Config, times: dict[str, float]) -> None:
+    sums = config.stash[SPENT]
+    for file, seconds in times.items():
+        sums[file] = sums.get(file, 0) + seconds
 
 
 def spent() -> float:
@@ -70,27 +75,27 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker hands what it has noted to whoever started it."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output[NAME] = dict(session.config.stash[SPENT])
+        output[NAME] = {**session.config.stash[SPENT]}
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    node.config.stash[SPENT].update(getattr(node, "workeroutput", {}).get(NAME, {}))
+    add(node.config, getattr(node, "workeroutput", {}).get(NAME, {}))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[SPENT] = Counter()
+    config.stash[SPENT] = {}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     files = terminalreporter.config.stash[SPENT]
     if not files:
         return
-    rooms: Counter[str] = Counter()
+    rooms: dict[str, float] = {}
     for file, seconds in files.items():
-        rooms[room_of(file)] += seconds
+        rooms[room_of(file)] = rooms.get(room_of(file), 0) + seconds
     terminalreporter.section("processor time")
-    for title, times in (("rooms", rooms.most_common()), ("files", files.most_common(DEAREST))):
-        terminalreporter.line(f"{title}, {sum(files.values()):.0f} s in all:")
-        for name, seconds in times:
-            terminalreporter.line(f"{seconds:8.1f} s  {name}")
+    for title, times in (("rooms", rooms), ("files", files)):
+        terminalreporter.line(f"{title}, {sum(times.values()):.0f} s in all:")
+        for name in sorted(times, key=times.__getitem__, reverse=True)[:DEAREST]:
+            terminalreporter.line(f"{times[name]:8.1f} s  {name}")
