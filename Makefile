@@ -4,7 +4,7 @@
 # make mutants MODULE=scoring/core/s1.py     make fuzz MINUTES=3 ARGS="helm bundle"
 
 HOST := 127.0.0.1
-PORT := 8000
+PORT ?= 8000
 ARGS :=
 COVERAGE ?=
 LINKS ?=

@@ -15,6 +15,8 @@ from django.apps import apps
 from django.conf import settings
 from django.db.backends.base.creation import BaseDatabaseCreation
 
+from annotation.access.identity import forget_key, remember_key
+
 FOLDER = Path("var").absolute()
 NAME = "migrated-{}.sqlite3"
 # Of an app: what decides what a new database holds.
@@ -36,6 +38,9 @@ def create_test_db(creation: Any, *args: Any, **options: Any) -> str:
     _copy_to(name)
     settings.DATABASES[connection.alias]["NAME"] = connection.settings_dict["NAME"] = name
     connection.ensure_connection()
+    # The copy has that of the process that migrated it.
+    forget_key()
+    remember_key()
     return name
 
 

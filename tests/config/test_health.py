@@ -10,14 +10,16 @@ from django.utils import timezone
 
 from config import health
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_answers_200_when_the_database_answers(client: Client) -> None:
     response = client.get("/healthz")
     assert (response.status_code, response.content) == (200, b"ok\n")
 
 
+@pytest.mark.both_databases
 def test_answers_503_in_one_sentence_when_the_database_does_not(client: Client) -> None:
     with patch.object(connection, "cursor", side_effect=OperationalError("gone")):
         response = client.get("/healthz")
@@ -25,6 +27,7 @@ def test_answers_503_in_one_sentence_when_the_database_does_not(client: Client) 
     assert response.content == b"The database does not answer.\n"
 
 
+@pytest.mark.both_databases
 def test_answers_503_when_the_database_cannot_write(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,6 +45,7 @@ def test_is_never_cached(client: Client) -> None:
     assert "no-store" in client.get("/healthz")["Cache-Control"]
 
 
+@pytest.mark.both_databases
 def test_refuses_to_be_posted_to(client: Client) -> None:
     assert client.post("/healthz").status_code == 405
 
@@ -63,6 +67,7 @@ class TestReady:
         assert response.json()["queue"].startswith("The queue does not answer")
         assert response.json()["database"] == "ok"
 
+    @pytest.mark.both_databases
     def test_tells_that_the_disk_is_full(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -71,12 +76,14 @@ class TestReady:
         assert response.status_code == 503
         assert response.json()["disk"] == "The disk of DATA_DIR is full."
 
+    @pytest.mark.both_databases
     def test_tells_that_the_database_is_away(self, client: Client) -> None:
         with patch.object(connection, "cursor", side_effect=OperationalError("gone")):
             response = client.get("/readyz")
         assert response.status_code == 503
         assert response.json()["database"] == "The database does not answer."
 
+    @pytest.mark.both_databases
     def test_tells_that_the_clock_differs(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -11,7 +11,7 @@ from scoring.models import Comparison, Leaderboard, Part
 from tests import make
 from tests.scoring.comparison import measured
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 CONTENT = (Benchmark, Task, ItemSet, Item, Example, Gold)
 
@@ -25,6 +25,7 @@ def counts() -> list[int]:
     return [model._default_manager.count() for model in CONTENT]
 
 
+@pytest.mark.both_databases
 def test_deletes_a_benchmark_with_all_that_it_holds(benchmark: Benchmark) -> None:
     make.member(benchmark)
     task = benchmark.tasks.get()

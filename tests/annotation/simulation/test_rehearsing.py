@@ -18,7 +18,7 @@ from annotation.simulation.simulating import Crowd
 from annotation.work.joining import NotOpen, Visit, join, person
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -38,6 +38,7 @@ def played(draft: Study, **crowd: Any) -> Study:
     return rehearsal
 
 
+@pytest.mark.both_databases
 def test_simulated_annotators_play_a_copy_and_the_draft_stays_as_it_was(draft: Study) -> None:
     member = make.member(draft, "editor")
     rehearsal = played(draft)
@@ -89,6 +90,7 @@ def test_is_thrown_away_whole(draft: Study) -> None:
     assert Study.objects.filter(pk=draft.pk).exists()
 
 
+@pytest.mark.both_databases
 def test_throws_nothing_else_away(draft: Study) -> None:
     batch = make.running_batch()
     make.worked_through(batch)
@@ -104,6 +106,7 @@ def test_waits_until_it_has_been_played(draft: Study) -> None:
         discard_rehearsal(rehearsal)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("to", [True, False])
 def test_no_study_becomes_a_rehearsal_and_no_rehearsal_a_study(draft: Study, to: bool) -> None:
     study = draft if to else order_rehearsal(draft, Crowd(0.8), at=make.NOON)
@@ -111,6 +114,7 @@ def test_no_study_becomes_a_rehearsal_and_no_rehearsal_a_study(draft: Study, to:
         Study.objects.filter(pk=study.pk).update(is_rehearsal=to)
 
 
+@pytest.mark.both_databases
 def test_changes_no_judgement_even_in_a_rehearsal(draft: Study) -> None:
     played(draft)
     with pytest.raises(IntegrityError, match="final"), transaction.atomic():
@@ -124,6 +128,7 @@ def test_takes_no_person(draft: Study) -> None:
         join(Visit(study=rehearsal, annotator=who), at=make.NOON)
 
 
+@pytest.mark.both_databases
 def test_the_database_takes_no_person_into_it_either(draft: Study) -> None:
     rehearsal = order_rehearsal(draft, Crowd(0.8), at=make.NOON)
     batch = rehearsal.batches.get()

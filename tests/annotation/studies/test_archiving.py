@@ -7,7 +7,7 @@ from annotation.models import Batch, Change, Study
 from annotation.studies.lifecycle import CannotArchive, archive_study, close_study, take_out
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -27,6 +27,7 @@ def home_of(study: Study) -> str:
     return client.get("/").content.decode()
 
 
+@pytest.mark.both_databases
 def test_goes_out_of_sight_and_stays_as_it_is(closed: Study) -> None:
     assert ">Archive<" not in home_of(closed)
     archive_study(closed, at=make.NOON)
@@ -58,6 +59,7 @@ def test_is_in_the_archive_once(closed: Study) -> None:
         take_out(closed)
 
 
+@pytest.mark.both_databases
 def test_is_refused_by_the_database_before_the_end(batch: Batch) -> None:
     with pytest.raises(IntegrityError):
         Study.objects.filter(pk=batch.study.pk).update(archived_at=make.NOON)

@@ -10,7 +10,7 @@ from annotation.work.joining import Full
 from annotation.work.joining import person as person_of
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -23,6 +23,7 @@ def person() -> Annotator:
     return make.annotator("prolific", "5f1e")
 
 
+@pytest.mark.both_databases
 def test_forgets_who_it_was_and_keeps_the_hash(batch: Batch, person: Annotator) -> None:
     assignment = make.worked_through(batch, who=person)
     erase_annotator(person, at=make.NOON)

@@ -9,7 +9,7 @@ from annotation.work.finishing import withdraw
 from annotation.work.joining import Full
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def is_counted(assignment: Assignment) -> bool:
     return Assignment.objects.counted().filter(pk=assignment.pk).exists()
 
 
+@pytest.mark.both_databases
 def test_marks_with_a_reason_and_leaves_outcome_and_pay(completed: Assignment) -> None:
     researcher = get_user_model().objects.create_user("researcher")
     before = (completed.outcome, completed.amount, completed.finished_at)

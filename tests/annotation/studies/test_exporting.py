@@ -22,7 +22,7 @@ from annotation.work.joining import renew_resume_link
 from scoring.core.s1 import SCORER_VERSION
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -39,6 +39,7 @@ def rows_of(batch: Batch, chosen: Chosen = PEOPLE) -> list[dict[str, Any]]:
     return [json.loads(line) for line in export_judgements(batch.study, "jsonl", chosen)]
 
 
+@pytest.mark.both_databases
 def test_writes_every_judgement_once_in_its_order(batch: Batch, completed: Assignment) -> None:
     rows = rows_of(batch)
     judgements = Judgement.objects.order_by("step")

@@ -21,7 +21,7 @@ from annotation.studies.exports import EXPORTS, IDS, export_ids
 from annotation.work.commenting import add_comment
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -39,6 +39,7 @@ def read(lines: Iterable[str]) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO("".join(lines))))
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("name", [*EXPORTS, "ids"])
 def test_says_what_every_column_means(batch: Batch, name: str) -> None:
     table = {**EXPORTS, "ids": IDS}[name]

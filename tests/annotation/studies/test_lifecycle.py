@@ -20,9 +20,10 @@ from annotation.work.finishing import expire_idle, withdraw
 from annotation.work.judging import BrowserTimes, begin, leave_reveal, submit_answer
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_freezes_what_is_measured() -> None:
     batch = make.running_batch()
     batch.task.description = "Something else."
@@ -133,6 +134,7 @@ def test_ends_what_nobody_sends_with_its_page_paid() -> None:
     assert assignment.amount == Decimal("2.40")
 
 
+@pytest.mark.both_databases
 def test_ends_those_who_have_gone_away_at_once_and_without_their_page() -> None:
     batch = make.running_batch(expire_hours=1)
     make.at_work(batch)

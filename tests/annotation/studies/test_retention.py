@@ -15,7 +15,7 @@ from annotation.studies.lifecycle import close_study
 from annotation.work.commenting import add_comment
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 YEARS = timedelta(days=800)
 
@@ -40,6 +40,7 @@ def known() -> list[str]:
     return list(Annotator.objects.exclude(external_id="").values_list("external_id", flat=True))
 
 
+@pytest.mark.both_databases
 def test_erases_old_ids_and_keeps_the_judgements(batch: Batch) -> None:
     assert erase("--ids", "365", "--dry-run") == "Would erase: 1 ids.\n"
     assert known() == ["5f1e"]
@@ -95,6 +96,7 @@ def test_asks_what_is_to_be_erased() -> None:
         erase()
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_leaves_nothing_of_an_erased_id_in_the_files() -> None:
     name = "a-person-who-wants-to-be-forgotten"

@@ -22,7 +22,7 @@ from tests.annotation.work.test_entering import consented
 from tests.annotation.work.test_views import WORK, enter, start, submit
 from tests.together import at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 SHOW = "/work/device/"
 TYPE = "/go/"
@@ -67,6 +67,7 @@ def is_used(code: str, *, after: timedelta = timedelta()) -> bool:
     return True
 
 
+@pytest.mark.both_databases
 def test_goes_on_at_the_same_step_by_a_code_that_is_typed(client: Client) -> None:
     submit(client, 0, option=0)
     other = Client()
@@ -248,12 +249,14 @@ def test_needs_the_forms_token(client: Client) -> None:
     assert Client(enforce_csrf_checks=True).post(TYPE, {"code": code}).status_code == 403
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_lets_one_in_of_ten_who_type_it_at_once(assignment: Assignment) -> None:
     code = new_code(assignment, at=make.NOON)
     assert sorted(at_once(lambda _: is_used(code), 10)) == [False] * 9 + [True]
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_leaves_one_code_of_ten_that_are_shown_at_once(assignment: Assignment) -> None:
     codes = at_once(lambda _: new_code(assignment, at=make.NOON), 10)

@@ -30,7 +30,7 @@ from annotation.work.finishing import finish
 from tests import make
 from tests.together import at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 CONSENT = "/work/consent/"
 WORK = "/work/"
@@ -83,6 +83,7 @@ def taken() -> int:
 # Opening a link takes nothing
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("via", ["link", "prolific"])
 def test_takes_nothing_and_writes_nothing_when_a_link_is_opened(via: str) -> None:
     batch = make.running_batch(wanted=3, via=via)
@@ -474,6 +475,7 @@ def test_says_that_a_personal_link_leads_nowhere() -> None:
 # Under concurrency
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("via", ["link", "prolific"])
 def test_takes_two_tabs_that_consent_at_once_for_one_person(via: str) -> None:
@@ -490,6 +492,7 @@ def test_takes_two_tabs_that_consent_at_once_for_one_person(via: str) -> None:
     assert (Annotator.objects.count(), Assignment.objects.count(), taken()) == (1, 1, 1)
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_lets_one_of_two_strangers_with_one_id_in() -> None:
     batch = make.running_batch(wanted=3, via="prolific")
@@ -499,6 +502,7 @@ def test_lets_one_of_two_strangers_with_one_id_in() -> None:
     assert Assignment.objects.count() == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_lets_three_of_sixty_in_who_consent_at_once_for_three_places() -> None:
     batch = make.running_batch(wanted=3, via="prolific")

@@ -13,11 +13,12 @@ from annotation.work.judging import BrowserTimes, begin, submit_answer
 from tests import make
 from tests.together import at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 LATER = make.NOON + timedelta(minutes=3)
 
 
+@pytest.mark.both_databases
 def test_stores_how_and_when_it_ended_and_what_is_due() -> None:
     assignment = make.at_work(make.running_batch())
     OutcomeRule.objects.filter(study=assignment.study, outcome="expired").update(minimum=4)
@@ -135,6 +136,7 @@ def test_pays_what_was_stored_meanwhile_too() -> None:
     assert (stale.paid_ms, stale.amount) == (50_000, Decimal("0.50"))
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_pays_every_second_once_when_an_answer_and_the_stop_come_together() -> None:
     """Whichever is first: 40 seconds of the answer and 10 of its reveal, or 50 of the page."""

@@ -17,7 +17,7 @@ from annotation.models import Assignment, Batch, Gold, Kind
 from annotation.models.frozen import sequence
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 TRAINING, TESTS = 3, 4
 VOLATILE = re.compile(
@@ -106,6 +106,7 @@ def _other(kind: str, texts: list[str]) -> list[str]:
     return [] if texts else ["Anna"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
 @pytest.mark.parametrize("locked", range(TRAINING + 1))
 @pytest.mark.parametrize("kind", Kind.values)

@@ -9,7 +9,7 @@ from annotation.models import Assignment, Outcome, OutcomeRule
 from annotation.work.paying import amount_due, earned, paid_ms
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 def _after(seconds: float) -> datetime:
@@ -28,6 +28,7 @@ def _worked_an_hour(**rule: object) -> Assignment:
     return assignment
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("since", "until", "milliseconds"),
     [

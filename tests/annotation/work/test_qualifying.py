@@ -22,9 +22,10 @@ from annotation.work.places import open_places
 from annotation.work.qualifying import others_scores, screen
 from tests import make
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_lets_a_good_trainee_on_to_the_test() -> None:
     assignment = make.worked_through(make.running_batch(min_training_score=60))
     assert assignment.outcome == Outcome.COMPLETED

@@ -20,7 +20,7 @@ from scoring.bundle.packing import SUMS
 from tests import make
 from tests.scoring.bundle.packed import packed, rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def batch() -> Batch:
     return made
 
 
+@pytest.mark.both_databases
 def test_holds_answers_gold_and_figures(batch: Batch) -> None:
     files = packed(batch.study)
     assert len(rows(files, "judgements.jsonl")) == 10

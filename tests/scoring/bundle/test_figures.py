@@ -21,7 +21,7 @@ from tests.annotation.benchmarks.sampled import sampled
 from tests.scoring.bundle.packed import make_bare_python, packed, rows, run_figures, unpacked
 from tests.scoring.comparison import measured
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 CLOSE = 1e-9
 
@@ -92,6 +92,7 @@ def assert_agree(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> No
             assert is_close(one[name], other[name]), (key(one), name)
 
 
+@pytest.mark.both_databases
 def test_comes_to_the_figures_of_the_product() -> None:
     study = study_with_everything()
     files = packed(study, with_excluded=True)
@@ -139,6 +140,7 @@ def test_pools_people_within_their_splits() -> None:
     )
 
 
+@pytest.mark.both_databases
 def test_takes_episodes_together() -> None:
     benchmark = make.benchmark()
     sampled(benchmark=benchmark.name)

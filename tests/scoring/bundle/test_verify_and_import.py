@@ -14,7 +14,7 @@ from tests import make
 from tests.scoring.bundle.packed import packed, resummed, rows, unpacked, with_rows, zipped
 from tests.scoring.comparison import measured
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 Files = dict[str, bytes]
 
@@ -30,6 +30,7 @@ def verified(path: Path, **options: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.both_databases
 def test_finds_nothing_wrong_with_a_bundle_as_it_was_packed(files: Files, tmp_path: Path) -> None:
     said = verified(zipped(files, tmp_path / "bundle.zip"))
     assert "as it was packed, and its 4 figures follow" in said

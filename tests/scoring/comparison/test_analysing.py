@@ -14,7 +14,7 @@ from scoring.comparison.scope import Scope
 from tests import make
 from tests.scoring.comparison import measured
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 def quiet(done: int, total: int, message: str) -> None:
@@ -29,6 +29,7 @@ def computed(batch: Batch, **choices: Any) -> dict:
     return analyse(scope_of(batch), Choices(**choices), quiet)
 
 
+@pytest.mark.both_databases
 def test_keeps_every_part_of_an_analysis_as_json() -> None:
     batch = measured.cell([3, 4, 6])
     measured.run(batch.task, wrong=3)

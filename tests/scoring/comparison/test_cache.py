@@ -32,7 +32,7 @@ from tests import make
 from tests.scoring.comparison import measured
 from tests.together import at_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 NO_CHOICE = Choices()
 COMPUTES = {Part.TABLE: compute_table, Part.ANALYSIS: analyse}
 
@@ -59,6 +59,7 @@ def ordered(batch: Batch, part: Part) -> Comparison:
     return enqueue(scope_of(batch), part, NO_CHOICE, fingerprint=fingerprint_of(batch))
 
 
+@pytest.mark.both_databases
 @parts
 def test_computes_an_order_once_and_keeps_it(part: Part) -> None:
     batch = measured.cell([3, 4])
@@ -307,6 +308,7 @@ def test_leaves_an_old_result_when_stopped_halfway(part: Part) -> None:
     assert kept_of(batch, part).result == before
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_keeps_one_table_when_several_readers_compute_it_at_once() -> None:
     batch = measured.cell([3, 4, 6])

@@ -17,7 +17,7 @@ from scoring.models.comparison import ScoreVector
 from tests import make
 from tests.scoring.comparison import measured
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 def items_of(item_set: ItemSet, gold_version: int = 1) -> ScoredItems:
@@ -31,6 +31,7 @@ def scores_of(batch: Batch, gold_version: int = 1) -> dict[int, np.ndarray]:
     )
 
 
+@pytest.mark.both_databases
 def test_scores_every_item_of_an_assignment_in_the_order_of_the_set() -> None:
     batch = measured.cell([5], tests=6, training=3)
     items = items_of(batch.test_set)
@@ -69,6 +70,7 @@ def test_scores_anew_at_another_gold_version() -> None:
     assert (before.mean(), after[0], after[1:].mean()) == (1, 0, 1)
 
 
+@pytest.mark.both_databases
 def test_scores_anew_when_the_gold_of_a_version_was_replaced() -> None:
     batch = measured.cell([0])
     scores_of(batch, 1)
@@ -126,6 +128,7 @@ def test_puts_vectors_of_several_test_sets_side_by_side() -> None:
     assert clusters == first.clusters
 
 
+@pytest.mark.both_databases
 def test_scores_the_answers_to_several_test_sets_together() -> None:
     task = make.task(tests=3)
     examples = list(task.item_sets.get(name="test").examples.order_by("pk"))

@@ -12,7 +12,7 @@ from scoring.models import Run
 from scoring.runs.api import RunViewSet
 from tests.scoring.runs.runs_from import toy_benchmark
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -47,11 +47,13 @@ def test_refuses_a_body_beyond_the_limit(api: Client, content_type: str) -> None
     assert "2.5 MB" in sentence(api, body, content_type, 413)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("name", ["benchmark", "task", "system", "state"])
 def test_finds_nothing_under_a_name_with_a_nul(api: Client, name: str) -> None:
     assert api.get("/api/runs/", {name: "a\0b"}).status_code in (200, 400)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("field", ["system", "parameters", "citation", "url", "task", "benchmark"])
 def test_refuses_a_nul_in_a_field(api: Client, field: str) -> None:
     response = api.post("/api/runs/", json.dumps({field: "a\0b"}), content_type="application/json")
@@ -90,6 +92,7 @@ def test_refuses_another_host_in_json(api: Client) -> None:
 NEW = {"benchmark": "toy", "task": "names", "system": "A", "method": "FT", "shots": 3, "split": 1}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -106,6 +109,7 @@ def test_refuses_what_the_schema_forbids(api: Client, field: str, value: object)
     assert not Run.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_takes_what_the_schema_allows(api: Client) -> None:
     toy_benchmark()
     run = {**NEW, "shots": "all", "split": 1.0, "episode": None, "uses_labelled": None, "url": ""}
