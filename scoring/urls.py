@@ -2,11 +2,10 @@ from django.urls import include, path, register_converter
 
 from scoring.bundle import views as bundles
 from scoring.episodes.views import episodes, episodes_export
-from scoring.planning.building_views import builder, remove_batches
 from scoring.planning.views import draft_plan, plan, plan_document
-from scoring.report.rehearsal_views import discard, rehearsal, rehearsals
 from scoring.report.views import report_export, study_report
 from scoring.samples.views import samples
+from scoring.studies.views import builder, discard, rehearsal, rehearsals, remove_batches
 
 
 class ScopeConverter:

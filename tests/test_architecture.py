@@ -56,6 +56,7 @@ ROOMS = {
     "scoring.asking": ("models", "prompts", "runs"),
     "scoring.tuning": ("core", "models", "runs", "prompts"),
     "scoring.report": ("core", "models", "tables", "comparison"),
+    "scoring.studies": ("comparison", "planning", "report"),
     "scoring.admin": ("models", "comparison", "runs", "leaderboard", "asking"),
     "scoring.management": (
         *("core", "models", "tables", "comparison", "runs", "samples", "leaderboard"),
@@ -67,7 +68,7 @@ ROOMS = {
 EDGES = {
     "urls", "views", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
     "analysis_views", "item_views", "export_views", "correction_views", "entering", "throttles",
-    "tabs", "building_views", "study_forms", "preview_views", "rehearsal_views",
+    "tabs", "preview_views",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "management"}
 WEB = (

@@ -1,36 +1,135 @@
-"""The planner's form: what a plan rests on."""
+"""The planner's forms: what a plan starts from and rests on, and the study that it makes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
 from math import sqrt
-from typing import Any, TypedDict
+from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
+from django.db.models import Count
 
+from annotation.access import rights
+from annotation.benchmarks.subsets import PART
+from annotation.models import Assignment, Channel, Item, Role, Study, Task
+from annotation.studies.batching import PossibleBatch, possible_batches
 from scoring.core.intervals import ESTIMANDS
-from scoring.planning.assumptions import Assumptions, Contrast
-from scoring.planning.sliders import AIM, CONTRAST, LEAST, MONEY, MOST, SPREAD, TIMES, WHOLE, Slider
+from scoring.planning.designs import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
+from scoring.planning.pilots import FEWEST, Pilot, read_pilot
+from scoring.planning.plans import Contrast
 
 BUDGET, WIDTH = "budget", "width"
 ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}
+# Beyond these nobody plans, and the formulas would take long or overflow.
+MOST_SHOTS = MOST_BATCHES = 10_000
+DAY_S = 24 * 60 * 60
 
 
-class Wanted(TypedDict, total=False):
-    """One of the two."""
+@dataclass(frozen=True)
+class Slider:
+    """A number with its slider, which ends at `ends` and moves by `step`; the number itself may lie
+    anywhere within its limits."""
 
-    budget: float
-    width: float
+    label: str
+    initial: float | None
+    ends: tuple[float, float]
+    limits: tuple[float, float]
+    step: float = 1
+    unit: str = ""
+    help_text: str = ""
+    is_whole: bool = False
+    # Values to choose where nothing is known.
+    typical: tuple[tuple[float, str], ...] = ()
+
+    def field(self) -> forms.Field:
+        least, most = self.limits
+        about: dict[str, Any] = {
+            "label": self.label,
+            "initial": self.initial,
+            "min_value": least,
+            "max_value": most,
+            "help_text": self.help_text,
+            "required": self.initial is not None,
+        }
+        return forms.IntegerField(**about) if self.is_whole else forms.FloatField(**about)
 
 
-def _number_field(name: str, slider: Slider) -> forms.Field:
-    about: dict[str, Any] = {
-        "label": slider.label,
-        "initial": slider.initial,
-        "min_value": LEAST.get(name, 0),
-        "max_value": MOST[name],
-        "help_text": slider.help_text,
-        "required": slider.initial is not None,
-    }
-    return forms.IntegerField(**about) if name in WHOLE else forms.FloatField(**about)
+AIM = {
+    "budget": Slider("Budget", 60, (5, 2000), (0.01, 10_000_000), 5),
+    "width": Slider("Width of the interval", 12, (2, 50), (0.1, 100), 0.5, "points"),
+}
+MONEY = {
+    "rate": Slider("Hourly rate", 12, (1, 60), (0.01, 10_000), 0.5),
+    "fee": Slider("Platform fee on top", 0, (0, 100), (0, 1_000), 1, "%"),
+    "batches": Slider(
+        "Batches",
+        1,
+        (1, 180),
+        (1, MOST_BATCHES),
+        help_text="Splits or episodes, each with its own people.",
+        is_whole=True,
+    ),
+}
+TIMES = {
+    "onboarding_s": Slider("Before the first item", 300, (0, 1800), (0, DAY_S), 10, "s"),
+    "shots": Slider("Training items", 30, (0, 60), (0, MOST_SHOTS), is_whole=True),
+    "train_s": Slider("A training item, with its answer", 12, (1, 180), (0, DAY_S), unit="s"),
+    "item_s": Slider("A test item", 8, (1, 180), (0.1, DAY_S), unit="s"),
+    "max_items": Slider("Items in the test set", 200, (2, 1000), (2, MOST_ITEMS), is_whole=True),
+}
+SPREAD = {
+    "mean": Slider(
+        "What people score on average",
+        80,
+        (0, 100),
+        (0, 100),
+        0.5,
+        "%",
+        typical=((70, "a hard task"), (80, "a usual one"), (95, "an easy one")),
+    ),
+    "annotator_sd": Slider(
+        "How much people differ",
+        4,
+        (0, 20),
+        (0, 100),
+        0.1,
+        "points",
+        "The SD of their scores on very long tests.",
+        typical=((2, "trained, much alike"), (4, "a usual crowd"), (8, "a mixed crowd")),
+    ),
+    "item_share": Slider(
+        "How much of the rest lies in the items",
+        45,
+        (0, 100),
+        (0, 100),
+        1,
+        "%",
+        "At 100 % the same items are wrong for everybody, at 0 % every error is a slip.",
+        typical=((25, "mostly slips"), (45, "usual"), (70, "some items are hard for all")),
+    ),
+    "answer_sd": Slider(
+        "SD of a single answer",
+        None,
+        (0, 50),
+        (0, 100),
+        0.1,
+        "points",
+        "Leave it empty where answers are right or wrong; partly right ones vary less.",
+    ),
+}
+CONTRAST = {
+    "difference": Slider("A difference to show", 5, (0, 30), (0, 100), 0.5, "points"),
+    "runs": Slider("Runs of the system", 1, (1, 10), (1, 1_000), is_whole=True),
+}
+# As the page shows them, and whether a group is open at first.
+GROUPS = {
+    "Aim": (AIM, True),
+    "Pay and places": (MONEY, True),
+    "Time": (TIMES, False),
+    "How people score": (SPREAD, True),
+    "Compared with a system": (CONTRAST, False),
+}
 
 
 class PlanForm(forms.Form):
@@ -55,8 +154,8 @@ class PlanForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, slider in (AIM | MONEY | TIMES | SPREAD | CONTRAST).items():
-            self.fields[name] = _number_field(name, slider)
+        for sliders, _ in GROUPS.values():
+            self.fields |= {name: slider.field() for name, slider in sliders.items()}
 
     @classmethod
     def from_query(cls, query: Any) -> "PlanForm":
@@ -94,24 +193,17 @@ class PlanForm(forms.Form):
         people = (given["annotator_sd"] / 100) ** 2
         rest = self._answer_var() - people
         share = given["item_share"] / 100
+        same = ("rate", "batches", "estimand", "currency", *TIMES)
         return Assumptions(
-            rate=given["rate"],
             fee=given["fee"] / 100,
-            onboarding_s=given["onboarding_s"],
-            shots=given["shots"],
-            train_s=given["train_s"],
-            item_s=given["item_s"],
-            max_items=given["max_items"],
+            mean=given["mean"] / 100,
             annotator_var=people,
             item_var=share * rest,
             residual_var=(1 - share) * rest,
-            estimand=given["estimand"],
-            batches=given["batches"],
-            mean=given["mean"] / 100,
-            currency=given["currency"],
+            **{name: given[name] for name in same},
         )
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> dict[str, Any]:
         """The budget, or the width as the plan takes it."""
         if self.cleaned_data["aim"] == WIDTH:
             return {"width": self.cleaned_data["width"] / 100}
@@ -123,13 +215,149 @@ class PlanForm(forms.Form):
 
     def groups(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, Slider]], bool]]:
         """The fields with sliders as the page shows them, and whether their group is open."""
-        titles = {
-            "Aim": AIM,
-            "Pay and places": MONEY,
-            "Time": TIMES,
-            "How people score": SPREAD,
-            "Compared with a system": CONTRAST,
-        }
-        for title, sliders in titles.items():
-            is_open = sliders in (AIM, MONEY, SPREAD) or bool(self.errors.keys() & sliders)
-            yield str(title), [(self[name], slider) for name, slider in sliders.items()], is_open
+        for title, (sliders, is_open) in GROUPS.items():
+            fields = [(self[name], slider) for name, slider in sliders.items()]
+            yield title, fields, is_open or bool(self.errors.keys() & sliders)
+
+
+class TaskField(forms.ModelChoiceField[Task]):
+    def label_from_instance(self, obj: Task) -> str:
+        return f"{obj.benchmark}: {obj}"
+
+
+class StartForm(forms.Form):
+    """What a plan starts from: a task, and the cells that can serve as a pilot, which are those
+    that two people finished."""
+
+    task = TaskField(
+        label="Task",
+        queryset=Task.objects.none(),
+        required=False,
+        empty_label="none: as the fields below say",
+    )
+    pilot = forms.ChoiceField(label="Pilot study", required=False)
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        # The study's form has a task too.
+        super().__init__(*args, **{"auto_id": "start_%s", **kwargs})
+        has_tasks = _offer_tasks(self.fields["task"], user)
+        own = Assignment.objects.filter(study__in=rights.studies(user, rights.Right.TABLES))
+        rows = own.counted().of_people().order_by("-study__created_at")
+        cells = rows.values_list(
+            "study__slug",
+            "study__title",
+            "batch__task",
+            "batch__training_set__shots",
+        ).annotate(n=Count("pk"))
+        pilots = self._cells(cells)
+        field = self.fields["pilot"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "none: as the fields below say"), *pilots]
+        self.has_any = has_tasks or bool(pilots)
+
+    def _cells(self, cells: Iterable[tuple[str, str, int, int | None, int]]) -> list[Any]:
+        enough = [cell for cell in cells if cell[-1] >= FEWEST]
+        tasks = Task.objects.in_bulk({cell[2] for cell in enough})
+        return [
+            (
+                f"{slug}/{tasks[task].slug}/{shots or 0}",
+                f"{title}: {tasks[task]}, {shots or 0} shots ({count} people)",
+            )
+            for slug, title, task, shots, count in enough
+        ]
+
+    def values(self) -> tuple[dict[str, str], Pilot | None]:
+        """The planner's fields as the task and the pilot say; the pilot knows the times and how
+        scores vary, the task how many items there are. Raises Refusal."""
+        task: Task | None = self.cleaned_data["task"]
+        of_task = values_of_task(task) if task else {}
+        if not self.cleaned_data["pilot"]:
+            return of_task, None
+        pilot = self._read()
+        of_pilot = {"task": str(pilot.cell.task.pk), **values_of_pilot(pilot)}
+        of_task.pop("shots", None)
+        return {**of_pilot, **of_task}, pilot
+
+    def _read(self) -> Pilot:
+        slug, task, shots = self.cleaned_data["pilot"].split("/")
+        return read_pilot(Study.objects.get(slug=slug), task=task, shots=int(shots))
+
+
+def _offer_tasks(field: forms.Field, user: User) -> bool:
+    """Whether there are any. A study shows the gold of what it trains with: it takes somebody who
+    may see it."""
+    assert isinstance(field, TaskField)
+    mine = Task.objects.filter(benchmark__in=rights.benchmarks_with_gold(user).values("pk"))
+    field.queryset = mine.select_related("benchmark").order_by("benchmark__name", "slug")
+    return field.queryset.exists()
+
+
+class DraftForm(forms.Form):
+    """The study that a plan makes; the result's hidden fields carry the design."""
+
+    task = TaskField(
+        label="Task",
+        queryset=Task.objects.none(),
+        empty_label="choose a task",
+    )
+    title = forms.CharField(label="Title", max_length=200)
+    slug = forms.SlugField(
+        label="Short name", max_length=80, help_text="Used in commands and addresses."
+    )
+    channel = forms.ModelChoiceField(
+        label="Channel",
+        queryset=Channel.objects.filter(is_simulated=False),
+        empty_label="choose a channel",
+    )
+    shots = forms.IntegerField(min_value=0, max_value=MOST_SHOTS)
+    batches = forms.IntegerField(min_value=1, max_value=MOST_BATCHES)
+    annotators = forms.IntegerField(min_value=1, max_value=MOST_ANNOTATORS)
+    items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
+    rate = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
+    # With the fee.
+    cost = forms.FloatField(min_value=0, required=False)
+    currency = forms.RegexField(regex=r"^[A-Z]{3}$")
+    fee = forms.DecimalField(
+        min_value=0, max_value=999, max_digits=5, decimal_places=2, required=False
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _offer_tasks(self.fields["task"], user)
+
+    def asked(self) -> list[forms.BoundField]:
+        """What the researcher says; the rest is the plan's."""
+        return [self[name] for name in ("task", "title", "slug", "channel")]
+
+
+def values_of_task(task: Task) -> dict[str, str]:
+    """Its items, counted in contexts, and its most shots; one batch, as a plan says how many
+    splits."""
+    values = {"task": str(task.pk)}
+    possible = [batch for batch in possible_batches(task) if PART not in batch.test_set.name]
+    if not possible:
+        return values
+    shots = max(batch.shots or 0 for batch in possible)
+    values["shots"] = str(shots)
+    largest = max(_contexts(batch) for batch in possible if (batch.shots or 0) == shots)
+    values["max_items"] = str(max(2, largest))
+    return values
+
+
+def _contexts(batch: PossibleBatch) -> int:
+    items = Item.objects.filter(item_set=batch.test_set, item_set__role=Role.TEST)
+    return items.order_by().values("example__context_hash").distinct().count()
+
+
+def values_of_pilot(pilot: Pilot) -> dict[str, str]:
+    told = dict(pilot.tells)
+    people, items, rest = (told.pop(f"{part}_var") for part in ("annotator", "item", "residual"))
+    told["mean"] *= 100
+    if "fee" in told:
+        told["fee"] *= 100
+    told["annotator_sd"] = 100 * sqrt(people)
+    told["item_share"] = 100 * items / (items + rest) if items + rest else 0
+    told["answer_sd"] = 100 * sqrt(people + items + rest)
+    return {
+        name: value if isinstance(value, str) else f"{value:.6g}" for name, value in told.items()
+    }

@@ -16,7 +16,8 @@ from scoring.comparison.cells import Cell, CellReader, Choices
 from scoring.core.intervals import cluster_scores
 from scoring.core.pairing import common_items
 from scoring.core.variance import Components, mean_squares, variance_components
-from scoring.planning.assumptions import Assumptions
+from scoring.planning.designs import Assumptions
+from scoring.planning.plans import Contrast
 
 # Two of either give a variance; with so few it is little more than a guess.
 FEWEST = 2
@@ -117,18 +118,9 @@ def read_pilot(
     )
 
 
-@dataclass(frozen=True)
-class SystemPilot:
-    """How a stored system varies beside the people of a pilot, as `Contrast` takes it."""
-
-    runs: int
-    run_var: float
-    run_residual_var: float
-    item_difference_var: float
-
-
-def read_system(pilot: Pilot, name: str, method: str = "") -> SystemPilot:
-    """From the items that both sides answered in full. Raises BadInput."""
+def read_system(pilot: Pilot, name: str, method: str = "", *, difference: float = 0.0) -> Contrast:
+    """How a stored system varies beside the people of a pilot, from the items that both sides
+    answered in full. Raises BadInput."""
     system = _the_system(pilot.cell, name, method)
     people, runs = _on_common_items(pilot.cell, system)
     if people.shape[1] < FEWEST:
@@ -137,7 +129,7 @@ def read_system(pilot: Pilot, name: str, method: str = "") -> SystemPilot:
     parts = variance_components(runs) if several else Components(0.0, 0.0, 0.0)
     noise = float(mean_squares(people).residual) / len(people) + parts.residual / len(runs)
     between = float((people.mean(axis=0) - runs.mean(axis=0)).var(ddof=1)) - noise
-    return SystemPilot(len(runs), parts.annotator, parts.residual, max(0.0, between))
+    return Contrast(difference, len(runs), parts.annotator, parts.residual, max(0.0, between))
 
 
 def _the_cell(study: Study, task: str, shots: int | None, simulated: bool) -> Cell:

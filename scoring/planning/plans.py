@@ -12,8 +12,10 @@ from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.people_designs import PeopleDesign
 from scoring.core.power import ComparisonDesign, detectable_difference, power_to_differ
 from scoring.core.variance import Components
-from scoring.planning.assumptions import LEAST_ANNOTATORS, MOST_ANNOTATORS, Assumptions, Contrast
 from scoring.planning.designs import (
+    LEAST_ANNOTATORS,
+    MOST_ANNOTATORS,
+    Assumptions,
     Check,
     best_of,
     can_be_simulated,
@@ -25,6 +27,18 @@ from scoring.planning.designs import (
 LEAST_COVERAGE = 0.94
 # Points of the curve of width against money.
 CURVE_POINTS = 24
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A difference from a system that the study should show, in [0, 1], and how the system's
+    scores vary. None: as people's do, sharing half of what makes an item hard."""
+
+    difference: float
+    runs: int = 1
+    run_var: float = 0.0004
+    run_residual_var: float | None = None
+    item_difference_var: float | None = None
 
 
 @dataclass(frozen=True)

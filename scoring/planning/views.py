@@ -14,13 +14,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
+from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.batching import expect_seconds
 from annotation.studies.drafting import Draft, draft_study
+from annotation.work.estimating import estimate
 from scoring.figures.sizes import COLUMN, PAGE, Size
-from scoring.planning.building import seconds_for
-from scoring.planning.forms import PlanForm
+from scoring.planning.forms import DraftForm, PlanForm, StartForm
 from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
-from scoring.planning.study_forms import DraftForm, StartForm
 from scoring.planning.tables import best_table, frontier_table, plan_as_plain
 from scoring.tables.table import rounded
 
@@ -158,23 +158,26 @@ def _started(request: ResearcherRequest) -> HttpResponse:
 
 
 def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
-    draft_data = form.cleaned_data
-    draft = Draft(
-        task=draft_data["task"],
-        shots=draft_data["shots"],
-        batches=draft_data["batches"],
-        annotators=draft_data["annotators"],
-        items=draft_data["items"],
-    )
+    given = form.cleaned_data
+    names = ("task", "shots", "batches", "annotators", "items")
     study = draft_study(
-        draft,
-        slug=draft_data["slug"],
-        title=draft_data["title"],
-        channel=draft_data["channel"],
-        hourly_rate=draft_data["rate"],
-        currency=draft_data["currency"],
-        platform_fee=draft_data["fee"] or Decimal(0),
+        Draft(**{name: given[name] for name in names}),
+        **{name: given[name] for name in ("slug", "title", "channel", "currency")},
+        hourly_rate=given["rate"],
+        platform_fee=given["fee"] or Decimal(0),
         owner=request.user,
     )
-    expect_seconds(study, seconds_for(study, draft_data["cost"]))
+    expect_seconds(study, seconds_for(study, given["cost"]))
     return study
+
+
+def seconds_for(study: Study, cost: float | None) -> float | None:
+    """The time for one example at which the study's batches cost this much, with the fee: a plan
+    has one time for training and another for the test, the builder one for both. None where the
+    builder takes no such time."""
+    examples = estimate(study, list(study.batches.all()), seconds=1).judgements
+    if not cost or not examples:
+        return None
+    hours = cost / (1 + float(study.platform_fee) / 100) / float(study.hourly_rate)
+    seconds = 3600 * hours / examples
+    return seconds if LEAST_SECONDS <= seconds <= MOST_SECONDS else None

@@ -3,7 +3,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from scoring.core.intervals import ESTIMANDS
-from scoring.planning.assumptions import Assumptions, Contrast
+from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import Pilot, read_pilot, read_system
-from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
+from scoring.planning.plans import LEAST_COVERAGE, Contrast, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
 from scoring.tables.text import as_text
 
@@ -154,8 +154,8 @@ def _contrast(options: Mapping[str, Any], pilot: Pilot | None) -> Contrast | Non
         return Contrast(points, runs=1 if runs is None else runs)
     if pilot is None:
         raise CommandError("How a system varies is estimated from a pilot: name one with --study.")
-    spread = read_system(pilot, options["system"], options["method"])
-    return Contrast(points, **{**asdict(spread), **({} if runs is None else {"runs": runs})})
+    contrast = read_system(pilot, options["system"], options["method"], difference=points)
+    return contrast if runs is None else replace(contrast, runs=runs)
 
 
 def _sources(options: Mapping[str, Any], pilot: Pilot | None) -> Iterator[str]:

@@ -20,7 +20,7 @@ from annotation.benchmarks import importing
 from annotation.benchmarks.importing import import_benchmark, remove_abandoned
 from annotation.jobs import pacing
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
-from scoring.planning.study_forms import DraftForm
+from scoring.planning.forms import DraftForm
 from tests.annotation.benchmarks.clues_files import choice_row, write_task
 
 WRITTEN = (Task, Example, GoldVersion, Gold, ItemSet, Item)

@@ -10,9 +10,8 @@ from annotation.models.errors import BadInput
 from scoring.core.sample_size import recommended
 from scoring.core.simulation import ScoreModel
 from scoring.core.splits import split_interval
-from scoring.planning.assumptions import Assumptions, Contrast
-from scoring.planning.designs import design_of
-from scoring.planning.plans import make_plan
+from scoring.planning.designs import Assumptions, design_of
+from scoring.planning.plans import Contrast, make_plan
 
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)

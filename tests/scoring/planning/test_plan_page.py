@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Channel, ItemSet, Study, Task
-from scoring.planning.assumptions import Assumptions, Contrast
+from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import read_pilot
-from scoring.planning.plans import make_plan
+from scoring.planning.plans import Contrast, make_plan
 from tests import make
 from tests.scoring.comparison import measured
 

@@ -10,19 +10,17 @@ from django.contrib.auth.models import User
 
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Batch, Item, Study, Task
-from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.batching import PossibleBatch, add_batches, expect_seconds, missing
 from annotation.work.estimating import Estimate, estimate, usual_seconds
 from annotation.work.paying import CENT
-from scoring.planning.assumptions import MOST_ITEMS, Assumptions
-from scoring.planning.designs import design_of
+from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of
 
 # With one person or one item there is no interval.
 FEWEST = 2
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BatchOptions:
     """What is chosen besides the batches: people in each, items of each person, and the seed of
     their sample; no items means all."""
 
@@ -60,17 +58,17 @@ class Building:
         return self.estimate.cost + self.fee
 
 
-def build(study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted) -> Building:
+def build(study: Study, chosen: Sequence[PossibleBatch], options: BatchOptions) -> Building:
     """What the chosen batches make of the study, beside those that it has."""
     new = missing(study, chosen)
-    planned = [possible.batch(study, wanted.people) for possible in new]
+    planned = [possible.batch(study, options.people) for possible in new]
     present = list(study.batches.select_related("task", "training_set", "test_set"))
     sizes = _sizes([*present, *planned])
     asked = {
-        batch.test_set_id: _questions(sizes[batch.test_set_id], wanted.items) for batch in planned
+        batch.test_set_id: _questions(sizes[batch.test_set_id], options.items) for batch in planned
     }
-    first = estimate(study, present, seconds=wanted.seconds)
-    then = estimate(study, planned, seconds=wanted.seconds, tests=asked)
+    first = estimate(study, present, seconds=options.seconds)
+    then = estimate(study, planned, seconds=options.seconds, tests=asked)
     whole = _together(first, then, study, [*present, *planned])
     return Building(
         planned=tuple(planned),
@@ -78,23 +76,23 @@ def build(study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted) -> Buil
         batches=(*present, *planned),
         estimate=whole,
         fee=(whole.cost * study.platform_fee / 100).quantize(CENT),
-        cells=tuple(_cells(study, present, planned, sizes, wanted)),
+        cells=tuple(_cells(study, present, planned, sizes, options)),
     )
 
 
 def add_chosen(
-    study: Study, chosen: Sequence[PossibleBatch], wanted: Wanted, *, by: User | None = None
+    study: Study, chosen: Sequence[PossibleBatch], options: BatchOptions, *, by: User | None = None
 ) -> list[Batch]:
     """Store them, with a sample of their test sets if fewer items are wanted, and the time that is
     expected if it is not the usual one. Raises Refusal."""
-    if wanted.items:
+    if options.items:
         chosen = [
-            replace(c, test_set=cut_test_set(c.test_set, wanted.items, seed=wanted.seed))
+            replace(c, test_set=cut_test_set(c.test_set, options.items, seed=options.seed))
             for c in chosen
         ]
-    added = add_batches(study, chosen, wanted=wanted.people, by=by)
+    added = add_batches(study, chosen, wanted=options.people, by=by)
     usual = usual_seconds(study.benchmark.tasks.all())
-    expect_seconds(study, None if wanted.seconds == usual else wanted.seconds)
+    expect_seconds(study, None if options.seconds == usual else options.seconds)
     return added
 
 
@@ -113,45 +111,39 @@ def _together(first: Estimate, then: Estimate, study: Study, batches: Sequence[B
     )
 
 
-@dataclass(frozen=True)
-class _Size:
-    contexts: int
-    questions: int
-
-
-def _sizes(batches: Sequence[Batch]) -> dict[int, _Size]:
-    contexts: dict[int, set[str]] = defaultdict(set)
-    questions: dict[int, int] = defaultdict(int)
+def _sizes(batches: Sequence[Batch]) -> dict[int, tuple[int, int]]:
+    """The contexts and the questions of each test set."""
+    contexts: dict[int, list[str]] = defaultdict(list)
     items = Item.objects.filter(item_set__in={batch.test_set_id for batch in batches})
     for test_set, context in items.values_list("item_set", "example__context_hash"):
-        contexts[test_set].add(context)
-        questions[test_set] += 1
-    return {pk: _Size(len(contexts[pk]), questions[pk]) for pk in questions}
+        contexts[test_set].append(context)
+    return {pk: (len(set(those)), len(those)) for pk, those in contexts.items()}
 
 
-def _questions(size: _Size, items: int | None) -> int:
+def _questions(size: tuple[int, int], items: int | None) -> int:
     """About how many questions a sample of so many contexts has."""
-    if items is None or items >= size.contexts:
-        return size.questions
-    return round(size.questions * items / size.contexts)
+    contexts, questions = size
+    if items is None or items >= contexts:
+        return questions
+    return round(questions * items / contexts)
 
 
 def _cells(
     study: Study,
     present: Sequence[Batch],
     planned: Sequence[Batch],
-    sizes: Mapping[int, _Size],
-    wanted: Wanted,
+    sizes: Mapping[int, tuple[int, int]],
+    options: BatchOptions,
 ) -> list[PlannedCell]:
     """People and items of a cell are those of its smallest batch: the width promises no more than
     that gives."""
     batches: dict[tuple[Task, int], list[tuple[int, int]]] = defaultdict(list)
     for batch in present:
-        batches[batch.task, batch.shots].append((batch.wanted, sizes[batch.test_set_id].contexts))
+        batches[batch.task, batch.shots].append((batch.wanted, sizes[batch.test_set_id][0]))
     for batch in planned:
-        contexts = sizes[batch.test_set_id].contexts
+        contexts, _ = sizes[batch.test_set_id]
         batches[batch.task, batch.shots].append(
-            (batch.wanted, min(contexts, wanted.items or contexts))
+            (batch.wanted, min(contexts, options.items or contexts))
         )
     cells = []
     for (task, shots), those in batches.items():
@@ -167,15 +159,3 @@ def _width(shots: int, batches: int, people: int, items: int) -> float | None:
         return None
     assumed = Assumptions(shots=shots, max_items=min(items, MOST_ITEMS), batches=batches)
     return 100 * design_of(assumed, people, min(items, MOST_ITEMS)).width
-
-
-def seconds_for(study: Study, cost: float | None) -> float | None:
-    """The time for one example at which the study's batches cost this much, with the fee: a plan
-    has one time for training and another for the test, the builder one for both. None where the
-    builder takes no such time."""
-    examples = estimate(study, list(study.batches.all()), seconds=1).judgements
-    if not cost or not examples:
-        return None
-    hours = cost / (1 + float(study.platform_fee) / 100) / float(study.hourly_rate)
-    seconds = 3600 * hours / examples
-    return seconds if LEAST_SECONDS <= seconds <= MOST_SECONDS else None

@@ -1,4 +1,5 @@
-"""Rehearsals of a study: ordering one, what came of each, and throwing it away."""
+"""What a study needs before its start: its batches, with what they need and give at every change,
+and its rehearsals."""
 
 from typing import Any
 
@@ -7,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -22,6 +24,9 @@ from annotation.simulation.rehearsing import (
     rehearsal_figures,
 )
 from annotation.simulation.simulating import SECONDS_PER_ANSWER, WEAK_SKILL, Crowd
+from annotation.studies.advice import design_advice
+from annotation.studies.batching import delete_batches
+from annotation.studies.forms import BuilderForm
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.tabs import study_frame
 from scoring.comparison.cells import Choices
@@ -29,10 +34,82 @@ from scoring.comparison.comparing import compare
 from scoring.comparison.paper_tables import people_table
 from scoring.comparison.scope import Scope
 from scoring.report.documents import as_text, report_on
+from scoring.studies.building import BatchOptions, add_chosen, build
 
-PAGE = "scoring/report/rehearsals.html"
-ONE = "scoring/report/rehearsal.html"
-CHANGE = "annotation.change_study"
+BUILDER = "scoring/planning/builder.html"
+REHEARSALS = "scoring/report/rehearsals.html"
+REHEARSAL = "scoring/report/rehearsal.html"
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def builder(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug)
+    if study.is_frozen:
+        messages.error(request, "This study has been started: copy it to add other batches.")
+        return redirect("annotation:watch", slug)
+    form = _form(request, study)
+    if form.is_valid() and "add" in request.POST and _added(request, study, form):
+        return redirect("scoring:builder", slug)
+    context: dict[str, Any] = {
+        **study_frame(request.user, study, tab="batches"),
+        "form": form,
+        "present": study.batches.select_related("task", "training_set", "test_set"),
+        **(_result(request, study, form) if form.is_valid() else {}),
+    }
+    failed = request.method == "POST" and bool(form.errors) and not request.htmx
+    template = f"{BUILDER}#result" if request.htmx else BUILDER
+    return render(request, template, context, status=422 if failed else 200)
+
+
+@require_POST
+def remove_batches(request: ResearcherRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug)
+    chosen = [int(value) for value in request.POST.getlist("batch") if value.isdecimal()]
+    try:
+        count = delete_batches(study, chosen, by=request.user)
+    except Refusal as refusal:
+        messages.error(request, str(refusal))
+        return redirect("annotation:watch", slug)
+    if count:
+        done = ngettext("%(count)d batch was deleted.", "%(count)d batches were deleted.", count)
+        messages.success(request, done % {"count": count})
+    else:
+        messages.error(request, "Nothing was deleted: tick the batches first.")
+    return redirect("scoring:builder", slug)
+
+
+def _form(request: ResearcherRequest, study: Study) -> BuilderForm:
+    """At first as it proposes; for a study that has batches, with nothing ticked."""
+    if request.method == "POST":
+        return BuilderForm(request.POST, study=study)
+    first = {name: field.initial for name, field in BuilderForm(study=study).fields.items()}
+    if study.batches.exists():
+        first["cells"] = []
+    first.pop("episodes", None)
+    return BuilderForm(first, study=study)
+
+
+def _options(form: BuilderForm) -> BatchOptions:
+    data = form.cleaned_data
+    return BatchOptions(data["wanted"], data["seconds"], data["items"], data["sample_seed"] or 0)
+
+
+def _result(request: ResearcherRequest, study: Study, form: BuilderForm) -> dict[str, Any]:
+    building = build(study, form.chosen(), _options(form))
+    advice = design_advice(study, building.batches, host=request.get_host())
+    return {"building": building, "advice": advice if building.batches else []}
+
+
+def _added(request: ResearcherRequest, study: Study, form: BuilderForm) -> bool:
+    try:
+        new = add_chosen(study, form.chosen(), _options(form), by=request.user)
+    except Refusal as refusal:
+        form.add_error(None, str(refusal))
+        return False
+    done = ngettext("%(count)d batch was added.", "%(count)d batches were added.", len(new))
+    messages.success(request, done % {"count": len(new)})
+    return True
 
 
 def _percent(label: Any, initial: int, least: int, most: int) -> forms.IntegerField:
@@ -70,7 +147,7 @@ def rehearsals(request: ResearcherRequest, slug: str) -> HttpResponse:
         "made": [(one, job_of(one)) for one in own if lets_in(request.user, one, Right.SET_UP)],
         "weak_skill": round(100 * WEAK_SKILL),
     }
-    return render(request, PAGE, context, status=422 if form.errors else 200)
+    return render(request, REHEARSALS, context, status=422 if form.errors else 200)
 
 
 @never_cache
@@ -89,8 +166,8 @@ def rehearsal(request: ResearcherRequest, slug: str) -> HttpResponse:
     if request.htmx:
         if not waits:
             return HttpResponse(headers={"HX-Refresh": "true"})
-        return render(request, f"{ONE}#state", context)
-    return render(request, ONE, context)
+        return render(request, f"{REHEARSAL}#state", context)
+    return render(request, REHEARSAL, context)
 
 
 @require_POST
@@ -122,5 +199,5 @@ def _came_out(request: ResearcherRequest, study: Study) -> dict[str, Any]:
 def _study(request: ResearcherRequest, slug: str, **fields: Any) -> Study:
     studies = Study.objects.select_related("benchmark", "channel", "rehearses")
     study = get_object_or_404(studies, slug=slug, **fields)
-    require(request.user, study, Right.SET_UP, permission=CHANGE)
+    require(request.user, study, Right.SET_UP, permission="annotation.change_study")
     return study

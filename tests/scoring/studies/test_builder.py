@@ -10,9 +10,9 @@ from django.urls import reverse
 from annotation.models import Study, Task
 from annotation.studies.batching import possible_batches
 from annotation.studies.lifecycle import start_study
-from scoring.planning.assumptions import Assumptions
-from scoring.planning.building import Wanted, build, seconds_for
-from scoring.planning.designs import design_of
+from scoring.planning.designs import Assumptions, design_of
+from scoring.planning.views import seconds_for
+from scoring.studies.building import BatchOptions, build
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -98,16 +98,16 @@ def test_gives_htmx_the_result_alone(admin_client: Client, study: Study, task: T
 
 def test_counts_what_is_there_already_once(study: Study, task: Task) -> None:
     zero, *rest = possible_batches(task)
-    first = build(study, [zero, *rest], Wanted(people=5, seconds=20))
+    first = build(study, [zero, *rest], BatchOptions(people=5, seconds=20))
     make.batch(study, task, zero_shot=True, wanted=5)
-    then = build(study, [zero, *rest], Wanted(people=5, seconds=20))
+    then = build(study, [zero, *rest], BatchOptions(people=5, seconds=20))
     assert then.present == 1
     assert then.estimate == first.estimate
 
 
 def test_the_width_of_a_cell_is_the_planners(study: Study, task: Task) -> None:
     both = [c for c in possible_batches(task) if c.shots == 2]
-    (cell,) = build(study, both, Wanted(people=5, seconds=20)).cells
+    (cell,) = build(study, both, BatchOptions(people=5, seconds=20)).cells
     planned = design_of(Assumptions(shots=2, max_items=6, batches=2), 5, 6)
     assert cell.width == pytest.approx(100 * planned.width)
     assert (cell.splits, cell.people, cell.items) == (2, 10, 6)
@@ -117,7 +117,7 @@ def test_more_people_and_more_items_make_it_narrower(study: Study, task: Task) -
     zero = possible_batches(task)[:1]
 
     def width(people: int, items: int | None) -> float:
-        (cell,) = build(study, zero, Wanted(people, 20, items)).cells
+        (cell,) = build(study, zero, BatchOptions(people, 20, items)).cells
         assert cell.width is not None
         return cell.width
 
@@ -125,13 +125,13 @@ def test_more_people_and_more_items_make_it_narrower(study: Study, task: Task) -
 
 
 def test_one_person_has_no_interval(study: Study, task: Task) -> None:
-    (cell,) = build(study, possible_batches(task)[:1], Wanted(people=1, seconds=20)).cells
+    (cell,) = build(study, possible_batches(task)[:1], BatchOptions(people=1, seconds=20)).cells
     assert cell.width is None
 
 
 def test_the_fee_of_the_platform_is_in_the_cost(study: Study, task: Task) -> None:
     study.platform_fee = 25
-    found = build(study, possible_batches(task)[:1], Wanted(people=6, seconds=60))
+    found = build(study, possible_batches(task)[:1], BatchOptions(people=6, seconds=60))
     # Six people on six items of a minute: 36 minutes at 12 an hour, and a quarter on top.
     assert float(found.estimate.cost) == pytest.approx(7.20)
     assert float(found.cost) == pytest.approx(9.00)
