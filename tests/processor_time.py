@@ -75,7 +75,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker hands what it has noted to whoever started it."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output[NAME] = {**session.config.stash[SPENT]}
+        noted: dict[str, float] = session.config.stash[SPENT]
+        output[NAME] = noted
 
 
 @pytest.hookimpl(optionalhook=True)
