@@ -75,21 +75,21 @@ docs: $(DEV_INSTALLED)
 	@echo "The documentation is in docs/_build/html/index.html"
 
 bench: $(DEV_INSTALLED)
-	@for file in tests/benchmarks/bench_*.py; do \
-		echo "== $$file"; $(PY) -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
+	@for file in tools/benchmarks/bench_*.py; do \
+		echo "== $$file"; $(PY) -m tools.benchmarks.$$(basename $$file .py) || exit 1; done
 
 # An hour's traffic, killings included; draws memory and waiting times in var/soak/.
 soak: $(DEV_INSTALLED)
-	@$(PY) -m tests.benchmarks.soak $(ARGS)
+	@$(PY) -m tools.benchmarks.soak $(ARGS)
 
 # Hours for all of it; docs/explained/mutants.md tells what to make of what it shows.
 mutants: $(DEV_INSTALLED)
-	@nice $(PY) -m tests.mutants --minutes $(MINUTES) $(ARGS) $(MODULE)
+	@nice $(PY) -m tools.mutants --minutes $(MINUTES) $(ARGS) $(MODULE)
 
 # Half an hour for each reader of files from elsewhere, unless told otherwise.
 fuzz: $(DEV_INSTALLED)
 	@$(PY) -m pip install --quiet --requirement requirements-checks.txt
-	@nice $(PY) -m tests.fuzzing --minutes $(MINUTES) $(ARGS)
+	@nice $(PY) -m tools.fuzzing --minutes $(MINUTES) $(ARGS)
 
 # Known flaws of what the image installs; needs the network, and fails where it gets no answer.
 audit: $(DEV_INSTALLED)

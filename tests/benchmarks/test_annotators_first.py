@@ -15,7 +15,7 @@ from tests.migrated_once import begin_with_copy
 def test_refuses_nobody_beside_long_work(tmp_path: Path) -> None:
     database = tmp_path / "bench.sqlite3"
     begin_with_copy(database)
-    command = [sys.executable, "-m", "tests.benchmarks.bench_annotators_first"]
+    command = [sys.executable, "-m", "tools.benchmarks.bench_annotators_first"]
     command += ["--annotators", "4", "--idle", "1", "--examples", "1500", "--simulated", "2"]
     command += ["--workers", "2"]
     command += ["--database", f"sqlite:///{database}"]

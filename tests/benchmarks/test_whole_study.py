@@ -3,8 +3,8 @@ import pytest
 from scoring.comparison.comparing import compare
 from scoring.comparison.scope import Scope
 from scoring.models import Prediction
-from tests.benchmarks import bench_comparison
-from tests.benchmarks.whole_study import Size, store_runs, store_study
+from tools.benchmarks import bench_comparison
+from tools.benchmarks.whole_study import Size, store_runs, store_study
 
 pytestmark = pytest.mark.django_db
 SMALL = Size(tasks=2, shots=(0, 3), annotators=2, items=4, systems=3, splits=(1, 2))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.fuzzing.mutations import DEEP, SEPARATOR, mutated
-from tests.fuzzing.targets import TARGETS, Target, make_world
+from tools.fuzzing.mutations import DEEP, SEPARATOR, mutated
+from tools.fuzzing.targets import TARGETS, Target, make_world
 
 pytestmark = pytest.mark.django_db
 CHANGES = 20

@@ -5,7 +5,7 @@ page beside one query that adds up every judgement of its study; the export besi
 written as CSV; the import beside reading and hashing the same lines and inserting them bare, both
 in processor time, since an import into SQLite rests three quarters of its time for the annotators.
 
-    python -m tests.benchmarks.bench_large [--judgements 1000000] [--examples 100000]
+    python -m tools.benchmarks.bench_large [--judgements 1000000] [--examples 100000]
 
 On SQLite, then on the PostgreSQL server that the tests would use.
 """
@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tests.benchmarks.databases import measure_on_each
+from tools.benchmarks.databases import measure_on_each
 
 if TYPE_CHECKING:
     from annotation.models import Batch, Study
@@ -48,7 +48,7 @@ BARE = """
 def store_people(count: int) -> "Study":
     """A study that so many people completed."""
     from tests import make
-    from tests.benchmarks.completed import complete
+    from tools.benchmarks.completed import complete
 
     batch = make.running_batch(
         zero_shot=True, training=0, tests=ITEMS, wanted=count, slug="large", title="Large"

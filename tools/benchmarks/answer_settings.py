@@ -3,5 +3,5 @@
 from config.settings import *  # noqa: F403
 from config.settings import THROTTLES
 
-ROOT_URLCONF = "tests.benchmarks.answer_urls"
+ROOT_URLCONF = "tools.benchmarks.answer_urls"
 THROTTLES = {**THROTTLES, "joins_per_address": 0, "consents_per_address": 0}

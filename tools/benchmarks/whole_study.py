@@ -13,7 +13,7 @@ from annotation.studies.lifecycle import start_study
 from scoring.runs.formats.records import RunFields
 from scoring.runs.storing import add_predictions, finish_run, open_run
 from tests import make
-from tests.benchmarks.completed import complete
+from tools.benchmarks.completed import complete
 
 PIECES = ["Anna", "Boris", "Anna met", "today"]
 

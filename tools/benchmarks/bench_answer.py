@@ -5,7 +5,7 @@ client shares its cores. In the same run, to compare with: a POST that does noth
 nothing after identifying the annotator, and a bare insert, all behind the same middleware. Every
 acknowledged judgement is looked up in the database afterwards.
 
-    python -m tests.benchmarks.bench_answer [--annotators 50 500] [--seconds 8] [--stored N]
+    python -m tools.benchmarks.bench_answer [--annotators 50 500] [--seconds 8] [--stored N]
 
 On SQLite, then on the PostgreSQL server that the tests would use.
 """
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 import aiohttp
 
-from tests.benchmarks.databases import measure_on_each
+from tools.benchmarks.databases import measure_on_each
 
 TEST_ITEMS = 210  # as many as SST-2 has in CLUES
 STEP = re.compile(r'name="step" value="(\d+)"')
@@ -168,7 +168,7 @@ def title(annotators: int) -> str:
 def _store(count: int) -> None:
     """Judgements of an earlier study, so that the tables are as large as they may get."""
     from tests import make
-    from tests.benchmarks.completed import complete
+    from tools.benchmarks.completed import complete
 
     people = count // TEST_ITEMS
     batch = make.running_batch(zero_shot=True, training=0, tests=TEST_ITEMS, wanted=people + 1)
@@ -234,7 +234,7 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DATA_DIR"] = folder
         os.environ["DATABASE_URL"] = options.database
-        os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.answer_settings"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "tools.benchmarks.answer_settings"
         links = prepare(options.annotators, options.stored)
         for annotators, link in zip(options.annotators, links, strict=True):
             run_group(annotators, link, options.seconds)

@@ -1,6 +1,6 @@
 """Searches every reader of files from elsewhere, or those that are named, for input that breaks it.
 
-    python -m tests.fuzzing --minutes 3 helm bundle
+    python -m tools.fuzzing --minutes 3 helm bundle
 
 What it finds lies in var/fuzz/READER: the input and what it raised under `found`, input that took
 too long or too much memory beside it. Ends with 1 if it found something.
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="baseliner-fuzz-") as data:
         os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings", "DATA_DIR": data}
         os.environ.pop("DATABASE_URL", None)
-        from tests.fuzzing import searching
+        from tools.fuzzing import searching
 
         names = options.readers or list(searching.TARGETS)
         if unknown := set(names) - set(searching.TARGETS):
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
 
 def find(name: str, seconds: int) -> list[str]:
     """Search one reader, and say what was found."""
-    from tests.fuzzing.searching import search
+    from tools.fuzzing.searching import search
 
     folder = RESULTS / name
     shutil.rmtree(folder, ignore_errors=True)

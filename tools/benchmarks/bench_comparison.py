@@ -4,7 +4,7 @@ Six tasks × four numbers of shots × five annotators × 600 items, and twenty s
 of shots × five splits on the same tasks. In the same run, to compare with: reading every answer row
 by row and scoring it on its own.
 
-    python -m tests.benchmarks.bench_comparison [--systems 20] [--rounds 5]
+    python -m tools.benchmarks.bench_comparison [--systems 20] [--rounds 5]
 
 On SQLite, then on the PostgreSQL server that the tests would use.
 """
@@ -18,7 +18,7 @@ from collections.abc import Callable
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from tests.benchmarks.databases import measure_on_each
+from tools.benchmarks.databases import measure_on_each
 
 if TYPE_CHECKING:
     from annotation.models import Study
@@ -55,7 +55,7 @@ def measure_on(options: argparse.Namespace) -> None:
         from django.core.management import call_command
         from django.db import connection
 
-        from tests.benchmarks.whole_study import Size, store_runs, store_study
+        from tools.benchmarks.whole_study import Size, store_runs, store_study
 
         call_command("migrate", verbosity=0)
         size = Size(systems=options.systems)

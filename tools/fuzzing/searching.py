@@ -17,10 +17,10 @@ with atheris.instrument_imports(include=["annotation", "scoring", "config"]):
     import django
 
     django.setup()
-    from tests.fuzzing.targets import TARGETS, Target, make_world
+    from tools.fuzzing.targets import TARGETS, Target, make_world
 from django.db import connection
 
-from tests.fuzzing.mutations import mutated
+from tools.fuzzing.mutations import mutated
 
 # What takes longer than this on a file of a few kilobytes hangs.
 SLOWEST_S = 10

@@ -1,7 +1,7 @@
 """How often the intervals of a cell cover the truth and how wide they are, over means, numbers of
 annotators and of items; and how often the usual shortcuts do.
 
-Run: python -m tests.benchmarks.bench_interval_coverage [--replicates 2000]
+Run: python -m tools.benchmarks.bench_interval_coverage [--replicates 2000]
 """
 
 import argparse

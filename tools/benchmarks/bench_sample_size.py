@@ -1,6 +1,6 @@
 """How long FLEX's published grid takes, against a plain loop over a small part of it.
 
-Run: python -m tests.benchmarks.bench_sample_size [--replicates 1000] [--resamples 1000]
+Run: python -m tools.benchmarks.bench_sample_size [--replicates 1000] [--resamples 1000]
 The loop draws every example and every resample on its own, as the definition says. Both run here,
 one after the other, so the ratio holds for this machine at this moment.
 """

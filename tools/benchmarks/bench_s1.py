@@ -1,6 +1,6 @@
 """S1 of a million answers, against a plain double loop over answers and alternatives.
 
-    python -m tests.benchmarks.bench_s1 [--answers 1000000] [--rounds 3]
+    python -m tools.benchmarks.bench_s1 [--answers 1000000] [--rounds 3]
 
 Both score the same answers in the same run, in turns, and must give the same figures; the ratio
 holds for this machine at this moment.

@@ -39,10 +39,12 @@ from scoring.runs.importing import import_predictions
 from scoring.runs.importing_scores import import_scores
 from tests import make
 from tests.annotation.benchmarks import clues_files, flex_files
-from tests.fuzzing.mutations import SEPARATOR
 from tests.scoring.bundle.packed import packed, resummed
 from tests.scoring.comparison import measured
 from tests.scoring.runs.runs_from import FILES, WHO, toy_benchmark
+from tools.fuzzing.mutations import SEPARATOR
+
+TESTS = Path(__file__).parents[2] / "tests"
 
 Contents = Mapping[str, bytes]
 ONE = ("file",)
@@ -129,7 +131,7 @@ def _benchmarks() -> list[bytes]:
 
 
 def _descriptions() -> list[bytes]:
-    folder = Path(__file__).parents[2] / "annotation" / "benchmarks" / "descriptions"
+    folder = TESTS.parent / "annotation" / "benchmarks" / "descriptions"
     return [file.read_bytes() for file in sorted(folder.glob("*.json"))]
 
 
@@ -297,9 +299,7 @@ def _read_backup(files: Contents) -> None:
 
 def _backups() -> list[bytes]:
     """A real one, of one table."""
-    with ZipFile(
-        Path(__file__).parents[1] / "config" / "backup_of_the_former_chain.zip"
-    ) as archive:
+    with ZipFile(TESTS / "config" / "backup_of_the_former_chain.zip") as archive:
         manifest = json.loads(archive.read(MANIFEST))
         tables = [held for held in manifest["tables"] if held["table"] in BACKUP[2]]
         held = [archive.read(name) for name in BACKUP[1:]]
@@ -312,7 +312,7 @@ def _read_templates(files: Contents) -> None:
 
 
 def _templates() -> list[bytes]:
-    return [(Path(__file__).parents[1] / "scoring.prompts.templates_templates.json").read_bytes()]
+    return [(TESTS / "scoring" / "prompts" / "unifew_templates.json").read_bytes()]
 
 
 def _read_answers(files: Contents) -> None:

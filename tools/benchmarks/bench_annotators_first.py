@@ -4,7 +4,7 @@ People answer at a person's pace, first alone, then while at the same time a ben
 examples is imported, simulated annotators fill a study, a comparison is computed and two exports
 are made, then alone again. One machine does all of it, this client too.
 
-    python -m tests.benchmarks.bench_annotators_first [--annotators 20] [--pause 0.5]
+    python -m tools.benchmarks.bench_annotators_first [--annotators 20] [--pause 0.5]
 
 Wanted: p95 below 300 ms on PostgreSQL and 1 s on SQLite, and no error. On SQLite, then on the
 PostgreSQL server that the tests would use.
@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 
 import aiohttp
 
-from tests.benchmarks import long_work
-from tests.benchmarks.bench_answer import Browser, free_port, serve
-from tests.benchmarks.databases import measure_on_each
+from tools.benchmarks import long_work
+from tools.benchmarks.bench_answer import Browser, free_port, serve
+from tools.benchmarks.databases import measure_on_each
 
 WANTED_MS = {"sqlite": 1000, "postgresql": 300}
 MOST_TRIES = 10
@@ -158,7 +158,7 @@ def prepare(annotators: int, amount: long_work.Amount) -> tuple[str, str]:
 
 def report(vendor: str, waits: dict[str, Waits], work: LongRun, acknowledged: int) -> bool:
     """Print the figures; whether they are as wanted."""
-    from tests.benchmarks.bench_answer import lost
+    from tools.benchmarks.bench_answer import lost
 
     stored, missing = lost(TITLE, acknowledged)
     print(

@@ -95,7 +95,7 @@ def prepare(amount: Amount) -> str:
     """An open study for simulated annotators, and a large one to compare and export; returns the
     slug of the first."""
     from tests import make
-    from tests.benchmarks.whole_study import Size, store_runs, store_study
+    from tools.benchmarks.whole_study import Size, store_runs, store_study
 
     size = Size(tasks=2, annotators=3, items=amount.items, systems=4)
     store_runs(store_study(size), size)

@@ -4,7 +4,7 @@ the installation holds is written down and drawn.
 
 The whole installation as `make run` starts it, its processes sharing the cores with this client.
 
-    python -m tests.benchmarks.soak [--minutes 60] [--people 60] [--folder FOLDER] [--database URL]
+    python -m tools.benchmarks.soak [--minutes 60] [--people 60] [--folder FOLDER] [--database URL]
 
 Ends with status 1 if an acknowledged answer is lost, or a page came with another status than 200 or
 503 while nothing was being killed. FOLDER (var/soak) gets soak.csv and soak.svg.
@@ -29,8 +29,8 @@ from pathlib import Path
 
 import aiohttp
 
-from tests.benchmarks.bench_answer import free_port
 from tests.people_at_work import Person, session
+from tools.benchmarks.bench_answer import free_port
 
 TRAINING, TESTS = 3, 20
 # Of one form: half of them take longer, a few take minutes.
