@@ -11,7 +11,7 @@ from annotation.access.requests import ResearcherRequest, require
 from annotation.admin.pages import show_page, to_row
 from annotation.models import Benchmark
 from annotation.models.errors import Refusal
-from scoring.asking.estimating import Estimate, as_text, estimate
+from scoring.asking.asking import Estimate, as_text, estimate
 from scoring.asking.forms import RunModelForm
 from scoring.asking.ordering import NEEDED, offered_models, order_model, prompts_of, settings_of
 from scoring.models import Run

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from django.contrib.auth.models import User
+
 from annotation.benchmarks.archives import Files, Source, open_files
 from annotation.models.errors import BadInput
 from scoring.bundle.contents import FORMAT, VERSION
-from scoring.bundle.dictionary import FIELDS
 from scoring.bundle.figures import CLOSE, distance, rebuilt
-from scoring.bundle.packing import SCRIPT, SUMS
+from scoring.bundle.packing import FIELDS, SCRIPT, SUMS
+from scoring.models import ImportedStudy
 
 # What reading rows and computing with them raises where they are not what a bundle holds.
 MALFORMED = (
@@ -113,3 +115,29 @@ def _read(files: Files, name: str) -> Iterator[dict[str, Any]]:
         if not isinstance(row, dict):
             raise ValueError(f"{name} has a line that is no object")
         yield row
+
+
+def import_bundle(
+    source: Source, *, owner: User | None = None, checksum: str = ""
+) -> tuple[ImportedStudy, bool]:
+    """Another group's study, to be looked at, and whether it is new: the same bundle twice is one.
+
+    It becomes a row of its own, with its figures, and nothing else: no study, no task, no
+    annotator. So its people hold no exposure here, and nothing of it can mix with what was measured
+    here."""
+    checked = verify_bundle(source, checksum=checksum)
+    about = checked.about
+    texts = {name: str(about.get(name) or "") for name in ("study", "title", "benchmark")}
+    if not all(texts.values()):
+        raise BadInput("The file study.json does not name the study and its benchmark.")
+    return ImportedStudy.objects.get_or_create(
+        owner=owner,
+        checksum=checked.checksum,
+        defaults={
+            "slug": texts["study"],
+            "title": texts["title"],
+            "benchmark": texts["benchmark"],
+            "about": about,
+            "figures": checked.figures,
+        },
+    )

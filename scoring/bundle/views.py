@@ -1,8 +1,11 @@
 """A study's bundle, made and sent; and the studies of others, read-only."""
 
 from functools import partial
+from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django import forms
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -14,9 +17,8 @@ from annotation.jobs.files import on_disk
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.tabs import study_frame
+from scoring.bundle.checking import import_bundle
 from scoring.bundle.contents import Wanted
-from scoring.bundle.forms import BundleForm
-from scoring.bundle.importing import import_bundle
 from scoring.bundle.packing import export_bundle
 from scoring.bundle.tables import figure_tables
 from scoring.models import ImportedStudy
@@ -73,3 +75,19 @@ def imported_study(request: ResearcherRequest, pk: int) -> HttpResponse:
         "tables": list(figure_tables(study.figures)),
     }
     return render(request, "scoring/bundle/imported_study.html", context)
+
+
+class BundleForm(forms.Form):
+    file = forms.FileField(
+        label="A bundle (zip)",
+        widget=forms.FileInput(attrs={"accept": ".zip,application/zip"}),
+        error_messages={"required": "Choose the zip file of a bundle."},
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        most = settings.BENCHMARK_UPLOAD_MAX_BYTES
+        if file.size > most:
+            sentence = "The file is larger than %(most)d MB: import it by the command."
+            raise ValidationError(sentence % {"most": most // 1_000_000})
+        return file

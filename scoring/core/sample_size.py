@@ -13,7 +13,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.core.episode_intervals import Configuration, Simulation, simulate_all
+from scoring.core.episodes import Configuration, Simulation, simulate_all
 from scoring.core.intervals import check_estimand, check_level
 from scoring.core.people_designs import (
     Aim,

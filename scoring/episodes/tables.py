@@ -1,15 +1,27 @@
 """The board of episodes as tables: in FLEX's form, its figures one per row, every episode's result,
 and the tests between its lines. Scores in percent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
+from typing import TypedDict
 
+from django.utils import translation
+
+from annotation.models import Benchmark
 from scoring.comparison.rows import BY_KEY
 from scoring.core.episodes import EpisodeScore
-from scoring.episodes.board import EpisodeBoard, EpisodeEntry, EpisodeTest, setting_name
+from scoring.episodes.board import (
+    EpisodeBoard,
+    EpisodeEntry,
+    EpisodeTest,
+    episode_board,
+    paired_tests,
+    setting_name,
+)
 from scoring.episodes.scores import HUMAN, SIMULATED, Who
 from scoring.models import ProtocolTag, method_label
+from scoring.tables.documents import FORMATS, chosen
 from scoring.tables.table import (
     Cell,
     Column,
@@ -301,3 +313,35 @@ def _tested(test: EpisodeTest) -> dict[str, Value]:
 
 def _who(who: Who) -> Mapping[str, Value]:
     return {"who": name_of(who), "method": who.method, "study": who.study}
+
+
+class Seen(TypedDict):
+    """What a reader chose, and may see: as `episode_board` takes it."""
+
+    protocol: str
+    for_researchers: bool
+    sees_gold: bool
+
+
+def export_board(
+    benchmark: Benchmark,
+    table: str,
+    form: str,
+    *,
+    protocol: str,
+    for_researchers: bool,
+    sees_gold: bool,
+    tell: Callable[[], None] = lambda: None,
+) -> bytes | None:
+    """One table, or all of them; None if there is no such table. `tell` is called from time to
+    time."""
+    board = episode_board(
+        benchmark, protocol=protocol, for_researchers=for_researchers, sees_gold=sees_gold
+    )
+    with translation.override("en"):  # as all documents
+        tables = chosen(episode_tables(board, paired_tests(board, tell=tell)), table, form)
+    return FORMATS[form].write(tables) if board.settings and tables else None
+
+
+def file_name(benchmark: Benchmark, table: str, form: str) -> str:
+    return f"{table}-{benchmark.name}.{FORMATS[form].extension}"

@@ -2,8 +2,8 @@ from annotation.jobs import files, queue
 from annotation.models import Job
 from annotation.models.errors import Refusal
 from scoring.comparison.ordered_files import ordered
-from scoring.episodes.exporting import export_board, file_name
 from scoring.episodes.grids import JOB, simulate_part
+from scoring.episodes.tables import export_board, file_name
 
 EXPORT = "export_episodes"
 

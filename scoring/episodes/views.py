@@ -20,8 +20,14 @@ from scoring.comparison.ordered_files import wanted_file
 from scoring.comparison.requests import download
 from scoring.comparison.scope import Scope, answers_in
 from scoring.episodes.board import EpisodeBoard, episode_board, paired_tests
-from scoring.episodes.exporting import Seen, export_board, file_name
-from scoring.episodes.tables import NAMES, board_table, episode_tables
+from scoring.episodes.tables import (
+    NAMES,
+    Seen,
+    board_table,
+    episode_tables,
+    export_board,
+    file_name,
+)
 from scoring.episodes.tasks import EXPORT
 from scoring.models import Leaderboard, ProtocolTag
 from scoring.tables.documents import ALL, FORMATS

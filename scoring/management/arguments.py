@@ -2,12 +2,13 @@
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 from django.db import models
 
-from annotation.models import Benchmark, Study
+from annotation.models import Benchmark, ReferencePolicy, Study
 from annotation.models.errors import BadInput
 from scoring.comparison.scope import Scope
 from scoring.prompts.prompting import Subject
@@ -25,6 +26,19 @@ def find_scope(*, study: str | None, benchmark: str | None) -> Scope:
         chosen = find_study(study)
         return Scope(chosen.benchmark, chosen)
     return Scope(_named(Benchmark, "name", benchmark or ""))
+
+
+def add_scope(parser: ArgumentParser, *, study: str = "", benchmark: str = "") -> None:
+    scope = parser.add_mutually_exclusive_group(required=True)
+    scope.add_argument("--study", metavar="SLUG", help=study)
+    scope.add_argument("--benchmark", metavar="NAME", help=benchmark)
+    parser.add_argument(
+        "--references",
+        choices=ReferencePolicy.values,
+        help="how several reference answers count (default: as each task says)",
+    )
+    parser.add_argument("--simulated", action="store_true", help="with simulated annotators")
+    parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")
 
 
 def add_subject(parser: ArgumentParser) -> None:
@@ -66,3 +80,23 @@ def _named(model: type[ModelT], field: str, value: str) -> ModelT:
         known = ", ".join(names) or "none"
         raise CommandError(f"There is no {model._meta.verbose_name} {value!r}; there are: {known}.")
     return instance
+
+
+def put_document(command: BaseCommand, document: bytes, file: Path | None) -> None:
+    if file is None:
+        _print(command, document)
+        return
+    try:
+        file.write_bytes(document)
+    except OSError as error:
+        raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
+    command.stderr.write(f"Written: {file}")
+
+
+def _print(command: BaseCommand, document: bytes) -> None:
+    raw = getattr(command.stdout, "buffer", None)
+    if raw is not None:  # a workbook is bytes
+        raw.write(document)
+        raw.flush()
+    else:
+        command.stdout.write(document.decode(), ending="")

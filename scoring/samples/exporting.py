@@ -1,10 +1,12 @@
 """Exporting samples: what people and systems answered, item by item, with its score."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
+from annotation.jobs.files import on_disk
 from annotation.kinds import answer_kind
 from annotation.kinds.base import asked
 from annotation.models import Assignment, ItemSet, Judgement
@@ -12,7 +14,7 @@ from scoring.comparison.cells import Cell, CellReader, Choices, Vector
 from scoring.comparison.scope import Scope
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Prediction, Run
-from scoring.samples.every_eval_ever import HUMAN, SIMULATED, Evaluation, Sample
+from scoring.samples.every_eval_ever import HUMAN, SIMULATED, Evaluation, Sample, files
 
 # By example: its context, question and choices.
 Asked = Mapping[int, tuple[list[str], str, Sequence[str]]]
@@ -187,3 +189,19 @@ def _asked(test_set: ItemSet) -> Asked:
 
 def _told(flag: bool | None) -> str:
     return "" if flag is None else str(flag).lower()
+
+
+def packed(evaluations: Iterable[Evaluation]) -> IO[bytes]:
+    """Runs can have a million answers."""
+    return on_disk(partial(_pack, evaluations))
+
+
+def _pack(evaluations: Iterable[Evaluation], file: IO[bytes]) -> None:
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for evaluation in evaluations:
+            for path, content in files(evaluation).items():
+                archive.writestr(path, content)
+
+
+def archive_name(name: str) -> str:
+    return f"every-eval-ever-{name}.zip"

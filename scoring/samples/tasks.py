@@ -4,8 +4,7 @@ from annotation.jobs import files, queue
 from annotation.models import Job
 from scoring.comparison.ordered_files import ordered
 from scoring.samples.every_eval_ever import Evaluation
-from scoring.samples.exporting import evaluations
-from scoring.samples.packing import archive_name, packed
+from scoring.samples.exporting import archive_name, evaluations, packed
 
 JOB = "export_samples"
 PIECE_BYTES = 1_000_000

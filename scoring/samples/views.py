@@ -9,8 +9,7 @@ from annotation.access.rights import Right
 from annotation.jobs.requests import document, large_file
 from scoring.comparison.ordered_files import wanted_file
 from scoring.comparison.requests import asked
-from scoring.samples.exporting import evaluations
-from scoring.samples.packing import archive_name, packed
+from scoring.samples.exporting import archive_name, evaluations, packed
 from scoring.samples.tasks import JOB
 
 

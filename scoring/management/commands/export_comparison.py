@@ -4,7 +4,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.models import ReferencePolicy
 from scoring.comparison.analysing import analyse
 from scoring.comparison.analysis_tables import TABLES
 from scoring.comparison.cells import Choices
@@ -14,8 +13,7 @@ from scoring.comparison.scope import Scope
 from scoring.comparison.to_json import plain
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.splits import SHOT_SETS
-from scoring.management.arguments import find_scope
-from scoring.management.output import put_document
+from scoring.management.arguments import add_scope, find_scope, put_document
 from scoring.tables import documents
 
 
@@ -27,15 +25,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        scope = parser.add_mutually_exclusive_group(required=True)
-        scope.add_argument("--study", metavar="SLUG")
-        scope.add_argument("--benchmark", metavar="NAME")
+        add_scope(parser)
         parser.add_argument("--format", choices=list(FORMATS), default="csv")
-        parser.add_argument(
-            "--references",
-            choices=ReferencePolicy.values,
-            help="how several reference answers count (default: as each task says)",
-        )
         parser.add_argument("--estimand", choices=ESTIMANDS, default="new_items")
         parser.add_argument(
             "--shot-sets",
@@ -43,12 +34,6 @@ class Command(BaseCommand):
             default="these",
             help="whether people's intervals are for these shot sets, or for new ones as well "
             "(three splits or more)",
-        )
-        parser.add_argument(
-            "--simulated", action="store_true", help="include rows of simulated annotators"
-        )
-        parser.add_argument(
-            "--with-excluded", action="store_true", help="count excluded annotators too"
         )
         parser.add_argument(
             "--shots",
@@ -72,15 +57,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         scope = find_scope(study=options["study"], benchmark=options["benchmark"])
         try:
-            choices = Choices(
-                references=options["references"],
-                estimand=options["estimand"],
-                shot_sets=options["shot_sets"],
-                shots=tuple(options["shots"]),
-                simulated=options["simulated"],
-                with_excluded=options["with_excluded"],
-                gold_version=options["gold_version"],
-            )
+            names = ("references", "estimand", "shot_sets", "simulated", "with_excluded")
+            chosen = {name: options[name] for name in (*names, "gold_version")}
+            choices = Choices(shots=tuple(options["shots"]), **chosen)
         except ValueError as error:
             raise CommandError(str(error)) from error
         if choices.gold_version and choices.gold_version > scope.latest_gold_version:

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.models.errors import BadInput
 from scoring.episodes.board import episode_board, paired_tests
 from scoring.episodes.tables import episode_tables
-from scoring.management.output import put_document
+from scoring.management.arguments import put_document
 from scoring.models import ProtocolTag
 from scoring.runs.importing import choose_benchmark
 from scoring.tables.documents import ALL, FORMATS, chosen

@@ -4,9 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.models import ReferencePolicy
 from scoring.comparison.cells import Choices
-from scoring.management.arguments import find_scope
+from scoring.management.arguments import add_scope, find_scope
 from scoring.samples.every_eval_ever import Evaluation, files, samples_file
 from scoring.samples.exporting import evaluations
 
@@ -20,16 +19,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        scope = parser.add_mutually_exclusive_group(required=True)
-        scope.add_argument("--study", metavar="SLUG", help="its people, and the runs on its tasks")
-        scope.add_argument("--benchmark", metavar="NAME", help="all people and runs")
-        parser.add_argument(
-            "--references",
-            choices=ReferencePolicy.values,
-            help="how several reference answers count (default: as each task says)",
+        add_scope(
+            parser, study="its people, and the runs on its tasks", benchmark="all people and runs"
         )
-        parser.add_argument("--simulated", action="store_true", help="with simulated annotators")
-        parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")
         parser.add_argument(
             "--organization", default="unknown", metavar="NAME", help="who provides the data"
         )
@@ -37,11 +29,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         scope = find_scope(study=options["study"], benchmark=options["benchmark"])
-        choices = Choices(
-            references=options["references"],
-            simulated=options["simulated"],
-            with_excluded=options["with_excluded"],
-        )
+        names = ("references", "simulated", "with_excluded")
+        choices = Choices(**{name: options[name] for name in names})
         count = 0
         for evaluation in evaluations(scope, choices, organization=options["organization"]):
             self._put(evaluation, options["output"])

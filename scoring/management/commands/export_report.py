@@ -4,8 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from scoring.management.arguments import find_study
-from scoring.management.output import put_document
+from scoring.management.arguments import find_study, put_document
 from scoring.report.documents import FORMATS, PARTS, report_on
 
 

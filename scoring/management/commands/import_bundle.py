@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
 from annotation.models.errors import Refusal
-from scoring.bundle.importing import import_bundle
+from scoring.bundle.checking import import_bundle
 
 
 class Command(BaseCommand):

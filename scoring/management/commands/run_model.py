@@ -13,8 +13,7 @@ from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
 from annotation.models.errors import Refusal
 from scoring.asking.asked_runs import FORMATS, Prompts
-from scoring.asking.asking import Outcome, Tally, ask_model
-from scoring.asking.estimating import as_text, estimate
+from scoring.asking.asking import Outcome, Tally, as_text, ask_model, estimate
 from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings, Prices
 from scoring.management.arguments import add_subject, find_subject
 from scoring.prompts.formats import templates_for
