@@ -18,6 +18,7 @@ ROOMS = [
     "annotation.people",
     "annotation.prolific",
     "scoring.comparison",
+    "scoring.analysis",
     "scoring.samples",
     "scoring.runs",
     "scoring.episodes",

@@ -25,6 +25,7 @@ register_converter(ScopeConverter, "scope")
 app_name = "scoring"
 urlpatterns = [
     path("<scope:scope>/<slug:name>/comparison/", include("scoring.comparison.urls")),
+    path("<scope:scope>/<slug:name>/comparison/", include("scoring.analysis.urls")),
     path("<scope:scope>/<slug:name>/comparison/", include("scoring.figures.urls")),
     path("benchmarks/<slug:name>/leaderboard/", include("scoring.leaderboard.urls")),
     path("studies/<slug:slug>/batches/", builder, name="builder"),

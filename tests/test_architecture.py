@@ -22,6 +22,7 @@ PARTS = {
     "scoring": ("annotation", "scoring.core"),
     "annotation": ("scoring.core",),
 }
+COMPARED = ("cells", "tests", "comparison", "analysis")
 # What a room may import from its own part. A room that is not named here does not exist.
 ROOMS = {
     "annotation.models": (),
@@ -42,32 +43,35 @@ ROOMS = {
         *("models", "access", "kinds", "benchmarks", "studies", "payments", "simulation"),
     ),
     "scoring.core": (),
-    "scoring.models": (),
     "scoring.tables": (),
-    "scoring.comparison": ("core", "models", "tables"),
-    "scoring.figures": ("core", "models", "tables", "comparison"),
-    "scoring.samples": ("core", "models", "tables", "comparison"),
-    "scoring.bundle": ("core", "models", "tables", "comparison"),
-    "scoring.runs": ("core", "models", "tables", "comparison", "samples"),
-    "scoring.leaderboard": ("core", "models", "tables", "comparison"),
-    "scoring.episodes": ("core", "models", "tables", "comparison", "runs", "leaderboard"),
-    "scoring.planning": ("core", "models", "tables", "comparison", "figures"),
+    "scoring.models": (),
+    "scoring.cells": ("core", "tables", "models"),
+    "scoring.tests": ("core", "tables", "models", "cells"),
+    "scoring.comparison": ("core", "tables", "models", "cells", "tests"),
+    "scoring.analysis": ("core", "tables", "models", "cells", "tests", "comparison"),
+    "scoring.figures": ("core", "tables", "models", *COMPARED),
+    "scoring.samples": ("core", "models", "cells", "comparison"),
+    "scoring.bundle": ("core", "tables", "models", "cells", "comparison"),
+    "scoring.runs": ("core", "models", "cells", "samples"),
+    "scoring.leaderboard": ("core", "tables", "models", "cells", "tests", "comparison"),
+    "scoring.episodes": ("core", "tables", "models", "cells", "comparison", "runs", "leaderboard"),
+    "scoring.planning": ("core", "tables", "models", "cells", "figures"),
     "scoring.prompts": ("core", "models", "runs"),
     "scoring.asking": ("models", "prompts", "runs"),
     "scoring.tuning": ("core", "models", "runs", "prompts"),
-    "scoring.report": ("core", "models", "tables", "comparison"),
-    "scoring.studies": ("comparison", "planning", "report"),
-    "scoring.admin": ("models", "comparison", "runs", "leaderboard", "asking"),
+    "scoring.report": ("core", "tables", "models", *COMPARED),
+    "scoring.studies": ("cells", "comparison", "planning", "report"),
+    "scoring.admin": ("models", "cells", "runs", "leaderboard", "asking"),
     "scoring.management": (
-        *("core", "models", "tables", "comparison", "runs", "samples", "leaderboard"),
-        *("episodes", "planning", "prompts", "report", "asking", "tuning", "bundle"),
+        *("core", "tables", "models", "cells", "comparison", "analysis", "runs", "samples"),
+        *("leaderboard", "episodes", "planning", "prompts", "report", "asking", "tuning", "bundle"),
     ),
 }
 # The files at a room's edge: they know the web, the queue or the console. All
 # others are acts, figures and models, and know none of these.
 EDGES = {
     "urls", "views", "requests", "forms", "tasks", "api", "serializers", "cookies", "links",
-    "analysis_views", "item_views", "export_views", "correction_views", "entering", "throttles",
+    "item_views", "export_views", "correction_views", "entering", "throttles",
     "tabs", "preview_views",
 }  # fmt: skip
 EDGE_ROOMS = {"admin", "management"}

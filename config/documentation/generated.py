@@ -13,11 +13,8 @@ from django.utils import translation
 from drf_spectacular.generators import SchemaGenerator
 
 from annotation.studies.exports import EXPORTS
-from scoring.comparison.analysis_tables import TABLES, provenance_table
-from scoring.comparison.row_tables import interval_table, row_table
-from scoring.comparison.stored import Analysis
-from scoring.comparison.verdict_tables import finding_table
-from scoring.comparison.verdicts import Verdicts
+from scoring.analysis.tables import ALL, PROVENANCE
+from scoring.comparison.row_tables import finding_table, interval_table, row_table
 from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
@@ -72,12 +69,10 @@ def _study_tables() -> Iterator[str]:
 
 
 def _scoring_tables() -> Iterator[Table]:
-    nothing: dict[str, list[object]] = {part: [] for part in Analysis.__dataclass_fields__}
     yield row_table("comparison", [])
-    yield finding_table(Verdicts())
+    yield finding_table([])
     yield interval_table([])
-    yield from (make_table(nothing) for make_table in TABLES.values())
-    yield provenance_table({})
+    yield from (*ALL, PROVENANCE)
     yield from episode_tables(EpisodeBoard("", {("", False): 1, ("", True): 1}, ()), [])
     yield from exported_tables(Board("", (), (), (), (), ()))
 

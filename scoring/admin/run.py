@@ -16,7 +16,7 @@ from annotation.admin.pages import OwnedAdmin
 from annotation.models import Benchmark
 from scoring.admin.asking import ask_page
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
-from scoring.comparison.form import EXAMPLES
+from scoring.cells.form import EXAMPLES
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
 from scoring.models.run import RunQuerySet
 from scoring.runs.import_report import counts_of, form_in_words, tuning_of

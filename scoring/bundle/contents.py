@@ -21,9 +21,10 @@ from annotation.models import (
     Task,
 )
 from scoring.bundle.figures import KEY, NUMBERS
-from scoring.comparison.cell_rows import cell_row
-from scoring.comparison.cells import CellReader, Choices, shots_of_batch
-from scoring.comparison.rows import Row
+from scoring.cells.cell_rows import cell_row
+from scoring.cells.cells import CellReader, shots_of_batch
+from scoring.cells.rows import Row
+from scoring.cells.scope import Choices
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.s1 import SCORER_VERSION
 

@@ -6,8 +6,8 @@ from itertools import product
 from typing import Any
 
 from annotation.models import ReferencePolicy
+from scoring.cells.rows import BY_KEY
 from scoring.comparison.row_tables import ESTIMANDS
-from scoring.comparison.rows import BY_KEY
 from scoring.core.s1 import REFERENCE_POLICIES
 from scoring.tables.table import Cell, Column, Line, Table
 

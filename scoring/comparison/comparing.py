@@ -1,74 +1,149 @@
-"""Comparing: people and systems on the same test items, as rows of one table.
+"""Comparing: people and systems on the same test items, as rows of one table, and every test of
+their differences.
 
 Everything is scored by the same code, at the latest gold version of each task unless another is
-asked for. A table is kept with its inputs' fingerprint, and recomputed when that changes.
+asked for. A comparison is kept with its inputs' fingerprint, and recomputed when that changes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.models import Benchmark
-from scoring.comparison.agreement import (
-    ConsensusScores,
-    consensus_limits,
-    consensus_row,
-    consensus_scores,
+from scoring.cells.cell_rows import annotator_rows, cell_row
+from scoring.cells.cells import Cell, CellReader
+from scoring.cells.consensus import consensus_row, consensus_scores
+from scoring.cells.floors import Bound, bounds
+from scoring.cells.rows import (
+    CONSENSUS,
+    SIMULATED_CONSENSUS,
+    Row,
+    RowKind,
+    released,
+    withheld_row,
 )
-from scoring.comparison.cache import (
-    Progress,
-    enqueue,
-    find_kept,
-    is_stale,
-    keep,
-    stop,
-    was_given_up,
-)
-from scoring.comparison.cell_rows import annotator_rows, cell_row
-from scoring.comparison.cells import Cell, CellReader, Choices
-from scoring.comparison.floors import Bound, bounds
-from scoring.comparison.over_tasks import Aggregate, aggregate_of_plain, aggregates, sharing
-from scoring.comparison.rows import Row
-from scoring.comparison.scope import Scope, inputs_fingerprint, unscored_answers
-from scoring.comparison.stored import StoredTable
-from scoring.comparison.to_json import plain
-from scoring.comparison.verdicts import AverageVerdict, CellVerdict, Verdicts, verdicts
+from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
+from scoring.comparison.keeping import Kept, Progress, Store, is_stale, was_given_up
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.core.splits import FEWEST_SPLITS
-from scoring.models import Comparison, Part, ReportedScore, shots_label
+from scoring.models import Part, ReportedScore, shots_label
+from scoring.tests.averages import Average, averages, averages_of_consensus, sharing
+from scoring.tests.differences import Difference
+from scoring.tests.verdicts import against_systems, between_shots
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000
 
 
 @dataclass(frozen=True)
-class ComparisonTable:
-    benchmark: str
-    study: str | None
-    choices: Choices
+class WithExcluded:
+    """A cell that holds excluded annotators: without them (None if nobody is left), with them."""
+
+    task: str
+    shots: int | str
+    without: Row | None
+    including: Row
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that a table of a study or a benchmark shows, as it is kept; then of what and for whom it
+    is shown, which is not computed."""
+
     rows: tuple[Row, ...]
     # What more than half of a cell's annotators chose: rows of their own, beside the cells.
     consensus: tuple[Row, ...] = ()
     # The floors and ceilings that the figures are read against.
     bounds: tuple[Bound, ...] = ()
-    # People beside each system: of a cell, and of the mean over tasks.
-    verdicts: Verdicts = field(default_factory=Verdicts)
+    # People beside each system, and beside published figures; then of the mean over tasks.
+    tests: tuple[Difference, ...] = ()
+    average_tests: tuple[Difference, ...] = ()
+    # People with more shots beside people with fewer.
+    changes: tuple[Difference, ...] = ()
     # Means over all tasks, of whoever has all of them.
-    averages: tuple[Aggregate, ...] = ()
+    averages: tuple[Average, ...] = ()
+    excluded: tuple[WithExcluded, ...] = ()
+    # Over all test answers of people that count.
+    median_item_s: float | None = None
+
+    benchmark: str = ""
+    study: str | None = None
+    choices: Choices = field(default_factory=Choices)
     # The studies (slugs) that are not closed: their figures may still change.
     interim: tuple[str, ...] = ()
     # All numbers of shots that have rows, whichever the reader chose.
     shots_offered: tuple[str, ...] = ()
-    # What readers call the tasks, by slug; not kept, since a figure never depends on it.
+    # What readers call the tasks, by slug.
     task_names: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str = ""
 
-    def without_persons(self) -> "ComparisonTable":
+    def shown(self, scope: Scope, choices: Choices, fingerprint: str) -> "Comparison":
+        """As the reader chose: no figure depends on which shots are shown."""
+
+        def wanted(things: Iterable[Any]) -> tuple[Any, ...]:
+            return tuple(thing for thing in things if choices.wants(thing.shots))
+
+        return replace(
+            self,
+            rows=wanted(self.rows),
+            consensus=wanted(self.consensus),
+            tests=wanted(self.tests),
+            average_tests=wanted(self.average_tests),
+            averages=wanted(self.averages),
+            excluded=wanted(self.excluded),
+            benchmark=scope.benchmark.name,
+            study=scope.study.slug if scope.study else None,
+            choices=choices,
+            interim=scope.interim,
+            shots_offered=tuple(dict.fromkeys(str(row.shots) for row in self.rows)),
+            task_names=scope.task_names,
+            fingerprint=fingerprint,
+        )
+
+    def without_persons(self) -> "Comparison":
         """For readers who may not see people one by one, not even by pseudonym."""
         return replace(self, rows=tuple(row for row in self.rows if not row.single))
+
+    def without_gold(self) -> "Comparison":
+        """For whoever may not see the gold.
+
+        Of systems a mean, and its SD over splits, both from the rounded means of whole and
+        well-formed runs; nothing that follows from single items, as verdicts do. People show no
+        score while their study is not closed: the reader might join, and see what each answer does
+        to the mean. Afterwards their figures are rounded, and a single person shows a mean alone.
+        """
+        rows, consensus = (
+            tuple(withheld_row(row, is_interim=self._is_interim(row)) for row in those)
+            for those in (self.rows, self.consensus)
+        )
+        tasks = next((average.tasks for average in self.averages), ())
+        return Comparison(
+            rows=rows,
+            consensus=consensus,
+            bounds=tuple(replace(bound, score=released(bound.score)) for bound in self.bounds),
+            averages=tuple(average.without_gold() for average in averages(rows, tasks)),
+            **{name: getattr(self, name) for name in CONTEXT},
+        )
+
+    def _is_interim(self, row: Row) -> bool:
+        return row.study in self.interim and not row.is_simulated
+
+    def tests_of(self, row: Row) -> list[Difference]:
+        """A system's row beside the people of each study; none of any other row."""
+        return [test for test in self.tests if test.is_about(row)]
+
+    def consensus_of(self, cell: Cell) -> Row | None:
+        """Of these people together."""
+        name = SIMULATED_CONSENSUS if cell.simulated else CONSENSUS
+        where = name, cell.study.slug if cell.study else None, cell.task.slug, cell.shots
+        found = (
+            row for row in self.consensus if (row.system, row.study, row.task, row.shots) == where
+        )
+        return next(found, None)
 
     @property
     def offers_new_shot_sets(self) -> bool:
@@ -78,7 +153,7 @@ class ComparisonTable:
     @property
     def references(self) -> str | None:
         """The policy that all scored rows have in common; None where they differ."""
-        policies = {row.references for row in self.rows if row.kind != "reported"}
+        policies = {row.references for row in self.rows if not row.is_reported}
         return self.choices.references or (policies.pop() if len(policies) == 1 else None)
 
     @property
@@ -129,34 +204,36 @@ class ComparisonTable:
         return f"Interim, not closed: {', '.join(self.interim)}." if self.interim else ""
 
 
-def compare(scope: Scope, choices: Choices | None = None) -> ComparisonTable:
-    """The table of one study, or of all studies of a benchmark, beside the stored runs and the
-    published figures on the same tasks: as kept, or computed now and kept."""
+STORE = Store(Part.TABLE, Comparison, 7, "compute_comparison")
+# What a comparison says about itself; a figure never follows from it.
+CONTEXT = ("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint")
+
+
+def compare(
+    scope: Scope, choices: Choices | None = None, reader: CellReader | None = None
+) -> Comparison:
+    """One study, or all studies of a benchmark, beside the stored runs and the published figures on
+    the same tasks: as kept, or computed now and kept. reader: has read the cells of all shots, or
+    will for others too."""
     choices = choices or Choices()
-    whole = _whole(choices)
-    fingerprint = inputs_fingerprint(scope, CellReader(whole))
-    kept = find_kept(scope, Part.TABLE, whole)
+    whole = whole_of(choices)
+    fingerprint = inputs_fingerprint(scope, whole)
+    kept = STORE.find(scope, whole)
     if is_stale(kept, fingerprint):
-        _compute_now(scope, whole, kept, fingerprint)
-    return _as_table(scope, choices, kept)
-
-
-def kept_table(scope: Scope, choices: Choices) -> ComparisonTable | None:
-    """As kept; None if that is not of the present inputs."""
-    whole = _whole(choices)
-    kept = find_kept(scope, Part.TABLE, whole)
-    if is_stale(kept, inputs_fingerprint(scope, CellReader(whole))):
-        return None
-    return _as_table(scope, choices, kept)
+        computed = compute_table(scope, whole, reader=reader)
+        kept = STORE.keep(scope, whole, computed, fingerprint)
+    found = STORE.read(kept)
+    assert found is not None, "it is of these inputs"
+    return found.shown(scope, choices, fingerprint)
 
 
 @dataclass(frozen=True)
 class Glance:
-    """What can be shown of a table at once."""
+    """What can be shown of a comparison at once."""
 
     # None while the first one is being computed.
-    table: ComparisonTable | None
-    kept: Comparison
+    table: Comparison | None
+    kept: Kept
     is_stale: bool = False
 
     @property
@@ -165,138 +242,105 @@ class Glance:
 
 
 def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Glance:
-    """The table for a page: if many answers must be scored first, a worker does it, and until then
-    the table is shown as it was. Viewing it does not restart what was stopped."""
-    whole = _whole(choices)
-    reader = CellReader(whole)
-    fingerprint = inputs_fingerprint(scope, reader)
-    kept = find_kept(scope, Part.TABLE, whole)
+    """The comparison for a page: if many answers must be scored first, a worker does it, and until
+    then it is shown as it was. Viewing it does not restart what was stopped."""
+    whole = whole_of(choices)
+    fingerprint = inputs_fingerprint(scope, whole)
+    kept = STORE.find(scope, whole)
+    if is_stale(kept, fingerprint) and unscored_answers(scope, whole) <= MOST_WHILE_WAITING:
+        kept = STORE.keep(scope, whole, compute_table(scope, whole), fingerprint)
     stale = is_stale(kept, fingerprint)
-    if stale and unscored_answers(scope, reader) <= MOST_WHILE_WAITING:
-        _compute_now(scope, whole, kept, fingerprint)
-        stale = False
     if stale and not was_given_up(kept, fingerprint):
-        kept = enqueue(scope, Part.TABLE, whole, fingerprint=fingerprint, author=author)
-    return Glance(_as_table(scope, choices, kept) if kept.result else None, kept, stale)
+        kept = STORE.enqueue(scope, whole, fingerprint=fingerprint, author=author)
+    computed = STORE.read(kept)
+    table = computed.shown(scope, choices, kept.fingerprint) if computed else None
+    return Glance(table, kept, stale)
 
 
-def enqueue_table(scope: Scope, choices: Choices, *, author: User | None = None) -> Comparison:
-    whole = _whole(choices)
-    fingerprint = inputs_fingerprint(scope, CellReader(whole))
-    return enqueue(scope, Part.TABLE, whole, fingerprint=fingerprint, author=author)
+def enqueue_table(scope: Scope, choices: Choices, *, author: User | None = None) -> Kept:
+    whole = whole_of(choices)
+    fingerprint = inputs_fingerprint(scope, whole)
+    return STORE.enqueue(scope, whole, fingerprint=fingerprint, author=author)
 
 
-def stop_table(scope: Scope, choices: Choices) -> None:
-    stop(find_kept(scope, Part.TABLE, _whole(choices)))
-
-
-def compute_table(scope: Scope, choices: Choices, progress: Progress) -> dict[str, Any]:
-    """The rows of the table and its bounds, as JSON keeps them."""
-    reader = CellReader(choices)
-    people = reader.people_of(scope.studies)
-    rows = [row for cell in people for row in (cell_row(cell, choices), *annotator_rows(cell))]
-    tasks = scope.tasks
+def compute_table(
+    scope: Scope,
+    choices: Choices,
+    progress: Progress = lambda *_: None,
+    reader: CellReader | None = None,
+) -> Comparison:
+    reader = reader or CellReader(choices)
     systems: list[Cell] = []
-    for number, task in enumerate(tasks):
-        progress(number, len(tasks), str(task))
+    for number, task in enumerate(scope.tasks):
+        progress(number, len(scope.tasks), str(task))
         systems += reader.systems(task)
-    rows += [cell_row(cell, choices) for cell in systems]
+    return _compared(scope, reader, systems)
+
+
+def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comparison:
+    choices, tasks = reader.choices, scope.tasks
+    people = reader.people_of(scope.studies)
     # For a benchmark, also those for tasks whose data are not here.
     published = reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
-    rows += published
+    rows = [
+        *(row for cell in people for row in (cell_row(cell, choices), *annotator_rows(cell))),
+        *(cell_row(cell, choices) for cell in systems),
+        *published,
+    ]
     every_task = list(dict.fromkeys(row.task for row in rows))
-    all_bounds = [
-        bound
-        for task in tasks
-        for bound in bounds(task, reader.policy(task), reader.gold_version(task))
+    together = [
+        (consensus_row(cell, scored, seed=choices.seed), scored)
+        for cell in people
+        if cell.answered.sum() > 1
+        for scored in [consensus_scores(cell)]
     ]
+    answered = [cell for cell in people if cell.answered.any()]
+    tests, average_tests = against_systems(
+        answered, [cell for cell in systems if cell.answered.any()], published, every_task
+    )
     shared = sharing(people)
-    together = [(cell, consensus_scores(cell)) for cell in people if cell.answered.sum() > 1]
-    majorities = [consensus_row(cell, scored, seed=choices.seed) for cell, scored in together]
-    stored: dict[str, Any] = plain(
-        StoredTable(
-            rows=tuple(rows),
-            consensus=tuple(majorities),
-            bounds=tuple(all_bounds),
-            verdicts=verdicts(_answered(people), _answered(systems), published, every_task),
-            averages=(
-                *aggregates(rows, every_task, shared),
-                *(
-                    _with_limits(average, majorities, together, choices.seed)
-                    for average in aggregates(majorities, every_task, shared)
-                ),
-            ),
-        )
-    )
-    return stored
-
-
-def _with_limits(
-    average: Aggregate,
-    majorities: Sequence[Row],
-    together: Sequence[tuple[Cell, ConsensusScores]],
-    seed: int,
-) -> Aggregate:
-    """The average of a consensus with its interval, where tasks share no people."""
-    whose = (average.study, average.system, average.shots)
-    of_tasks = [
-        scored
-        for row, (_, scored) in zip(majorities, together, strict=True)
-        if (row.study, row.system, row.shots) == whose and row.task in average.tasks
-    ]
-    if average.notes:
-        return average
-    low, high = consensus_limits(of_tasks, seed=seed)
-    return replace(average, low=low, high=high)
-
-
-def _answered(cells: Iterable[Cell]) -> list[Cell]:
-    return [cell for cell in cells if cell.answered.any()]
-
-
-def _compute_now(scope: Scope, whole: Choices, kept: Comparison, fingerprint: str) -> None:
-    kept.result = compute_table(scope, whole, lambda *progress: None)
-    kept.fingerprint = fingerprint
-    keep(scope, Part.TABLE, whole, kept.result, fingerprint)
-
-
-def _whole(choices: Choices) -> Choices:
-    """No figure depends on which shots are shown, so one table is kept for all of them."""
-    return replace(choices, shots=())
-
-
-def _as_table(scope: Scope, choices: Choices, kept: Comparison) -> ComparisonTable:
-    rows, together = ([Row(**row) for row in kept.result[part]] for part in ("rows", "consensus"))
-    return ComparisonTable(
-        benchmark=scope.benchmark.name,
-        study=scope.study.slug if scope.study else None,
-        choices=choices,
-        rows=tuple(row for row in rows if choices.wants(row.shots)),
-        consensus=tuple(row for row in together if choices.wants(row.shots)),
-        bounds=tuple(Bound(**bound) for bound in kept.result["bounds"]),
-        verdicts=_kept_verdicts(kept.result["verdicts"], choices),
-        averages=tuple(
-            aggregate
-            for aggregate in map(aggregate_of_plain, kept.result["averages"])
-            if choices.wants(aggregate.shots)
+    seconds = [item_s for cell in answered for member in cell.item_seconds for item_s in member]
+    return Comparison(
+        rows=tuple(rows),
+        consensus=tuple(row for row, _ in together),
+        bounds=tuple(
+            bound
+            for task in tasks
+            for bound in bounds(task, reader.policy(task), reader.gold_version(task))
         ),
-        interim=scope.interim,
-        shots_offered=tuple(dict.fromkeys(str(row.shots) for row in rows)),
-        task_names=scope.task_names,
-        fingerprint=kept.fingerprint,
+        tests=tuple(tests),
+        average_tests=tuple(average_tests),
+        changes=tuple(between_shots(answered)),
+        averages=(
+            *averages(rows, every_task, shared),
+            *averages_of_consensus(together, every_task, shared, seed=choices.seed),
+        ),
+        excluded=tuple(_with_excluded(scope, reader)),
+        median_item_s=median(seconds) if seconds else None,
     )
 
 
-def _kept_verdicts(kept: dict[str, Any], choices: Choices) -> Verdicts:
-    cells = (CellVerdict(**{**row, "notes": tuple(row["notes"])}) for row in kept["cells"])
-    averages = (
-        AverageVerdict(**{**row, "tasks": tuple(row["tasks"]), "notes": tuple(row["notes"])})
-        for row in kept["averages"]
-    )
-    return Verdicts(
-        tuple(cell for cell in cells if choices.wants(cell.shots)),
-        tuple(average for average in averages if choices.wants(average.shots)),
-    )
+def _with_excluded(scope: Scope, reader: CellReader) -> Iterable[WithExcluded]:
+    """Each cell without and with its excluded annotators, where there are any, in the order of
+    studies and tasks."""
+    everybody = [
+        cell
+        for study in scope.studies
+        for simulated in reader.kinds
+        for cell in reader.everybody(study, simulated=simulated)
+        if len(cell.without_excluded.members) < len(cell.members) and cell.answered.any()
+    ]
+    for cell in everybody:
+        counted = cell.without_excluded
+        has_any = counted.members and counted.answered.any()
+        without = cell_row(counted, reader.choices) if has_any else None
+        including = cell_row(cell, reader.choices)
+        yield WithExcluded(cell.task.slug, cell.shots, without, including)
+
+
+def whole_of(choices: Choices) -> Choices:
+    """No figure depends on which shots are shown, so one comparison is kept for all of them."""
+    return replace(choices, shots=())
 
 
 def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:
@@ -306,7 +350,7 @@ def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> l
         scores = scores.filter(task__in=tasks)
     return [
         Row(
-            kind="reported",
+            kind=RowKind.REPORTED,
             system=score.system,
             method=score.method or None,
             task=score.task,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from scoring.comparison.comparing import ComparisonTable
+from scoring.comparison.comparing import Comparison
 from scoring.comparison.overview import overview, shots_of_people
 from scoring.comparison.paper_tables import (
     annotators_by_shots,
@@ -14,10 +14,12 @@ from scoring.comparison.paper_tables import (
 from scoring.comparison.row_tables import (
     annotator_table,
     columns_table,
+    finding_table,
     interval_table,
+    judged_row_table,
     row_table,
+    verdict_table,
 )
-from scoring.comparison.verdict_tables import finding_table, judged_row_table, verdict_table
 from scoring.core.intervals import GUARD
 from scoring.tables.documents import Format, formats
 from scoring.tables.flat import as_csv, as_json
@@ -27,7 +29,7 @@ from scoring.tables.table import Table
 from scoring.tables.xlsx import as_xlsx
 
 
-def paper_tables(table: ComparisonTable) -> list[Table]:
+def paper_tables(table: Comparison) -> list[Table]:
     """As in a paper: the answer, people with every annotator, systems, full supervision, how long
     people took; without empty ones."""
     shots = shots_of_people(table.rows)
@@ -53,13 +55,13 @@ def paper_tables(table: ComparisonTable) -> list[Table]:
     return [*scores, times] if times.lines else scores
 
 
-def further_tables(table: ComparisonTable) -> list[Table]:
+def further_tables(table: Comparison) -> list[Table]:
     """What a reader computes with rather than prints."""
     further = [interval_table(table.rows), annotator_table(table.rows)]
     return [part.with_names("task", table.task_names) for part in further if part.lines]
 
 
-def _shown(paper: Table, table: ComparisonTable) -> str:
+def _shown(paper: Table, table: Comparison) -> str:
     """What stands in its cells."""
     cells = [line.cell(column) for line in paper.lines for column in paper.columns]
     sd = " (SD)" * any(cell.sd is not None for cell in cells)
@@ -72,31 +74,33 @@ def _shown(paper: Table, table: ComparisonTable) -> str:
     )
 
 
-def _interval(table: ComparisonTable) -> str:
+def _interval(table: Comparison) -> str:
     """What the intervals of its cells are."""
     two = "; of two people the guard band" * any(row.ci_method == GUARD for row in table.rows)
     consensus = "; of a consensus for these people" * bool(table.consensus)
     return f"95 % interval for {table.estimand}{two}{consensus}"
 
 
-def _csv(table: ComparisonTable) -> str:
+def _csv(table: Comparison) -> str:
     return as_csv(judged_row_table(table))
 
 
-def _json(table: ComparisonTable) -> str:
+def _json(table: Comparison) -> str:
     facts = {
         "benchmark": table.benchmark,
         "references": table.references,
         "interim": ", ".join(table.interim) or None,
     }
-    return as_json([row_table("rows", table.rows), finding_table(table.verdicts)], facts)
+    return as_json(
+        [row_table("rows", table.rows), finding_table([*table.average_tests, *table.tests])], facts
+    )
 
 
-def _latex(table: ComparisonTable) -> str:
+def _latex(table: Comparison) -> str:
     return as_latex(paper_tables(table), comment=table.provenance)
 
 
-def _markdown(table: ComparisonTable) -> str:
+def _markdown(table: Comparison) -> str:
     parts: Iterable[str] = (
         f"# Comparison: {escaped(table.study or table.benchmark)}",
         f"Benchmark: {escaped(table.benchmark)}. {table.provenance}",
@@ -105,7 +109,7 @@ def _markdown(table: ComparisonTable) -> str:
     return "\n\n".join(parts)
 
 
-def _xlsx(table: ComparisonTable) -> bytes:
+def _xlsx(table: Comparison) -> bytes:
     """Sheets to read, one for each question; behind them every row as it is."""
     raw = [row_table("comparison", table.rows), row_table("consensus", table.consensus)]
     filled = [part for part in raw if part.lines or part.name == "comparison"]
@@ -116,6 +120,6 @@ def _xlsx(table: ComparisonTable) -> bytes:
     )
 
 
-FORMATS: dict[str, Format[ComparisonTable]] = formats(
+FORMATS: dict[str, Format[Comparison]] = formats(
     {"csv": _csv, "json": _json, "latex": _latex, "markdown": _markdown, "xlsx": _xlsx}
 )

@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scoring.comparison.comparing import ComparisonTable
-from scoring.comparison.floors import no_skill
-from scoring.comparison.over_tasks import Aggregate
+from scoring.cells.floors import no_skill
+from scoring.cells.rows import BESIDE_SCORES, Row
+from scoring.comparison.comparing import Comparison
 from scoring.comparison.paper_tables import (
     NOTES,
     WHO,
@@ -16,46 +16,46 @@ from scoring.comparison.paper_tables import (
     size_of,
     task_group,
 )
-from scoring.comparison.rows import BESIDE_SCORES, Row
+from scoring.comparison.row_tables import first_of
 from scoring.comparison.score_columns import (
     FigureLine,
     ScoreColumn,
-    is_people,
     lines_of_figures,
     name_of,
     score_columns,
     shots_text,
     task_order,
 )
-from scoring.comparison.verdicts import AverageVerdict, CellVerdict, Finding, first_of
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import FULLY_SUPERVISED, method_label, shots_order
-from scoring.tables.table import Cell, Column, Line, Table, Text, limits, rounded, signed
+from scoring.tables.table import Cell, Column, Line, Table, limits, rounded, signed
+from scoring.tests.differences import Difference
 
 AVERAGE = "average"
 # From the system's side.
 SIGNS = {AHEAD: "▲", BEHIND: "▼", SAME: "≈", UNDECIDED: "?", EXPLORATORY: "( )"}
-FALLS = "‡"
-NOTE_OF_FALLS = "Without one of the people it would say something else."
-Opened = tuple[Text, str]
+FRAGILE = "‡"
+NOTE_OF_FRAGILE = "Without one of the people it would say something else."
+Opened = tuple[str, str]
 
 
 def shots_of_people(rows: Iterable[Row]) -> str:
     """The number of shots that a reader meets first: that for which most tasks have people, the
     highest of several. Without measured people it goes by published ones, then by systems."""
     known = [row for row in rows if not row.single and row.mean is not None]
-    counted = [row for row in known if people_named(row)] or list(filter(is_people, known)) or known
+    measured = [row for row in known if row.is_cell_of_people]
+    counted = measured or [row for row in known if row.is_of_people] or known
     tasks: dict[str, set[str]] = defaultdict(set)
     for row in counted:
         tasks[str(row.shots)].add(row.task)
     return max(tasks, key=lambda shots: (len(tasks[shots]), shots_order(shots)), default="")
 
 
-def overview(table: ComparisonTable, shots: str, links: Mapping[str, str] | None = None) -> Table:
-    rows = [row for row in table.figures if str(row.shots) == shots and not _is_consensus(row)]
+def overview(table: Comparison, shots: str, links: Mapping[str, str] | None = None) -> Table:
+    rows = [row for row in table.figures if str(row.shots) == shots and not row.is_consensus]
     tasks = task_order(rows)
     columns = score_columns(rows, tasks)
-    lines = [_line(line, table, shots) for line in lines_of_figures(rows)]
+    lines = [_line(line, table) for line in lines_of_figures(rows)]
     average = (Column(AVERAGE, "average", digits=1, is_strong=True),) if len(tasks) > 1 else ()
     return Table(
         "overview",
@@ -63,31 +63,22 @@ def overview(table: ComparisonTable, shots: str, links: Mapping[str, str] | None
         "",
         (WHO, *average, *_columns(columns, links or {}, table.task_names)),
         (*lines, *_no_skill(table, columns)),
-        marks={**NOTES, FALLS: NOTE_OF_FALLS, **_legend(table)},
+        marks={**NOTES, FRAGILE: NOTE_OF_FRAGILE, **_legend(table)},
         keeps_kinds=True,
     )
 
 
-def people_named(row: Row) -> bool:
-    return row.kind in ("human", "simulated") and not row.single
-
-
-def apart(finding: Finding) -> str:
+def apart(test: Difference) -> str:
     """People less the system, with the interval of that difference."""
-    if finding.difference is None:
+    if test.difference is None:
         return ""
-    between = limits(finding.low, finding.high).replace("-", "−")
-    return " ".join(filter(None, [signed(finding.difference), between]))
+    between = limits(test.low, test.high).replace("-", "−")
+    return " ".join(filter(None, [signed(test.difference), between]))
 
 
-def _title(shots: str) -> Text:
-    if shots == FULLY_SUPERVISED:
-        return "People and systems, fully supervised"
-    return f"People and systems at {shots_text(shots)}"
-
-
-def _is_consensus(row: Row) -> bool:
-    return row.kind == "consensus"
+def _title(shots: str) -> str:
+    at = ", fully supervised" if shots == FULLY_SUPERVISED else f" at {shots_text(shots)}"
+    return f"People and systems{at}"
 
 
 def _columns(
@@ -97,8 +88,8 @@ def _columns(
         yield Column(column.key, "", digits=1, group=task_group(column, links, names))
 
 
-def _legend(table: ComparisonTable) -> dict[str, Text]:
-    margins = {finding.margin for finding in table.verdicts.cells if not finding.is_reported}
+def _legend(table: Comparison) -> dict[str, str]:
+    margins = {test.margin or 0.0 for test in table.tests if not test.is_reported}
     margin = rounded(max(margins, default=0.0), 1).removesuffix(".0")
     return {
         SIGNS[AHEAD]: "ahead of people",
@@ -109,23 +100,23 @@ def _legend(table: ComparisonTable) -> dict[str, Text]:
     }
 
 
-def _line(line: FigureLine, table: ComparisonTable, shots: str) -> Line:
+def _line(line: FigureLine, table: Comparison) -> Line:
     first = next(iter(line.figures.values()))
     return Line(
         {
             "who": _who(line, table),
-            AVERAGE: _average(first, table, shots),
+            AVERAGE: _average(first, table),
             **{key: _cell(row, table) for key, row in line.figures.items()},
         },
         kind="people" if line.is_people else "system",
     )
 
 
-def _who(line: FigureLine, table: ComparisonTable) -> Cell:
+def _who(line: FigureLine, table: Comparison) -> Cell:
     rows = list(line.figures.values())
     first = rows[0]
     sources = dict.fromkeys(row.source for row in rows if row.source)
-    if people_named(first):
+    if first.is_cell_of_people:
         # On the page of a study, its name is said already.
         name = name_of(replace(first, study=None)) if table.study else line.name
         return Cell(name, aside=_sizes(rows))
@@ -140,27 +131,21 @@ def _sizes(rows: Iterable[Row]) -> str:
     return f"n = {'–'.join(map(str, dict.fromkeys([sizes[0], sizes[-1]])))}" if sizes else ""
 
 
-def _cell(row: Row, table: ComparisonTable) -> Cell:
-    of_row = table.verdicts.about(row)
-    verdict = first_of(of_row)
-    falls = FALLS if verdict and verdict.falls else ""
+def _cell(row: Row, table: Comparison) -> Cell:
+    tests = table.tests_of(row)
+    first = first_of(tests)
+    # A published figure has nothing to be tested on.
+    distance = first.difference if first and first.is_reported else None
     return Cell(
         row.mean,
-        marks="".join(marks_of(row)) + falls,
-        sign=SIGNS.get(verdict.of_system, "") if verdict else "",
-        distance=_distance(verdict),
-        opens=tuple(_opened(row, of_row, table)),
+        marks="".join(marks_of(row)) + (FRAGILE if first and first.fragile else ""),
+        sign=SIGNS.get(first.of_system, "") if first else "",
+        distance=None if distance is None else -distance,
+        opens=tuple(_opened(row, tests, table)),
     )
 
 
-def _distance(verdict: CellVerdict | None) -> float | None:
-    """Of a published figure from people: there is nothing to test it on."""
-    if verdict is None or not verdict.is_reported or verdict.difference is None:
-        return None
-    return -verdict.difference
-
-
-def _opened(row: Row, verdicts: Iterable[CellVerdict], table: ComparisonTable) -> Iterable[Opened]:
+def _opened(row: Row, tests: Iterable[Difference], table: Comparison) -> Iterable[Opened]:
     if interval := limits(row.ci_low, row.ci_high):
         yield "95 % interval", interval
     if guard := limits(row.guard_low, row.guard_high):
@@ -172,62 +157,43 @@ def _opened(row: Row, verdicts: Iterable[CellVerdict], table: ComparisonTable) -
     for column in BESIDE_SCORES:
         if (value := getattr(row, column.key)) is not None:
             yield column.heading, f"{column.read(value)} {column.unit}"
-    for verdict in verdicts:
-        yield from _of_verdict(verdict)
-    if people_named(row):
-        yield from ((name, rounded(mean)) for name, mean in scores_of_persons(row, table.rows))
+    for test in tests:
+        yield from _of_test(test)
+    yield from ((name, rounded(mean)) for name, mean in scores_of_persons(row, table.rows))
 
 
-def _of_verdict(verdict: CellVerdict | AverageVerdict) -> Iterable[Opened]:
-    yield "people less system", apart(verdict)
-    if verdict.p_holm is not None:
-        yield "p, Holm", _p(verdict.p_holm)
-    if verdict.detectable is not None:
-        yield "would be found from", rounded(verdict.detectable)
-    if isinstance(verdict, CellVerdict) and verdict.above is not None:
-        yield "people above it", f"{verdict.above} / {verdict.n}"
+def _of_test(test: Difference) -> Iterable[Opened]:
+    yield "people less system", apart(test)
+    if test.p_holm is not None:
+        yield "p, Holm", _p(test.p_holm)
+    if test.detectable is not None:
+        yield "would be found from", rounded(test.detectable)
+    if test.above is not None:
+        yield "people above it", f"{test.above} / {test.n}"
 
 
 def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _average(row: Row, table: ComparisonTable, shots: str) -> Cell:
+def _average(row: Row, table: Comparison) -> Cell:
     """Over all tasks, of whoever has all of them."""
-    found = next((each for each in table.averages if _is_of(each, row, shots)), None)
+    found = next((average for average in table.averages if average.is_of(row)), None)
     if found is None:
         return Cell()
-    of_row = [
-        verdict
-        for verdict in table.verdicts.averages
-        if row.kind == "run"
-        and str(verdict.shots) == shots
-        and (verdict.system, verdict.method, verdict.parameters)
-        == (row.system, row.method, row.parameters)
-    ]
-    verdict = next(iter(of_row), None)
-    opens: list[Opened] = [
-        ("95 % interval", limits(found.low, found.high)),
-        ("SD", rounded(found.sd)),
-    ]
+    tests = [test for test in table.average_tests if row.is_run and test.is_over(row)]
+    opens = [("95 % interval", limits(found.low, found.high)), ("SD", rounded(found.sd))]
     return Cell(
         found.mean,
-        sign=SIGNS.get(verdict.of_system, "") if verdict else "",
-        opens=tuple(
-            [(label, text) for label, text in opens if text]
-            + [part for verdict in of_row for part in _of_verdict(verdict)]
+        sign=SIGNS.get(tests[0].of_system, "") if tests else "",
+        opens=(
+            *((label, text) for label, text in opens if text),
+            *(part for test in tests for part in _of_test(test)),
         ),
     )
 
 
-def _is_of(average: Aggregate, row: Row, shots: str) -> bool:
-    names = ("kind", "study", "system", "method", "parameters")
-    return str(average.shots) == shots and all(
-        getattr(average, name) == getattr(row, name) for name in names
-    )
-
-
-def _no_skill(table: ComparisonTable, columns: Sequence[ScoreColumn]) -> Iterable[Line]:
+def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Line]:
     """What answers earn that ignore the question, in the columns of its policy."""
     floors = no_skill(list(table.bounds))
     under = {bound.task: bound.references for bound in table.bounds}

@@ -4,13 +4,12 @@ people first, two tasks a table."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scoring.comparison.floors import RULES, Bound
-from scoring.comparison.rows import BESIDE_SCORES, BY_KEY, EPISODE_BOOTSTRAP, Row, as_plain
+from scoring.cells.floors import Bound
+from scoring.cells.rows import BESIDE_SCORES, BY_KEY, EPISODE_BOOTSTRAP, Row, RowKind
 from scoring.comparison.score_columns import (
     FigureLine,
     ScoreColumn,
     columns_of_people,
-    is_people,
     lines_of_figures,
     lines_of_people,
     name_of,
@@ -19,7 +18,7 @@ from scoring.comparison.score_columns import (
     task_order,
 )
 from scoring.models import FULLY_SUPERVISED, References, method_label
-from scoring.tables.table import Cell, Column, Group, Line, Table, Text, limits
+from scoring.tables.table import Cell, Column, Group, Line, Table, limits, values_of
 
 UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
 # Of one table: more do not go on a page.
@@ -45,7 +44,7 @@ def people_table(
     rows: Iterable[Row], links: Links | None = None, names: Names | None = None
 ) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
-    people = [row for row in rows if is_people(row) and not row.single]
+    people = [row for row in rows if row.is_of_people and not row.single]
     lines = [_people_line(line) for line in lines_of_people(people)]
     return _people_table(people, lines, links, names)
 
@@ -54,7 +53,7 @@ def annotators_by_shots(rows: Sequence[Row], names: Names | None = None) -> list
     """The table of people with every annotator beneath their cell, the best first. Each cell has
     people of its own: those of one line have nothing in common. A table for each number of shots
     where together they are too long for a page."""
-    people = [row for row in rows if is_people(row) and not row.single]
+    people = [row for row in rows if row.is_of_people and not row.single]
     persons = [row for row in rows if row.single]
     blocks = [
         (_people_line(line), *_annotator_lines(line, persons)) for line in lines_of_people(people)
@@ -67,21 +66,18 @@ def annotators_by_shots(rows: Sequence[Row], names: Names | None = None) -> list
 def supervision_table(rows: Sequence[Row], shots: str, names: Names | None = None) -> list[Table]:
     """Full supervision beside few shots: people, and the systems that have both."""
     supervised = {
-        (row.system, row.method, row.parameters)
-        for row in rows
-        if row.shots == FULLY_SUPERVISED and not is_people(row)
+        row.whose for row in rows if row.shots == FULLY_SUPERVISED and not row.is_of_people
     }
     beside = [
         row
         for row in rows
         if str(row.shots) in (shots, FULLY_SUPERVISED)
-        and (is_people(row) or (row.system, row.method, row.parameters) in supervised)
+        and (row.is_of_people or row.whose in supervised)
     ]
     if not supervised or shots == FULLY_SUPERVISED:
         return []
-    title = "Few shots and full supervision: %(tasks)s"
     return [
-        replace(table, name="supervision", title=title % {"tasks": table.title})
+        replace(table, name="supervision", title=f"Few shots and full supervision: {table.title}")
         for table in system_tables(beside, names=names, most_tasks=MOST_COLUMNS // 2)
     ]
 
@@ -93,7 +89,7 @@ def time_table(rows: Iterable[Row]) -> Table:
         row for row in rows if not row.single and any(getattr(row, key) is not None for key in keys)
     ]
     columns = (WHO, BY_KEY["task"], BY_KEY["shots"], *BESIDE_SCORES)
-    lines = tuple(Line({**as_plain(row), "who": name_of(row)}) for row in timed)
+    lines = tuple(Line({**values_of(columns, row), "who": name_of(row)}) for row in timed)
     return Table("times", "Time of people", "", columns, lines, is_short=True)
 
 
@@ -113,16 +109,18 @@ def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]
     scores = {key: scores_of_persons(row, persons) for key, row in line.figures.items()}
     for place in range(max(map(len, scores.values()), default=0)):
         cells = {key: those[place][1] for key, those in scores.items() if place < len(those)}
-        aside = str(f"annotator {place + 1}")
-        yield Line({"who": Cell("", aside=aside), **cells}, kind="people")
+        yield Line({"who": Cell("", aside=f"annotator {place + 1}"), **cells}, kind="people")
 
 
 def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[tuple[str, float | None]]:
     """The annotators of a cell by pseudonym, the best first."""
-    kind = {"human": "annotator", "simulated": "simulated"}.get(cell.kind)
-    where = (kind, cell.study, cell.task, cell.shots)
+    if not cell.is_cell_of_people:
+        return []
+    where = (cell.is_simulated, cell.study, cell.task, cell.shots)
     persons = [
-        row for row in rows if row.single and (row.kind, row.study, row.task, row.shots) == where
+        row
+        for row in rows
+        if row.single and (row.is_simulated, row.study, row.task, row.shots) == where
     ]
     ordered = sorted(persons, key=lambda row: -(row.mean or 0.0))
     return [(str(row.system), row.mean) for row in ordered]
@@ -171,7 +169,7 @@ def _system_table(
 
 def _table(
     name: str,
-    title: Text,
+    title: str,
     shown: Iterable[ScoreColumn],
     lines: Iterable[Line],
     links: Links | None,
@@ -198,7 +196,7 @@ def task_group(column: ScoreColumn, links: Links, names: Names) -> Group:
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> list[Line]:
     """Each floor or ceiling of a task, in the columns of its policy."""
     by_label: dict[str, dict[str, Cell]] = {}
-    for bound in sorted(bounds, key=lambda bound: RULES.index(bound.rule)):
+    for bound in sorted(bounds, key=lambda bound: bound.place):
         by_label.setdefault(bound.label, {}).update(
             {
                 column.key: Cell(bound.score)
@@ -237,7 +235,7 @@ def _cell(row: Row, *, in_full: bool = False) -> Cell:
 def _beneath(row: Row, *, in_full: bool) -> Iterable[str]:
     guard = limits(row.guard_low, row.guard_high)
     if guard and in_full:
-        yield " ".join(["guard", guard])
+        yield f"guard {guard}"
     if size := size_of(row):
         yield size
     for column in BESIDE_SCORES if in_full else ():
@@ -247,9 +245,9 @@ def _beneath(row: Row, *, in_full: bool) -> Iterable[str]:
 
 def size_of(row: Row) -> str:
     """What the figure rests on: people or runs, and clusters of items."""
-    letter = {"human": "n", "simulated": "n", "run": "r"}.get(row.kind)
-    if letter is None or row.n is None:
+    if row.n is None or not (row.is_run or row.kind in (RowKind.HUMAN, RowKind.SIMULATED)):
         return ""
+    letter = "r" if row.is_run else "n"
     if row.ci_method == EPISODE_BOOTSTRAP:
         return f"{letter} = {row.n}, {row.m} episodes"
     return f"{letter} = {row.n}" + (f", m = {row.m}" if row.m else "")
@@ -260,10 +258,10 @@ def marks_of(row: Row) -> Iterable[str]:
         yield UNKNOWN
     if row.coverage is not None and row.coverage < 1:
         yield PARTIAL
-    if row.kind in ("human", "simulated"):
+    if row.kind in (RowKind.HUMAN, RowKind.SIMULATED):
         if row.n == 1:
             yield ONE
         elif row.is_exploratory:
             yield FEW
-    elif row.kind == "run" and row.n == 1:
+    elif row.is_run and row.n == 1:
         yield ONE

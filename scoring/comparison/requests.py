@@ -12,10 +12,8 @@ from annotation.access.requests import HtmxRequest, require
 from annotation.access.rights import Right, may_see_gold, rights_in
 from annotation.models import Benchmark, Study
 from annotation.studies.tabs import study_frame
-from scoring.comparison.cells import Choices
-from scoring.comparison.comparing import ComparisonTable
-from scoring.comparison.scope import Scope
-from scoring.comparison.withholding import withheld_table
+from scoring.cells.scope import Choices, Scope
+from scoring.comparison.comparing import Comparison
 from scoring.tables.arranging import arranged
 from scoring.tables.table import Table
 
@@ -23,11 +21,11 @@ from scoring.tables.table import Table
 CONTENT = "content"
 
 
-def shown_to(request: HttpRequest, scope: Scope, table: ComparisonTable) -> ComparisonTable:
+def shown_to(request: HttpRequest, scope: Scope, table: Comparison) -> Comparison:
     """A table as this reader may see it: one table is computed and kept for all readers."""
     if Right.PEOPLE not in rights_of(request, scope):
         table = table.without_persons()
-    return table if may_see_gold(request.user, scope.benchmark) else withheld_table(table)
+    return table if may_see_gold(request.user, scope.benchmark) else table.without_gold()
 
 
 def _found_scope(scope: str, name: str) -> Scope:

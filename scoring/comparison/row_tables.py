@@ -1,13 +1,17 @@
-"""The rows of a comparison as tables: every column for exports, what each interval says, and
-the annotators one by one."""
+"""The rows and verdicts of a comparison as tables: every column for exports, what each interval
+says, the annotators one by one, and who is ahead, in words for reading and as values."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.comparison.rows import BY_KEY, COLUMNS, KEYS, Row, as_plain
+from scoring.cells.rows import BY_KEY, COLUMNS, Row
+from scoring.comparison.comparing import Comparison
 from scoring.core.normalisation import NONE
+from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED, UNTESTED
 from scoring.models import method_label
-from scoring.tables.table import Cell, Column, Line, Table, limits, lines_of
+from scoring.tables.table import Cell, Column, Line, Table, limits, lines_from, lines_of, values_of
+from scoring.tests.columns import BY_NAME, SYSTEM, WHERE, words
+from scoring.tests.differences import Difference
 
 ESTIMANDS = {"new_items": "new items", "these_items": "these items"}
 # In sight on a page; the rest is behind a click on a line.
@@ -18,7 +22,7 @@ OF_CELLS = {"kind", "gold_version", "coverage"}
 
 
 def row_table(name: str, rows: Iterable[Row]) -> Table:
-    return Table(name, "", "", COLUMNS, lines_of(map(as_plain, rows)))
+    return Table(name, "", "", COLUMNS, lines_from(COLUMNS, rows))
 
 
 def columns_table(provenance: str) -> Table:
@@ -81,7 +85,7 @@ def _interval_line(row: Row) -> Line:
     who = ", ".join(filter(None, (row.system, method_label(row.method), row.study)))
     return Line(
         {
-            **as_plain(row),
+            **values_of(COLUMNS, row),
             "who": who,
             "references": row.scored_under,
             "interval": limits(row.ci_low, row.ci_high) or None,
@@ -95,7 +99,7 @@ def _interval_line(row: Row) -> Line:
 def annotator_table(rows: Sequence[Row]) -> Table:
     """Each person, in every column that persons fill; the figures are over their items."""
     people = [row for row in rows if row.single]
-    filled = {key for key in KEYS if any(getattr(row, key) is not None for row in people)}
+    filled = {key for key in BY_KEY if any(getattr(row, key) is not None for row in people)}
     shown = (filled | {"split"}) - OF_CELLS
     if {row.normalisation for row in people} <= {NONE}:
         shown -= {"normalisation"}
@@ -109,5 +113,81 @@ def annotator_table(rows: Sequence[Row]) -> Table:
 
 
 def _annotator_line(row: Row) -> Line:
-    aside = "simulated" if row.kind == "simulated" else ""
-    return Line({**as_plain(row), "system": Cell(row.system, aside=aside)})
+    aside = "simulated" if row.is_simulated else ""
+    return Line({**values_of(COLUMNS, row), "system": Cell(row.system, aside=aside)})
+
+
+# From the side of people, as the sign of the table says it of systems.
+WORDS: dict[str, str] = {
+    AHEAD: "people ahead",
+    BEHIND: "people behind",
+    SAME: "as good",
+    UNDECIDED: "not decided",
+    EXPLORATORY: "exploratory",
+    UNTESTED: "not tested",
+}
+# Of a system's row in the export of all rows: what its sign in the table says.
+OF_ROWS = (
+    words(
+        "against", "Against", "The study with whose people this system is compared.", source="study"
+    ),
+    replace(
+        BY_NAME["outcome"],
+        meaning="What may be said of those people beside this system, with the margin and after "
+        "Holm: ahead, behind, same, undecided, exploratory; untested for a published figure.",
+    ),
+    replace(BY_NAME["difference"], meaning="Those people less this system, in percent points."),
+    BY_NAME["low"].under("difference_low", source="low"),
+    BY_NAME["high"].under("difference_high", source="high"),
+    BY_NAME["p_holm"],
+    BY_NAME["detectable"],
+)
+READ = tuple(
+    BY_NAME[key]
+    for key in ("study", "task", "shots", "system", "method", "parameters", "outcome", "difference",
+                "low", "high", "p_holm", "margin", "detectable")
+)  # fmt: skip
+VERDICTS = (
+    *WHERE,
+    words("tasks", "Tasks", "The tasks that an average is over."),
+    *SYSTEM,
+    *(BY_NAME[key] for key in ("outcome", "difference", "low", "high", "p_holm", "family",
+                               "margin", "detectable", "above", "falls")),
+    words("is_reported", "Published", "Whether the system's figure is published."),
+)  # fmt: skip
+
+
+def verdict_table(table: Comparison) -> Table:
+    """Who is ahead, in words: every verdict, of averages over tasks and of cells."""
+    lines = (
+        {
+            **values_of(READ, test),
+            "task": test.task or "average",
+            "outcome": "published: not tested" if test.is_reported else WORDS[test.outcome],
+        }
+        for test in (*table.average_tests, *table.tests)
+    )
+    return Table("verdicts", "Who is ahead", "", READ, lines_of(lines))
+
+
+def finding_table(tests: Iterable[Difference]) -> Table:
+    """Every verdict with what it rests on; an average names its tasks and has no task."""
+    lines = (
+        {**values_of(VERDICTS, test), "tasks": ", ".join(test.tasks) or None} for test in tests
+    )
+    return Table("verdicts", "Who is ahead", "", VERDICTS, lines_of(lines))
+
+
+def judged_row_table(table: Comparison) -> Table:
+    """Every row as it is, a system's with what may be said of people beside it."""
+    told = ((row, first_of(table.tests_of(row))) for row in table.rows)
+    lines = (
+        {**values_of(COLUMNS, row), **(values_of(OF_ROWS, test) if test else {})}
+        for row, test in told
+    )
+    return Table("comparison", "", "", (*COLUMNS, *OF_ROWS), lines_of(lines))
+
+
+def first_of(found: Sequence[Difference]) -> Difference | None:
+    """Where only one is shown: beside people rather than simulated ones, the most of them."""
+    return max(found, key=lambda test: (not test.simulated, test.n or 0), default=None)

@@ -5,22 +5,16 @@ another policy than the scored ones gets a column of its own. One whose policy n
 among the scored ones, with a mark.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from annotation.models import ReferencePolicy
-from scoring.comparison.floors import Bound
-from scoring.comparison.rows import CONSENSUS, PEOPLE, SIMULATED, SIMULATED_CONSENSUS, Row
+from scoring.cells.rows import SIMULATED_CONSENSUS, Row, RowKind
 from scoring.models import FULLY_SUPERVISED, Method, shots_order
+from scoring.tests.averages import first_policies, policy_of
 
-NAMES = {
-    PEOPLE: "Human",
-    SIMULATED: "Simulated annotators",
-    CONSENSUS: "Consensus",
-    SIMULATED_CONSENSUS: "Consensus, simulated",
-}
-KINDS_OF_PEOPLE = ("human", "consensus", "reported", "simulated", "simulated consensus")
+# Measured people, what most of them said, published people, simulated ones; systems follow.
+RANKS = (RowKind.HUMAN, RowKind.CONSENSUS, RowKind.REPORTED, RowKind.SIMULATED, SIMULATED_CONSENSUS)
 
 
 class ScoreColumn(NamedTuple):
@@ -66,7 +60,7 @@ def lines_of_figures(rows: Sequence[Row]) -> list[FigureLine]:
         same = lines.setdefault((rank_of(row), name, row.method, row.parameters, row.kind), [])
         free = next((line for line in same if key not in line.figures), None)
         if free is None:
-            same.append(free := FigureLine(name, is_people(row)))
+            same.append(free := FigureLine(name, row.is_of_people))
         free.figures[key] = row
     return [line for same in lines.values() for line in same]
 
@@ -102,52 +96,28 @@ def task_order(rows: Iterable[Row]) -> list[str]:
     published: list[str] = []
     others: list[str] = []
     for row in rows:
-        (published if row.kind == "reported" else others).append(row.task)
+        (published if row.is_reported else others).append(row.task)
     return list(dict.fromkeys([*published, *sorted(others)]))
 
 
 def shots_text(shots: str) -> str:
-    if shots == FULLY_SUPERVISED:
-        return "all"
-    return str(f"{shots} shots")
-
-
-def is_people(row: Row) -> bool:
-    return row.kind in KINDS_OF_PEOPLE and not (row.kind == "reported" and row.method)
+    return "all" if shots == FULLY_SUPERVISED else f"{shots} shots"
 
 
 def rank_of(row: Row) -> tuple[int, int]:
     """Measured people, what most of them said, published people, simulated ones and what most of
     those said; then systems by method, the stored runs before the published figures."""
-    if is_people(row):
-        simulated = row.kind == "consensus" and row.system == SIMULATED_CONSENSUS
-        return KINDS_OF_PEOPLE.index("simulated consensus" if simulated else row.kind), 0
+    if row.is_of_people:
+        own = SIMULATED_CONSENSUS if row.system == SIMULATED_CONSENSUS else row.kind
+        return RANKS.index(own), 0
     method = Method.values.index(row.method) if row.method in Method.values else len(Method.values)
-    return len(KINDS_OF_PEOPLE) + method, int(row.kind == "reported")
+    return len(RANKS) + method, int(row.is_reported)
 
 
 def name_of(row: Row) -> str:
-    if row.kind == "reported" and row.method is None:
+    if row.is_reported and row.method is None:
         return f"{row.system}, {row.source}"
-    name = str(NAMES.get(str(row.system), row.system) if is_people(row) else row.system)
-    return f"{name}, {row.study}" if row.study else name
-
-
-def first_policies(rows: Collection[Row], bounds: Iterable[Bound] = ()) -> dict[str, str]:
-    """By task, the policy of its first column: that of the figures scored here, else that of its
-    floors, else that of the published figures; "" if none is known."""
-    scored = [row for row in rows if row.kind != "reported"]
-    first = {row.task: "" for row in rows}
-    figures: list[Row | Bound] = [*scored, *bounds, *rows]
-    for figure in figures:
-        if figure.references in ReferencePolicy.values and not first.get(figure.task):
-            first[figure.task] = figure.references
-    return first
-
-
-def policy_of(row: Row, first: Mapping[str, str]) -> str:
-    """The policy whose column a figure goes in; the first if its policy is unknown."""
-    return row.references if row.references in ReferencePolicy.values else first.get(row.task, "")
+    return f"{row.system}, {row.study}" if row.study else str(row.system)
 
 
 def policies_of(rows: Iterable[Row], task: str, first: Mapping[str, str]) -> list[str]:

@@ -9,9 +9,11 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.models import GoldVersion
-from scoring.comparison.comparing import ComparisonTable, enqueue_table, glance, stop_table
+from scoring.cells.scope import Scope
+from scoring.comparison.comparing import STORE, Comparison, enqueue_table, glance, whole_of
 from scoring.comparison.documents import FORMATS
-from scoring.comparison.overview import overview, people_named, shots_of_people
+from scoring.comparison.keeping import stop
+from scoring.comparison.overview import overview, shots_of_people
 from scoring.comparison.paper_tables import people_table, system_tables
 from scoring.comparison.requests import (
     arrange,
@@ -29,8 +31,6 @@ from scoring.comparison.row_tables import (
     annotator_table,
     interval_table,
 )
-from scoring.comparison.scope import Scope
-from scoring.comparison.score_columns import is_people
 from scoring.comparison.sentences import summaries
 from scoring.models import shots_order
 
@@ -68,7 +68,8 @@ def order_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpR
 
 @require_POST
 def stop_comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
-    stop_table(*asked(request, scope, name))
+    found, choices = asked(request, scope, name)
+    stop(STORE.find(found, whole_of(choices)))
     return back_to("scoring:comparison", request, scope, name)
 
 
@@ -87,7 +88,7 @@ def comparison_export(request: ResearcherRequest, scope: str, name: str, form: s
     return download(document, writer.content_type, f"comparison-{name}.{writer.extension}")
 
 
-def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> dict[str, Any]:
+def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[str, Any]:
     table = shown_to(request, scope, kept)
     links = _item_links(request, table, scope)
     shots_at = sorted({str(row.shots) for row in table.figures}, key=shots_order)
@@ -104,8 +105,8 @@ def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> d
         "shots_at": shots_at,
         "summaries": summaries(table, at),
         "overview": arrange(request, overview(table, at, links)),
-        "has_measured": any(map(people_named, table.rows)),
-        "has_people": any(map(is_people, table.rows)),
+        "has_measured": any(row.is_cell_of_people for row in table.rows),
+        "has_people": any(row.is_of_people for row in table.rows),
         "people": people_table(table.figures, links, table.task_names),
         "systems": system_tables(table.figures, table.bounds, links, table.task_names),
         "intervals": arrange(
@@ -119,13 +120,13 @@ def _shown(request: ResearcherRequest, kept: ComparisonTable, scope: Scope) -> d
     }
 
 
-def _item_links(request: ResearcherRequest, table: ComparisonTable, scope: Scope) -> dict[str, str]:
+def _item_links(request: ResearcherRequest, table: Comparison, scope: Scope) -> dict[str, str]:
     """By task, for those who may see items. Published figures may be for tasks without any here."""
     if Right.GOLD not in rights_of(request, scope):
         return {}
     page = reverse("scoring:items", args=["study" if scope.study else "benchmark", scope.name])
     links = {}
-    for task in {row.task for row in table.rows if row.kind != "reported"}:
+    for task in {row.task for row in table.rows if not row.is_reported}:
         chosen = request.GET.copy()
         chosen["task"] = task
         links[task] = f"{page}?{chosen.urlencode()}"

@@ -13,8 +13,8 @@ import numpy as np
 
 from annotation.models import Benchmark, Study
 from annotation.models.benchmark import names_of
-from scoring.comparison.form import is_well_formed
-from scoring.comparison.rows import released
+from scoring.cells.form import is_well_formed
+from scoring.cells.rows import released
 from scoring.core.adjusting import holm
 from scoring.core.bootstrap import SEED
 from scoring.core.episodes import EpisodeScore, episode_score

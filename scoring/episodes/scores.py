@@ -18,8 +18,14 @@ from annotation.models import (
     Study,
     Task,
 )
-from scoring.comparison.matrices import Floats, Owners, assignment_scores, run_scores
-from scoring.comparison.scored_items import ScoredItems, scored_items
+from scoring.cells.vectors import (
+    Floats,
+    Owners,
+    ScoredItems,
+    assignment_scores,
+    run_scores,
+    scored_items,
+)
 from scoring.models import Run
 
 HUMAN, SYSTEM, SIMULATED = "human", "run", "simulated"

@@ -9,7 +9,7 @@ from typing import TypedDict
 from django.utils import translation
 
 from annotation.models import Benchmark
-from scoring.comparison.rows import BY_KEY
+from scoring.cells.rows import BY_KEY
 from scoring.core.episodes import EpisodeScore
 from scoring.episodes.board import (
     EpisodeBoard,
@@ -28,7 +28,6 @@ from scoring.tables.table import (
     Group,
     Line,
     Table,
-    Text,
     Value,
     lines_of,
     p_column,
@@ -77,9 +76,9 @@ TESTED = (
     p_column("p_holm", "p, Holm", "Adjusted by Holm's method over this table."),
 )
 # Without and with training examples, and over both.
-OVERALL: dict[str, Text] = {"overall-0": "0", "overall-few": "few", "overall": "both"}
+OVERALL: dict[str, str] = {"overall-0": "0", "overall-few": "few", "overall": "both"}
 # In FLEX's own table, by what the key ends with.
-WIDE: dict[str, Text] = {
+WIDE: dict[str, str] = {
     "": "Mean accuracy in percent over episodes.",
     "_ci_lower": "How far below the mean its interval reaches, in percent points.",
     "_ci_upper": "How far above the mean its interval reaches, in percent points.",
@@ -109,7 +108,7 @@ def board_table(board: EpisodeBoard) -> Table:
     )
 
 
-def _score(key: str, heading: Text, group: Group) -> Column:
+def _score(key: str, heading: str, group: Group) -> Column:
     return Column(key, heading, digits=1, is_strong=True, group=group)
 
 

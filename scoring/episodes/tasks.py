@@ -1,7 +1,7 @@
 from annotation.jobs import files, queue
 from annotation.models import Job
 from annotation.models.errors import Refusal
-from scoring.comparison.ordered_files import ordered
+from scoring.cells.scope import ordered
 from scoring.episodes.grids import JOB, simulate_part
 from scoring.episodes.tables import export_board, file_name
 

@@ -15,10 +15,8 @@ from annotation.access.rights import Right, may_see_gold
 from annotation.jobs import files
 from annotation.jobs.requests import large_file
 from annotation.models import Benchmark
-from scoring.comparison.cells import Choices
-from scoring.comparison.ordered_files import wanted_file
+from scoring.cells.scope import Choices, Scope, answers_in, wanted_file
 from scoring.comparison.requests import download
-from scoring.comparison.scope import Scope, answers_in
 from scoring.episodes.board import EpisodeBoard, episode_board, paired_tests
 from scoring.episodes.tables import (
     NAMES,

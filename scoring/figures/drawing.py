@@ -4,24 +4,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotation.benchmarks.findings import ALMOST_ALL
-from scoring.comparison.floors import CEILING, Bound, no_skill
-from scoring.comparison.items import ItemScores
+from scoring.analysis.curves import Curve
+from scoring.analysis.items import ItemScores
+from scoring.cells.floors import CEILING, Bound, no_skill
+from scoring.cells.rows import Row, RowKind
 from scoring.comparison.paper_tables import UNKNOWN
-from scoring.comparison.rows import Row
-from scoring.comparison.score_columns import (
-    first_policies,
-    is_people,
-    policies_of,
-    policy_of,
-    task_order,
-)
+from scoring.comparison.score_columns import policies_of, task_order
 from scoring.figures.canvas import (
     COLOURS,
     GRID,
@@ -39,8 +33,8 @@ from scoring.figures.canvas import (
 from scoring.figures.legend import add_legend
 from scoring.figures.sizes import PAGE, Size
 from scoring.models import References, method_label
-
-Plain = dict[str, Any]
+from scoring.tests.averages import first_policies, policy_of
+from scoring.tests.differences import Difference
 
 MARKERS = ["s", "^", "v", "D", "P", "X", "<", ">"]
 PEOPLE_MARKERS = ["o", "D", "p", "s", "h"]
@@ -87,10 +81,10 @@ def shots_figure(
     return figure
 
 
-def differences_figure(tests: Sequence[Plain], *, size: Size = PAGE) -> Figure:
+def differences_figure(tests: Sequence[Difference], *, size: Size = PAGE) -> Figure:
     """A forest: each difference with its interval, people less system; hollow where the
     group is too small for more than exploring."""
-    shown = [test for test in tests if test["difference"] is not None]
+    shown = [test for test in tests if test.difference is not None]
     # Names take less than half of the width.
     width = min(7.5, size.width)
     signs = min(MOST_SIGNS, int(0.45 * width / (SIGN * size.scale)))
@@ -101,11 +95,12 @@ def differences_figure(tests: Sequence[Plain], *, size: Size = PAGE) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     panel = figure.subplots()
     for place, test in enumerate(shown):
-        middle, low, high = test["difference"], test["low"], test["high"]
-        if low is not None:
-            panel.plot([low, high], [place, place], color=INK, linewidth=1.4)
-        filled = "none" if test["exploratory"] else INK
-        panel.plot([middle], [place], "o", color=INK, markerfacecolor=filled, markersize=5)
+        if test.low is not None and test.high is not None:
+            panel.plot([test.low, test.high], [place, place], color=INK, linewidth=1.4)
+        filled = "none" if test.exploratory else INK
+        panel.plot(
+            [test.difference or 0.0], [place], "o", color=INK, markerfacecolor=filled, markersize=5
+        )
     panel.axvline(0, color=GRID, linewidth=1, linestyle="--")
     panel.set_yticks(range(len(shown)), names)
     panel.set_ylim(max(1, len(shown)) - 0.5, -0.5)
@@ -117,46 +112,46 @@ def differences_figure(tests: Sequence[Plain], *, size: Size = PAGE) -> Figure:
     return figure
 
 
-def _reach(tests: Sequence[Plain]) -> tuple[float, float]:
+def _reach(tests: Sequence[Difference]) -> tuple[float, float]:
     """From the least limit to the greatest, and 0 between them; never beyond what is possible."""
     ends = [0.0]
     for test in tests:
-        ends += [test[name] for name in ("low", "difference", "high") if test[name] is not None]
+        ends += [end for end in (test.low, test.difference, test.high) if end is not None]
     return max(-102.0, min(ends) - 2), min(102.0, max(ends) + 2)
 
 
-def _test_names(tests: Sequence[Plain]) -> list[str]:
-    several = len({(test["study"], test["simulated"]) for test in tests}) > 1
+def _test_names(tests: Sequence[Difference]) -> list[str]:
+    several = len({(test.study, test.simulated) for test in tests}) > 1
     return [
-        (f"{test['study']}{' (simulated)' * test['simulated']}, " if several else "")
-        + f"{test['task']}, {test['shots']} shots: "
-        + ", ".join(filter(None, [test["system"], method_label(test["method"])]))
+        (f"{test.study}{' (simulated)' * test.simulated}, " if several else "")
+        + f"{test.task}, {test.shots} shots: "
+        + ", ".join(filter(None, [test.system, method_label(test.method)]))
         for test in tests
     ]
 
 
-def curves_figure(curves: Sequence[Plain], *, size: Size = PAGE) -> Figure:
+def curves_figure(curves: Sequence[Curve], *, size: Size = PAGE) -> Figure:
     """Learning over the training items, one panel per cell: each annotator pale, the group's
     mean hollow, the adjusted mean filled with its SE."""
     figure, panels = new_panels(len(curves), "S1 (percent)", size)
     for panel, curve in zip(panels, curves, strict=False):
-        points = curve["points"]
-        positions = [(point["first"] + point["last"]) / 2 for point in points]
-        for means in curve["by_annotator"].values():
+        points = curve.points
+        positions = [(point.first + point.last) / 2 for point in points]
+        for means in curve.by_annotator.values():
             panel.plot(positions, with_gaps(means), color=GRID, linewidth=0.8, alpha=0.6)
-        means = with_gaps(point["mean"] for point in points)
+        means = with_gaps(point.mean for point in points)
         panel.plot(positions, means, "o--", color=INK, markerfacecolor="none", label="mean")
         panel.errorbar(
             positions,
-            with_gaps(point["adjusted"] for point in points),
-            yerr=with_gaps(point["se"] for point in points),
+            with_gaps(point.adjusted for point in points),
+            yerr=with_gaps(point.se for point in points),
             fmt="s-",
             color=COLOURS[0],
             markersize=4,
             capsize=3,
             label="adjusted for the item, ± SE",
         )
-        set_title(panel, f"{curve['task']}, {curve['shots']} shots", size)
+        set_title(panel, f"{curve.task}, {curve.shots} shots", size)
         label_across(panel, "position in training", size)
         panel.set_ylim(-2, 102)
         dress(panel, "y", size)
@@ -206,8 +201,8 @@ FIGURES: dict[str, tuple[Callable[..., Figure], str]] = {
 def _shots_panel(
     panel: Axes, rows: Sequence[Row], looks: dict[str, tuple[str, str]], size: Size
 ) -> None:
-    systems = _lines([row for row in rows if not is_people(row)])
-    people = _lines([row for row in rows if is_people(row)])
+    systems = _lines([row for row in rows if not row.is_of_people])
+    people = _lines([row for row in rows if row.is_of_people])
     step = _step(rows)
     asides = _asides([*people.values(), *systems.values()], step)
     for (name, line), aside in zip(systems.items(), asides[len(people) :], strict=True):
@@ -264,7 +259,7 @@ def _system(
         marker=marker,
         markersize=4 * size.marks,
         linewidth=1.2 * size.marks,
-        markerfacecolor="none" if line[0].kind == "reported" else colour,
+        markerfacecolor="none" if line[0].is_reported else colour,
         label=name,
     )
 
@@ -285,8 +280,8 @@ def _people(
     # Never below 0: a limit may be the mean itself, but for rounding.
     low = [max(0.0, m - _or(r.ci_low, m)) for m, r in zip(means, line, strict=True)]
     high = [max(0.0, _or(r.ci_high, m) - m) for m, r in zip(means, line, strict=True)]
-    measured = line[0].kind == "human"
-    marker = "*" if line[0].kind == "reported" else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
+    measured = line[0].kind == RowKind.HUMAN
+    marker = "*" if line[0].is_reported else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
     panel.errorbar(
         shots,
         means,
@@ -313,7 +308,7 @@ def _lines(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _label(row: Row) -> str:
-    published = "published" if row.kind == "reported" else None
+    published = "published" if row.is_reported else None
     parts = [row.system, method_label(row.method), row.study, published]
     return ", ".join(filter(None, parts)) + (UNKNOWN if _is_unknown(row) else "")
 
@@ -325,7 +320,7 @@ def _is_unknown(row: Row) -> bool:
 
 def _looks(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
     """A colour and a marker for each system, in order of name."""
-    systems = sorted({row.system or "" for row in rows if not is_people(row)})
+    systems = sorted({row.system or "" for row in rows if not row.is_of_people})
     return {
         system: (COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
         for number, system in enumerate(systems)

@@ -1,9 +1,9 @@
 """The figure of a task's items as a file."""
 
 from annotation.models import Task
-from scoring.comparison.cells import CellReader, Choices
-from scoring.comparison.items import item_scores, task_cells
-from scoring.comparison.scope import Scope
+from scoring.analysis.items import item_scores, task_cells
+from scoring.cells.cells import CellReader
+from scoring.cells.scope import Choices, Scope
 from scoring.figures.sizes import SIZES
 
 

@@ -1,5 +1,6 @@
 """The figures of a comparison: fragments for its pages, and files."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,12 +10,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.jobs.requests import large_file
-from scoring.comparison.analysis_views import kept_analysis
-from scoring.comparison.cells import CellReader
+from scoring.analysis.analysing import STORE
+from scoring.analysis.item_views import chosen_task, in_order
+from scoring.analysis.items import item_scores, task_cells
+from scoring.cells.cells import CellReader
+from scoring.cells.scope import wanted_file
 from scoring.comparison.comparing import glance
-from scoring.comparison.item_views import chosen_task, in_order
-from scoring.comparison.items import item_scores, task_cells
-from scoring.comparison.ordered_files import wanted_file
 from scoring.comparison.requests import asked, download, shown_to
 from scoring.figures.sizes import CONTENT_TYPES, SIZES, file_name
 from scoring.figures.tasks import JOB
@@ -39,13 +40,15 @@ def analysis_figure(
     request: ResearcherRequest, scope: str, name: str, figure: str, form: str
 ) -> HttpResponse:
     compared, choices = asked(request, scope, name, Right.GOLD)
-    kept = kept_analysis(compared, choices)
-    if figure not in PARTS or not kept.result:
+    analysis = STORE.read(STORE.find(compared, choices))
+    if figure not in PARTS or analysis is None:
         raise Http404
     order = {task: place for place, task in enumerate(compared.task_order)}
-    drawn = sorted(kept.result[PARTS[figure]], key=lambda row: order.get(row["task"], len(order)))
+    drawn = sorted(
+        getattr(analysis, PARTS[figure]), key=lambda one: order.get(one.task, len(order))
+    )
     names = compared.task_names
-    named = [{**row, "task": names.get(row["task"], row["task"])} for row in drawn]
+    named = [replace(one, task=names.get(one.task, one.task)) for one in drawn]
     return _response(request, figure, form, name, named)
 
 

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field, replace
 
 from annotation.models import Benchmark, ItemSet, Role
 from annotation.models.benchmark import names_of
-from scoring.comparison.cells import CellReader, Choices
+from scoring.cells.cells import CellReader
+from scoring.cells.rows import scored_under, withheld_row
+from scoring.cells.scope import Choices
 from scoring.comparison.comparing import reported_rows
-from scoring.comparison.rows import scored_under
-from scoring.comparison.score_columns import first_policies, task_order
-from scoring.comparison.withholding import withheld_row
+from scoring.comparison.score_columns import task_order
 from scoring.leaderboard.entries import SHOWN
 from scoring.leaderboard.keeping import kept_entries
 from scoring.leaderboard.rules import Entry, OverTasks, Ranking, on_task, over_tasks
+from scoring.tests.averages import first_policies
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def place_all(
 ) -> Board:
     """The board over the chosen tasks, all of them if none is chosen. Researchers see the
     people of running studies too. Whoever may not see the gold gets, and is shown the order by,
-    what scoring/comparison/withholding.py leaves."""
+    what `withheld_row` leaves."""
     reader = CellReader(Choices(references=references, shots=SHOWN))
     # Episodes have a board of their own: scoring/episodes/board.py.
     whole = ItemSet.objects.filter(role=Role.TEST, episode__isnull=True)
@@ -95,7 +96,7 @@ def place_all(
             slug for slug, task in imported.items() if reader.policy(task) != task.reference_policy
         }
         entries = [_withheld(entry, others) for entry in entries]
-    rows = (row for entry in entries for row in entry.rows.values())
+    rows = (row for entry in entries for row in entry.rows)
     known = task_order([*rows, *published])
     chosen = tuple(slug for slug in known if slug in tasks) or tuple(known)
     names = names_of(imported.values())
@@ -117,8 +118,8 @@ def place_all(
 def _withheld(entry: Entry, others: Collection[str]) -> Entry:
     """As whoever may not see the gold is shown it; `others` are the tasks that the board scores
     under another policy than their own, where no run shows a mean."""
-    rows = {column: withheld_row(row) for column, row in entry.rows.items()}
-    without = {row.task for row in rows.values() if row.kind == "run" and row.task in others}
+    rows = tuple(map(withheld_row, entry.rows))
+    without = {row.task for row in rows if row.is_run and row.task in others}
     because = ("scores of runs are shown under the task’s own reference policy alone",)
     gaps = {task: (*entry.gaps.get(task, ()), *because) for task in without}
     return replace(entry, rows=rows, gaps={**entry.gaps, **gaps})
@@ -127,7 +128,7 @@ def _withheld(entry: Entry, others: Collection[str]) -> Entry:
 def _task_board(
     entries: Sequence[Entry], task: str, references: str, normalisation: str | None
 ) -> TaskBoard:
-    there = {shots for entry in entries for slug, shots in entry.rows if slug == task}
+    there = {str(row.shots) for entry in entries for row in entry.rows if row.task == task}
     shots = tuple(each for each in SHOWN if each in there)
     rankings = tuple(on_task(entries, task))
     return TaskBoard(task, references, normalisation, shots, rankings)

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from annotation.models import Benchmark, Study, Task
-from scoring.comparison.cell_rows import cell_row
-from scoring.comparison.cells import Cell, CellReader, Choices
+from scoring.cells.cell_rows import cell_row
+from scoring.cells.cells import Cell, CellReader
+from scoring.cells.floors import Bound, bounds, no_skill
+from scoring.cells.rows import PEOPLE as HUMAN
+from scoring.cells.rows import Row, RowKind
+from scoring.cells.scope import Choices
 from scoring.comparison.comparing import reported_rows
-from scoring.comparison.floors import FLOORS, Bound, bounds, no_skill
-from scoring.comparison.rows import PEOPLE as HUMAN
-from scoring.comparison.rows import Row
-from scoring.comparison.score_columns import policy_of
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 from scoring.leaderboard.rules import (
     FLOOR,
@@ -23,6 +23,7 @@ from scoring.leaderboard.rules import (
     gaps_of_runs,
 )
 from scoring.models import FULLY_SUPERVISED, Run
+from scoring.tests.averages import policy_of
 
 SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
 NO_SKILL = "No skill"
@@ -94,7 +95,7 @@ def _system(cells: Sequence[Cell], choices: Choices) -> Entry:
         uses_labelled=_told(run.uses_labelled for run in runs),
         uses_unlabelled=_told(run.uses_unlabelled for run in runs),
         protocol=tuple(sorted({tag for run in runs for tag in run.protocol})),
-        rows=by_column(cell_row(cell, choices) for cell in cells),
+        rows=tuple(cell_row(cell, choices) for cell in cells),
         gaps={task: gaps_of_runs(those) for task, those in by_task.items()},
     )
 
@@ -104,7 +105,7 @@ def _people(
 ) -> Iterator[Entry]:
     """The annotators that count, never simulated ones."""
     for study in studies:
-        rows = by_column(cell_row(cell, reader.choices) for cell in reader.people(study))
+        rows = tuple(cell_row(cell, reader.choices) for cell in reader.people(study))
         if rows:
             yield Entry(PEOPLE, f"{HUMAN}, {study.title}", is_running=running, rows=rows)
 
@@ -132,13 +133,10 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
             )
 
 
-def _comparable(rows: Rows, policies: Mapping[str, str]) -> Rows:
+def _comparable(rows: Rows, policies: Mapping[str, str]) -> tuple[Row, ...]:
     """Without the figures under another policy than the board's: they cannot share its columns."""
-    return {
-        column: row
-        for column, row in rows.items()
-        if policy_of(row, policies) == policies[row.task]
-    }
+    found = rows.values()
+    return tuple(row for row in found if policy_of(row, policies) == policies[row.task])
 
 
 def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -152,7 +150,7 @@ def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
     """What no skill earns; it needs no training, so it is the same for any number of shots."""
     rows = [
         Row(
-            "bound",
+            RowKind.BOUND,
             system=NO_SKILL,
             task=best.task,
             shots=shots,
@@ -160,14 +158,14 @@ def _floor(reader: CellReader, tasks: Iterable[Task]) -> Iterator[Entry]:
             references=best.references,
             normalisation=best.normalisation,
             gold_version=best.gold_version,
-            source=FLOORS[best.rule].in_words,
+            source=best.in_words,
         )
         for task in tasks
         for best in _best_without_skill(reader, task)
         for shots in SHOTS
     ]
     if rows:
-        yield Entry(FLOOR, NO_SKILL, rows=by_column(rows))
+        yield Entry(FLOOR, NO_SKILL, rows=tuple(rows))
 
 
 def _best_without_skill(reader: CellReader, task: Task) -> list[Bound]:
@@ -175,10 +173,6 @@ def _best_without_skill(reader: CellReader, task: Task) -> list[Bound]:
     best = no_skill(found).get(task.slug)
     allowed = (each for each in found if each.is_floor)
     return [each for each in allowed if each.score == best][:1]
-
-
-def by_column(rows: Iterable[Row]) -> Rows:
-    return {(row.task, str(row.shots)): row for row in rows}
 
 
 def _first(texts: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from scoring.comparison.rows import BY_KEY, Row
+from scoring.cells.rows import BY_KEY, Row
 from scoring.leaderboard.board import Board
 from scoring.leaderboard.rules import SHOTS, SORTED_BY, Ranking
 from scoring.tables.table import Column, Table, Value, lines_of

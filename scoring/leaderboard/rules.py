@@ -9,12 +9,12 @@ earns, appear among the systems in order, without a rank.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from scoring.comparison.cells import Cell
-from scoring.comparison.form import is_well_formed
-from scoring.comparison.over_tasks import Aggregate, aggregates
-from scoring.comparison.rows import Row
-from scoring.comparison.withholding import withheld_aggregate
+from scoring.cells.cells import Cell
+from scoring.cells.form import is_well_formed
+from scoring.cells.rows import Row
+from scoring.tests.averages import Average, averages
 
 SHOTS = (10, 20, 30)
 SPLITS = (1, 2, 3, 4, 5)
@@ -41,17 +41,21 @@ class Entry:
     protocol: tuple[str, ...] = ()
     # Its study is still running: only researchers see such a line.
     is_running: bool = False
-    # By task and shots as files write them.
-    rows: Mapping[tuple[str, str], Row] = field(default_factory=dict)
+    # One for each task and number of shots.
+    rows: tuple[Row, ...] = ()
     # By task, what keeps a system from its rank.
-    gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    gaps: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def is_on(self, task: str) -> bool:
         """A figure that the board cannot show is a gap."""
-        return task in self.gaps or any(slug == task for slug, _ in self.rows)
+        return task in self.gaps or any(row.task == task for row in self.rows)
 
     def row(self, task: str, shots: int | str = SORTED_BY) -> Row | None:
-        return self.rows.get((task, str(shots)))
+        return self._by_column.get((task, str(shots)))
+
+    @cached_property
+    def _by_column(self) -> dict[tuple[str, str], Row]:
+        return {(row.task, str(row.shots)): row for row in self.rows}
 
     def mean(self, task: str) -> float | None:
         row = self.row(task)
@@ -78,7 +82,7 @@ class OverTasks:
     """A line of the table over tasks, with its averages by shots."""
 
     ranking: Ranking
-    averages: Mapping[int, Aggregate]
+    averages: Mapping[int, Average]
 
 
 def on_task(entries: Iterable[Entry], task: str) -> list[Ranking]:
@@ -108,7 +112,7 @@ def over_tasks(
 def rankings(
     entries: Iterable[Entry],
     mean: Callable[[Entry], float | None],
-    gaps: Callable[[Entry], tuple[str, ...]],
+    gaps: Callable[[Entry], Sequence[str]],
 ) -> list[Ranking]:
     """By mean, highest first; then the systems without a rank. Equal means share a rank."""
     scored = [(entry, mean(entry), gaps(entry)) for entry in entries]
@@ -124,7 +128,7 @@ def rankings(
             rank=1 + sum(other > score for other in ranked)
             if score is not None and _is_ranked(entry, score, lacking)
             else None,
-            gaps=lacking,
+            gaps=tuple(lacking),
         )
         for entry, score, lacking in scored
     ]
@@ -181,13 +185,13 @@ def _other_policy(rows: Iterable[Row], references: str) -> Iterable[str]:
         yield f"published under the reference policy “{other}”"
 
 
-def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Aggregate]:
-    averages = aggregates(entry.rows.values(), tasks)
-    return {average.shots: average for average in averages if isinstance(average.shots, int)}
+def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Average]:
+    found = averages(entry.rows, tasks)
+    return {average.shots: average for average in found if isinstance(average.shots, int)}
 
 
-def _withheld(averages: Mapping[int, Aggregate]) -> dict[int, Aggregate]:
-    return {shots: withheld_aggregate(average) for shots, average in averages.items()}
+def _withheld(averages: Mapping[int, Average]) -> dict[int, Average]:
+    return {shots: average.without_gold() for shots, average in averages.items()}
 
 
 def _gaps_over(entry: Entry, tasks: Mapping[str, str]) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from django.utils.text import Truncator
 
+from scoring.cells.rows import Row, RowKind
 from scoring.comparison.paper_tables import FEW, NOTES, ONE, PARTIAL, UNKNOWN
-from scoring.comparison.rows import Row
 from scoring.leaderboard.board import Board, TaskBoard
 from scoring.leaderboard.rules import (
     FLOOR,
@@ -78,7 +78,7 @@ def _cells_over_tasks(line: OverTasks, board: Board) -> dict[str, Cell]:
             "sd": Cell(best.sd),
             "clues_sd": Cell(best.clues_sd),
         }
-    every = [row for row in entry.rows.values() if row.task in board.chosen]
+    every = [row for row in entry.rows if row.task in board.chosen]
     return {
         **cells,
         **{row.task: _cell(row) for row in rows if row and row.mean is not None},
@@ -208,7 +208,7 @@ def _shots(shots: int | str) -> str:
 
 
 def _cell(row: Row, *, in_full: bool = False) -> Cell:
-    has_size = in_full and row.kind == "human"
+    has_size = in_full and row.kind == RowKind.HUMAN
     return Cell(
         row.mean,
         sd=row.sd,
@@ -224,9 +224,9 @@ def _marks(row: Row) -> Iterable[str]:
         yield UNKNOWN
     if row.coverage is not None and row.coverage < 1:
         yield PARTIAL
-    if row.kind in ("human", "run") and row.n == 1:
+    if row.kind in (RowKind.HUMAN, RowKind.RUN) and row.n == 1:
         yield ONE
-    elif row.kind == "human" and row.is_exploratory:
+    elif row.kind == RowKind.HUMAN and row.is_exploratory:
         yield FEW
 
 

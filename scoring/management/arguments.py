@@ -10,7 +10,7 @@ from django.db import models
 
 from annotation.models import Benchmark, ReferencePolicy, Study
 from annotation.models.errors import BadInput
-from scoring.comparison.scope import Scope
+from scoring.cells.scope import Scope
 from scoring.prompts.prompting import Subject
 from scoring.runs.importing import choose_benchmark
 

@@ -12,7 +12,8 @@ from django.db.models import Count, Sum
 
 from annotation.models import Assignment, Judgement, Role, Study
 from annotation.models.errors import BadInput
-from scoring.comparison.cells import Cell, CellReader, Choices
+from scoring.cells.cells import Cell, CellReader
+from scoring.cells.scope import Choices
 from scoring.core.intervals import cluster_scores
 from scoring.core.pairing import common_items
 from scoring.core.variance import Components, mean_squares, variance_components

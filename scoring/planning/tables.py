@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from scoring.planning.plans import Plan, PlannedDesign
-from scoring.tables.table import Column, Line, Table, Text
+from scoring.tables.table import Column, Line, Table
 
 MOST_ROWS = 24
 COLUMNS = (
@@ -66,7 +66,7 @@ def frontier_table(plan: Plan) -> Table:
     return _table(plan, "frontier", "The narrowest design for each sum", lines).without({"design"})
 
 
-def _table(plan: Plan, name: str, title: Text, lines: tuple[Line, ...]) -> Table:
+def _table(plan: Plan, name: str, title: str, lines: tuple[Line, ...]) -> Table:
     table = Table(name, title, "", COLUMNS, lines)
     return table.without(set(_left_out(plan, lines)))
 

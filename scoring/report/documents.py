@@ -9,6 +9,7 @@ from textwrap import fill
 from django.utils import translation
 
 from annotation.models import Study
+from scoring.comparison.comparing import Comparison
 from scoring.report.facts import gather
 from scoring.report.methods import PAY, Section, methods
 from scoring.report.sheet import REFERENCE, Source, Topic, sheet
@@ -34,6 +35,7 @@ class Report:
     # Agreement is given once the study's analysis has been computed.
     lacks_agreement: bool = False
     is_rehearsal: bool = False
+    comparison: Comparison | None = None
 
     @property
     def marked_title(self) -> str:
@@ -63,6 +65,7 @@ def report_on(study: Study, *, with_pay: bool = True, with_agreement: bool = Fal
         tuple(topics),
         lacks_agreement=facts.results.lacks_agreement,
         is_rehearsal=facts.is_rehearsal,
+        comparison=facts.results.comparison,
     )
 
 

@@ -1,31 +1,26 @@
 """What a study measured: its cells, and its tests against systems and between shots. Every
-figure comes from the code of the comparison."""
+figure is one of the comparison."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isnan
-from statistics import median
-
-import numpy as np
 
 from annotation.models import Study
-from scoring.comparison.agreement import Accord, accord, accord_of_plain
-from scoring.comparison.cache import find_kept, is_stale
-from scoring.comparison.cell_rows import cell_row
-from scoring.comparison.cells import Cell, CellReader, Choices, shots_of_batch
-from scoring.comparison.differences import Difference, against_systems, between_shots
-from scoring.comparison.floors import bounds, no_skill
-from scoring.comparison.rows import EPISODE_BOOTSTRAP, Row
-from scoring.comparison.scope import Scope, inputs_fingerprint
-from scoring.comparison.verdicts import judged, verdicts
-from scoring.core.intervals import EXPLORATORY_BELOW, cluster_scores
-from scoring.core.power import ComparisonDesign, detectable_difference
-from scoring.core.variance import Components, variance_components
+from scoring.analysis.agreement import CellAgreement, cell_agreement
+from scoring.analysis.analysing import STORE
+from scoring.cells.cells import CellReader, shots_of_batch
+from scoring.cells.floors import no_skill
+from scoring.cells.rows import EPISODE_BOOTSTRAP, Row
+from scoring.cells.scope import Choices, Scope, inputs_fingerprint
+from scoring.comparison.comparing import Comparison, compare
+from scoring.comparison.keeping import is_stale
+from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.verdicts import AHEAD, BEHIND, SAME, UNDECIDED
-from scoring.models import Part
+from scoring.tests.differences import Difference
 
+# A cell's task and shots.
+Place = tuple[str, int | str | None]
 OUTCOMES = {
     AHEAD: "ahead",
     BEHIND: "behind",
@@ -51,20 +46,20 @@ class CellFacts:
     # The same cell with its excluded annotators, where there are any.
     with_excluded: Row | None
     no_skill: float | None
-    # Splits that its annotators are nested in.
-    splits: int
     # How far they agree; None for one annotator, or if not computed.
-    accord: Accord | None
-    is_of_episodes: bool
-    # Annotators of one item: the fewest to the most.
-    answers_an_item: str
-    # The smallest difference from a system's one run that as many people on as many items show four
-    # times out of five, in points; None where that cannot be told.
-    detectable: float | None
+    agreement: CellAgreement | None
+    # The score of what most of them answered, in percent.
+    consensus: float | None
 
     @property
     def name(self) -> str:
         return f"{self.row.task}, {self.row.shots} shots"
+
+    @property
+    def answers_an_item(self) -> str:
+        """Not every batch of a cell has all items: the fewest to the most."""
+        fewest, most = self.row.answers_an_item
+        return str(most) if fewest == most else f"{fewest} to {most}"
 
     @property
     def moved(self) -> float | None:
@@ -83,6 +78,8 @@ class Results:
     seed: int
     # Median over the test answers that count, by the server's clock.
     seconds_an_item: float | None
+    # Where the figures are from.
+    comparison: Comparison
     # Cells of which every annotator was excluded: by task and shots.
     emptied: tuple[str, ...] = ()
 
@@ -102,7 +99,7 @@ class Results:
 
     @property
     def clear(self) -> int:
-        return sum(test.p_holm <= 0.05 for test in self.compared["family"])
+        return sum((test.p_holm or 0.0) <= 0.05 for test in self.compared["family"])
 
     @property
     def outcomes(self) -> dict[str, int]:
@@ -112,17 +109,17 @@ class Results:
 
     @property
     def fragile(self) -> int:
-        return sum(bool(test.falls) for test in self.compared["family"])
+        return sum(bool(test.fragile) for test in self.compared["family"])
 
     @property
     def agreeing(self) -> list[CellFacts]:
-        return [cell for cell in self.cells if cell.accord]
+        return [cell for cell in self.cells if cell.agreement]
 
     @property
     def lacks_agreement(self) -> bool:
         """Whether agreement is possible but has not been computed."""
         return any(
-            (cell.row.n or 0) > 1 and cell.accord is None and not cell.is_of_episodes
+            (cell.row.n or 0) > 1 and cell.agreement is None and not cell.row.is_of_episodes
             for cell in self.cells
         )
 
@@ -137,7 +134,8 @@ class Results:
 
     @property
     def detectable(self) -> list[tuple[float, str]]:
-        return sorted((cell.detectable, cell.name) for cell in self.cells if cell.detectable)
+        known = ((cell.row.detectable, cell.name) for cell in self.cells)
+        return sorted((smallest, name) for smallest, name in known if smallest)
 
     @property
     def with_interval(self) -> int:
@@ -167,12 +165,12 @@ class Results:
     def shot_sets(self) -> dict[str, list[str]]:
         """What a cell's shot sets let it speak of: `one` has one of them, and `mixed` one
         annotator on each of several, so that the two cannot be told apart."""
-        cells = [cell for cell in self.cells if not cell.is_of_episodes]
+        cells = [cell for cell in self.cells if not cell.row.is_of_episodes]
         learned = [cell for cell in cells if cell.row.shots != 0]
-        mixed = [cell.name for cell in cells if 1 < cell.splits == cell.row.n]
+        mixed = [cell.name for cell in cells if 1 < cell.row.splits == cell.row.n]
         return {
             "learned": [cell.name for cell in learned],
-            "one": [cell.name for cell in learned if cell.splits == 1],
+            "one": [cell.name for cell in learned if cell.row.splits == 1],
             "pooled": [
                 cell.name for cell in self.cells if cell.row.splits > 1 and cell.name not in mixed
             ],
@@ -193,165 +191,97 @@ def _by_claim(tests: Sequence[Difference]) -> dict[str, list[Difference]]:
     """The tests that Holm's method adjusts together, since they allow a claim; those of smaller
     cells; and comparisons that too few annotators or items leave without a test."""
     return {
-        "family": [test for test in tests if not isnan(test.p_holm)],
-        "exploratory": [test for test in tests if isnan(test.p_holm) and not isnan(test.p)],
-        "impossible": [test for test in tests if isnan(test.p)],
+        "family": [test for test in tests if test.p_holm is not None],
+        "exploratory": [test for test in tests if test.p_holm is None and test.p is not None],
+        "impossible": [test for test in tests if test.p is None],
     }
 
 
 def results(study: Study, *, simulated: bool = False, with_agreement: bool = False) -> Results:
-    choices = Choices(simulated=simulated)
+    scope, choices = Scope(study.benchmark, study), Choices(simulated=simulated)
     reader = CellReader(choices)
-    cells = [cell for cell in reader.people(study, simulated=simulated) if cell.answered.any()]
-    everybody = CellReader(replace(choices, with_excluded=True)).people(study, simulated=simulated)
-    scope = Scope(study.benchmark, study)
-    systems = _on_same_cells(reader, scope)
-    accords = _kept_accords(scope, reader)
-    if with_agreement and not accords:
-        accords = _computed_accords(cells, choices)
-    there = {(cell.task.pk, cell.shots) for cell in cells}
-    computed = Results(
-        cells=_cell_facts(cells, everybody, choices, _floors(scope, reader), accords),
-        systems=tuple(cell_row(cell, choices) for cell in systems),
-        tests=tuple(
-            judged(
-                against_systems(cells, systems, seed=choices.seed), verdicts(cells, systems).cells
-            )
-        ),
-        changes=tuple(between_shots(cells, seed=choices.seed)),
+    table = compare(scope, choices, reader)
+    names = scope.task_names
+    agreements = _kept_agreements(scope, choices)
+    if with_agreement and not agreements:
+        agreements = _computed_agreements(reader, study)
+    return Results(
+        cells=tuple(_cell_facts(table, names, agreements, simulated=simulated)),
+        systems=tuple(_on_same_cells(table, study, names)),
+        tests=_named((test for test in table.tests if not test.is_reported), names, simulated),
+        changes=_named(table.changes, names, simulated),
         seed=choices.seed,
-        seconds_an_item=_seconds_an_item(cells),
+        seconds_an_item=table.median_item_s,
+        comparison=table,
         emptied=tuple(
-            f"{scope.task_names[cell.task.slug]}, {cell.shots} shots"
-            for cell in everybody
-            if (cell.task.pk, cell.shots) not in there and cell.answered.any()
+            f"{names[cell.task]}, {cell.shots} shots"
+            for cell in table.excluded
+            if cell.without is None and cell.including.is_simulated == simulated
         ),
     )
-    return _with_task_names(computed, scope.task_names)
 
 
-def _with_task_names(results: Results, names: Mapping[str, str]) -> Results:
-    """A report is read: its figures are under names where the comparison has slugs."""
-
-    def read(row: Row) -> Row:
-        return replace(row, task=names[row.task])
-
-    def read_test(test: Difference) -> Difference:
-        return replace(test, task=names[test.task])
-
-    cells = (
-        replace(
-            cell,
-            row=read(cell.row),
-            with_excluded=read(cell.with_excluded) if cell.with_excluded else None,
-        )
-        for cell in results.cells
-    )
-    return replace(
-        results,
-        cells=tuple(cells),
-        systems=tuple(map(read, results.systems)),
-        tests=tuple(map(read_test, results.tests)),
-        changes=tuple(map(read_test, results.changes)),
-    )
+def _named(
+    tests: Iterable[Difference], names: Mapping[str, str], simulated: bool
+) -> tuple[Difference, ...]:
+    """Of these people. A report is read: its figures are under names where the comparison has
+    slugs."""
+    of_these = (test for test in tests if test.simulated == simulated)
+    return tuple(replace(test, task=names[test.task or ""]) for test in of_these)
 
 
-def _on_same_cells(reader: CellReader, scope: Scope) -> list[Cell]:
+def _on_same_cells(table: Comparison, study: Study, names: Mapping[str, str]) -> Iterable[Row]:
     """The systems that ran on a task with as many shots as a batch of the study."""
-    batches = scope.study.batches.select_related("training_set", "test_set") if scope.study else []
-    task_shots = {(batch.task_id, shots_of_batch(batch)) for batch in batches}
-    systems = (cell for task in scope.tasks for cell in reader.systems(task))
-    return [
-        cell for cell in systems if (cell.task.pk, cell.shots) in task_shots and cell.answered.any()
-    ]
+    batches = study.batches.select_related("task", "training_set", "test_set")
+    places = {(batch.task.slug, shots_of_batch(batch)) for batch in batches}
+    for row in table.rows:
+        if row.is_run and row.mean is not None and (row.task, row.shots) in places:
+            yield replace(row, task=names[row.task])
 
 
-def _floors(scope: Scope, reader: CellReader) -> dict[str, float]:
-    return no_skill(
-        [
-            bound
-            for task in scope.tasks
-            for bound in bounds(task, reader.policy(task), reader.gold_version(task))
-        ]
-    )
-
-
-def _kept_accords(scope: Scope, reader: CellReader) -> dict[tuple[str, int | str], Accord]:
-    """By task and shots, from the kept analysis: a page does not wait for their bootstraps. None if
-    the analysis is of other inputs."""
-    kept = find_kept(scope, Part.ANALYSIS, reader.choices)
-    if not kept.result or is_stale(kept, inputs_fingerprint(scope, reader)):
+def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, CellAgreement]:
+    """From the kept analysis: a page does not wait for their bootstraps. None if the analysis is of
+    other inputs."""
+    kept = STORE.find(scope, choices)
+    analysis = STORE.read(kept)
+    if analysis is None or is_stale(kept, inputs_fingerprint(scope, choices)):
         return {}
     return {
-        (cell["task"], cell["shots"]): accord_of_plain(cell["accord"])
-        for cell in kept.result["cells"]
-        if cell["accord"] and cell["simulated"] == reader.choices.simulated
+        (cell.task, cell.shots): cell.agreement
+        for cell in analysis.cells
+        if cell.agreement and cell.simulated == choices.simulated
     }
 
 
-def _computed_accords(
-    cells: Sequence[Cell], choices: Choices
-) -> dict[tuple[str, int | str], Accord]:
+def _computed_agreements(reader: CellReader, study: Study) -> dict[Place, CellAgreement]:
     """As the analysis computes them."""
+    seed, simulated = reader.choices.seed, reader.choices.simulated
     return {
-        (cell.task.slug, cell.shots): accord(cell, seed=choices.seed)
-        for cell in cells
+        (cell.task.slug, cell.shots): cell_agreement(cell, seed=seed)
+        for cell in reader.people(study, simulated=simulated)
         if len(cell.scores) > 1 and not cell.is_of_episodes
     }
 
 
 def _cell_facts(
-    cells: Sequence[Cell],
-    everybody: Sequence[Cell],
-    choices: Choices,
-    floors: dict[str, float],
-    accords: dict[tuple[str, int | str], Accord],
-) -> tuple[CellFacts, ...]:
-    whole = {(cell.task.pk, cell.shots): cell for cell in everybody}
-    facts = []
-    for cell in cells:
-        other = whole[cell.task.pk, cell.shots]
-        has_excluded = len(other.members) > len(cell.members)
-        facts.append(
-            CellFacts(
-                row=cell_row(cell, choices),
-                with_excluded=cell_row(other, choices) if has_excluded else None,
-                no_skill=floors.get(cell.task.slug),
-                splits=len(set(cell.splits)),
-                accord=accords.get((cell.task.slug, cell.shots)),
-                is_of_episodes=cell.is_of_episodes,
-                answers_an_item=_answers_an_item(cell),
-                detectable=_detectable(cell),
-            )
+    table: Comparison,
+    names: Mapping[str, str],
+    agreements: Mapping[Place, CellAgreement],
+    *,
+    simulated: bool,
+) -> Iterable[CellFacts]:
+    floors = no_skill(list(table.bounds))
+    excluded: dict[Place, Row] = {(one.task, one.shots): one.including for one in table.excluded}
+    consensus = {(row.task, row.shots): row.mean for row in table.consensus}
+    for row in table.rows:
+        if not row.is_cell_of_people or row.is_simulated != simulated or row.mean is None:
+            continue
+        place = row.task, row.shots
+        other = excluded.get(place)
+        yield CellFacts(
+            row=replace(row, task=names[row.task]),
+            with_excluded=replace(other, task=names[row.task]) if other else None,
+            no_skill=floors.get(row.task),
+            agreement=agreements.get(place),
+            consensus=consensus.get(place),
         )
-    return tuple(facts)
-
-
-def _answers_an_item(cell: Cell) -> str:
-    """Not every batch of a cell has all items."""
-    answers = (~np.isnan(cell.scores)).sum(axis=0)
-    fewest, most = int(answers.min()), int(answers.max())
-    return str(most) if fewest == most else f"{fewest} to {most}"
-
-
-def _detectable(cell: Cell) -> float | None:
-    """Against a system whose answers vary as these people's do, and who finds other items hard."""
-    scores = cluster_scores(cell.scores, cell.clusters)
-    if cell.is_of_episodes or min(scores.shape) < 2 or np.isnan(scores).any():
-        return None
-    people = variance_components(scores)
-    design = ComparisonDesign(
-        annotators=len(scores),
-        runs=1,
-        items=scores.shape[1],
-        people=people,
-        system=Components(0.0, 0.0, people.residual),
-        item_difference_var=people.item,
-    )
-    smallest = detectable_difference(design)
-    return None if isnan(smallest) else 100 * smallest
-
-
-def _seconds_an_item(cells: Sequence[Cell]) -> float | None:
-    seconds = [item_s for cell in cells for member in cell.item_seconds for item_s in member]
-    return median(seconds) if seconds else None

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from math import isnan, nan
 
-from scoring.comparison.differences import Difference
-from scoring.comparison.to_json import known
 from scoring.core.agreement import Agreement
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import Method
 from scoring.report.results import CellFacts, Results
 from scoring.report.words import from_to, listed
 from scoring.tables.table import Column, Table, Value, lines_of, p_column, rounded
+from scoring.tests.differences import Difference
 
 # Other ways of adapting a system have no short name.
 SHORT_METHODS = (Method.FT, Method.PT, Method.ICL)
@@ -105,8 +104,8 @@ def _test_record(test: Difference) -> dict[str, Value]:
         "against": against.strip(),
         "difference": test.difference,
         "interval": from_to(test.low, test.high),
-        "p": known(test.p) if test.p_direction is None else test.p_direction,
-        "p_holm": known(test.p_holm),
+        "p": test.p if test.p_direction is None else test.p_direction,
+        "p_holm": test.p_holm,
         "verdict": VERDICTS.get(test.outcome),
         **{name: getattr(test, name) for name in ("n", "r", "m", "left_out")},
     }
@@ -170,12 +169,12 @@ def _part(words: str, told: Sequence[tuple[str, Figure]]) -> str:
 
 def figures(cell: CellFacts) -> dict[str, Figure]:
     """How far the annotators of a cell agree, and what they answer together."""
-    assert cell.accord is not None, "its agreement has been computed"
-    mean = cell.accord.consensus.mean
+    assert cell.agreement is not None, "it has been computed"
+    mean = cell.consensus
     return {
-        "masi": _figure(cell.accord.masi),
-        "pairwise": _figure(cell.accord.pairwise_s1, in_percent=True),
-        "empty": _figure(cell.accord.empty),
+        "masi": _figure(cell.agreement.masi),
+        "pairwise": _figure(cell.agreement.pairwise_s1, in_percent=True),
+        "empty": _figure(cell.agreement.empty),
         "consensus": (nan if mean is None else mean, rounded(mean) or "–", ""),
     }
 

@@ -1,6 +1,6 @@
 from annotation.jobs import files, queue
 from annotation.models import Job
-from scoring.comparison.ordered_files import ordered
+from scoring.cells.scope import ordered
 from scoring.report.documents import export_report, file_name
 
 JOB = "export_report"

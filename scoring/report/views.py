@@ -12,12 +12,9 @@ from annotation.access.rights import Right, may
 from annotation.jobs.requests import large_file
 from annotation.models import Study
 from annotation.studies.tabs import study_frame
-from scoring.comparison.cells import Choices
-from scoring.comparison.comparing import kept_table
-from scoring.comparison.ordered_files import wanted_file
+from scoring.cells.scope import Choices, Scope, wanted_file
 from scoring.comparison.overview import shots_of_people
 from scoring.comparison.requests import download
-from scoring.comparison.scope import Scope
 from scoring.comparison.sentences import Summary, summaries
 from scoring.report.documents import (
     DOCUMENTS,
@@ -70,11 +67,9 @@ def report_export(request: ResearcherRequest, name: str, part: str, form: str) -
 
 
 def _summaries(report: Report) -> list[Summary]:
-    """What the comparison says it found, once its table has been computed from the present data."""
-    study = report.study
-    scope, choices = Scope(study.benchmark, study), Choices(simulated=report.is_rehearsal)
-    table = kept_table(scope, choices)
-    return [] if table is None else summaries(table, shots_of_people(table.rows))
+    """What the comparison says it found."""
+    table = report.comparison
+    return summaries(table, shots_of_people(table.rows)) if table else []
 
 
 def _study(request: HttpRequest, name: str) -> Study:

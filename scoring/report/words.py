@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 
 from annotation.models import Outcome
-from scoring.comparison.rows import Row
+from scoring.cells.rows import Row
 from scoring.models import method_label
 
 register = template.Library()

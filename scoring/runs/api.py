@@ -5,7 +5,8 @@ abandon its upload, but upload nothing to it; for anybody else it does not exist
 again does no harm, so a client retries whatever got no response.
 
 Scores must not tell the gold: whoever may not see it gets one rounded mean for a whole run, and may
-finish so many runs a day; see scoring/runs/allowances.py and scoring/comparison/withholding.py.
+finish so many runs a day; see scoring/runs/allowances.py, and `withheld_row` in
+scoring/cells/rows.py.
 """
 
 from collections.abc import Mapping, Sequence

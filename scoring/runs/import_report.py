@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoring.comparison.form import EMPTY, MALFORMED, MOST_FREQUENT, OUTSIDE
+from scoring.cells.form import EMPTY, MALFORMED, MOST_FREQUENT, OUTSIDE
 
 MOST_SHOWN = 20
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from annotation.models import Task
 from annotation.models.errors import NotReady, Refusal
-from scoring.comparison.form import is_well_formed
-from scoring.comparison.matrices import run_scores
-from scoring.comparison.rows import released
-from scoring.comparison.scored_items import scored_items
+from scoring.cells.form import is_well_formed
+from scoring.cells.rows import released
+from scoring.cells.vectors import run_scores, scored_items
 from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION
 from scoring.models import Run
 

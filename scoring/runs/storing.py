@@ -17,7 +17,7 @@ from annotation.kinds import answer_kind
 from annotation.models import Benchmark, ItemSet, Role, Task
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.texts import is_text
-from scoring.comparison.form import answer_forms
+from scoring.cells.form import answer_forms
 from scoring.models import Prediction, Run, RunState
 from scoring.runs.formats.records import RunFields, check_complete, stored_shots
 

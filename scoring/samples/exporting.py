@@ -10,8 +10,8 @@ from annotation.jobs.files import on_disk
 from annotation.kinds import answer_kind
 from annotation.kinds.base import asked
 from annotation.models import Assignment, ItemSet, Judgement
-from scoring.comparison.cells import Cell, CellReader, Choices, Vector
-from scoring.comparison.scope import Scope
+from scoring.cells.cells import Cell, CellReader, Vector
+from scoring.cells.scope import Choices, Scope
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Prediction, Run
 from scoring.samples.every_eval_ever import HUMAN, SIMULATED, Evaluation, Sample, files

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from annotation.jobs import files, queue
 from annotation.models import Job
-from scoring.comparison.ordered_files import ordered
+from scoring.cells.scope import ordered
 from scoring.samples.every_eval_ever import Evaluation
 from scoring.samples.exporting import archive_name, evaluations, packed
 

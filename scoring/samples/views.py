@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.jobs.requests import document, large_file
-from scoring.comparison.ordered_files import wanted_file
+from scoring.cells.scope import wanted_file
 from scoring.comparison.requests import asked
 from scoring.samples.exporting import archive_name, evaluations, packed
 from scoring.samples.tasks import JOB

@@ -29,10 +29,9 @@ from annotation.studies.batching import delete_batches
 from annotation.studies.forms import BuilderForm
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.tabs import study_frame
-from scoring.comparison.cells import Choices
+from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.paper_tables import people_table
-from scoring.comparison.scope import Scope
 from scoring.report.documents import as_text, report_on
 from scoring.studies.building import BatchOptions, add_chosen, build
 

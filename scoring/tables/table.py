@@ -3,22 +3,21 @@
 Numbers stay numbers: their column says how to show them, and exports have them unrounded.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+from math import isnan
+from typing import Any, TypeAlias
 
 Value: TypeAlias = str | int | float | bool | None
-Text: TypeAlias = "str | _StrPromise"
 
 MISSING = "–"
 # From so many columns on, readers choose which ones are in sight.
 WIDE = 8
 # A line that heads those that follow it.
 SECTION = "section"
+# What of a column a reader is shown who may not see the gold. One that says nothing is hidden.
+HIDDEN, ROUNDED, OPEN = "hidden", "rounded", "open"
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,9 @@ class Column:
     """Exported under its key; shown with this many digits (None: as it is)."""
 
     key: str
-    heading: Text
-    meaning: Text = ""
-    unit: Text = ""
+    heading: str
+    meaning: str = ""
+    unit: str = ""
     digits: int | None = None
     # Values nearer to zero are shown as below this one.
     least: float | None = None
@@ -52,10 +51,27 @@ class Column:
     group: Group | None = None
     # Of values that readers know by another name; exports have the values.
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
+    # Where a line's value is read from, if not from what is called as the key: names with dots.
+    source: str = ""
+    without_gold: str = ""
+
+    def under(self, key: str, heading: str | None = None, *, source: str = "") -> "Column":
+        """The same figure at another place."""
+        heading = self.heading if heading is None else heading
+        return replace(self, key=key, heading=heading, source=source or self.source)
+
+    def value_of(self, thing: object) -> Value:
+        """Of one that has what the column shows; nothing where a part of it is missing."""
+        found: Any = thing
+        for name in (self.source or self.key).split("."):
+            found = getattr(found, name, None)
+        if isinstance(found, tuple):
+            return ", ".join(map(str, found))
+        return None if isinstance(found, float) and isnan(found) else found
 
     @property
     def full_heading(self) -> str:
-        return f"{self.heading}, {self.unit}" if self.unit else str(self.heading)
+        return f"{self.heading}, {self.unit}" if self.unit else self.heading
 
     @property
     def label(self) -> str:
@@ -94,7 +110,7 @@ class Cell:
     # How far it lies from what it is read against, where nothing can be tested.
     distance: float | None = None
     # What it opens into on a page: labels with texts.
-    opens: tuple[tuple[Text, str], ...] = ()
+    opens: tuple[tuple[str, str], ...] = ()
     # Of a name. Documents give it its own column.
     aside: str = ""
     # Beneath the value; in brackets in documents.
@@ -179,12 +195,12 @@ class Table:
     """name is its key in exports."""
 
     name: str
-    title: Text
-    note: Text
+    title: str
+    note: str
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     # What the marks mean; only those in use are explained.
-    marks: Mapping[str, Text] = field(default_factory=dict)
+    marks: Mapping[str, str] = field(default_factory=dict)
     # Short enough to be set in one piece in a paper.
     is_short: bool = False
     # Lines of one kind stay together, however they are sorted.
@@ -196,7 +212,7 @@ class Table:
 
     @property
     def caption(self) -> str:
-        parts = (str(part).rstrip(".") for part in (self.title, self.note) if part)
+        parts = (part.rstrip(".") for part in (self.title, self.note) if part)
         return ". ".join(parts) + "."
 
     @property
@@ -226,7 +242,7 @@ class Table:
         ]
 
     @property
-    def notes(self) -> dict[str, Text]:
+    def notes(self) -> dict[str, str]:
         cells = (line.cell(column) for line in self.lines for column in self.columns)
         used = {mark for cell in cells for mark in (*cell.marks, cell.sign)}
         return {mark: note for mark, note in self.marks.items() if mark in used}
@@ -319,7 +335,16 @@ def lines_of(records: Iterable[Mapping[str, Value]]) -> tuple[Line, ...]:
     return tuple(map(Line, records))
 
 
-def p_column(key: str, heading: Text, meaning: Text = "") -> Column:
+def values_of(columns: Iterable[Column], thing: object) -> dict[str, Value]:
+    return {column.key: column.value_of(thing) for column in columns}
+
+
+def lines_from(columns: Sequence[Column], things: Iterable[object]) -> tuple[Line, ...]:
+    """One for each, with the values of its columns."""
+    return tuple(Line(values_of(columns, thing)) for thing in things)
+
+
+def p_column(key: str, heading: str, meaning: str = "") -> Column:
     return Column(key, heading, meaning, digits=3, least=0.001)
 
 

@@ -1,7 +1,7 @@
 import pytest
 
+from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
-from scoring.comparison.scope import Scope
 from scoring.models import Prediction
 from tools.benchmarks import bench_comparison
 from tools.benchmarks.whole_study import Size, store_runs, store_study

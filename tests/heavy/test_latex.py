@@ -12,7 +12,7 @@ from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
 from annotation.models import Benchmark, Study
-from scoring.comparison.analysis_tables import TABLES
+from scoring.analysis.tables import TABLES
 from scoring.runs.formats.records import ReadOptions
 from scoring.runs.importing_scores import import_scores
 from tests import tools

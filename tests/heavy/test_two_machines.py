@@ -26,10 +26,10 @@ from django.test import Client
 
 from annotation.models import Assignment, Batch, Job, Judgement, Outcome, Place
 from config.serve import end_group
-from scoring.comparison.analysing import analyse
-from scoring.comparison.cells import Choices
+from scoring.analysis.analysing import analyse
+from scoring.cells.scope import Choices, Scope
+from scoring.cells.stored import plain
 from scoring.comparison.comparing import compute_table
-from scoring.comparison.scope import Scope
 from scoring.models import Comparison, Part
 from tests import make
 from tests.config.environment import untouched
@@ -291,7 +291,7 @@ def assert_same_figures(batch: Batch, installation: Installation) -> None:
     for part, compute in ((Part.TABLE, compute_table), (Part.ANALYSIS, analyse)):
         kept = Comparison.objects.get(study=batch.study, part=part)
         assert kept.job is not None
-        assert kept.result == compute(scope, Choices(), lambda *progress: None)
+        assert kept.result == plain(compute(scope, Choices()))
     spread = installation.manage("plan_episodes", "--distribute", "6", *GRID)
     assert spread == installation.manage("plan_episodes", *GRID)
 

@@ -1,17 +1,16 @@
 """Every column that leaves the program says what it means."""
 
-from dataclasses import fields
-
 import pytest
 
 from annotation.models import Study
-from scoring.comparison.analysis_tables import TABLES, provenance_table
-from scoring.comparison.cells import Choices
-from scoring.comparison.comparing import ComparisonTable
-from scoring.comparison.row_tables import interval_table, row_table
-from scoring.comparison.stored import Analysis
-from scoring.comparison.verdict_tables import finding_table, judged_row_table
-from scoring.comparison.verdicts import Verdicts
+from scoring.analysis.tables import ALL, PROVENANCE
+from scoring.comparison.comparing import Comparison
+from scoring.comparison.row_tables import (
+    finding_table,
+    interval_table,
+    judged_row_table,
+    row_table,
+)
 from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
@@ -22,15 +21,14 @@ from scoring.planning.tables import plan_table
 from scoring.report.documents import Report, topics_table
 from scoring.tables.table import Table
 
-NOTHING: dict[str, list[object]] = {part.name: [] for part in fields(Analysis)}
 PLAN = make_plan(Assumptions(), budget=60, contrast=Contrast(0.05), min_coverage=None)
 EXPORTED = [
     row_table("comparison", []),
-    finding_table(Verdicts()),
-    judged_row_table(ComparisonTable("clues", None, Choices(), ())),
+    finding_table([]),
+    judged_row_table(Comparison(())),
     interval_table([]),
-    *(make_table(NOTHING) for make_table in TABLES.values()),
-    provenance_table({}),
+    *ALL,
+    PROVENANCE,
     *episode_tables(EpisodeBoard("flex", {("sst2", False): 1, ("sst2", True): 1}, ()), []),
     *exported_tables(Board("clues", (), (), (), (), ())),
     plan_table(PLAN),

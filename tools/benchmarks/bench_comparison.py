@@ -69,8 +69,8 @@ def measure_on(options: argparse.Namespace) -> None:
 
 
 def measure(study: "Study", rounds: int) -> None:
+    from scoring.cells.scope import Scope
     from scoring.comparison.comparing import compare
-    from scoring.comparison.scope import Scope
     from scoring.models import Comparison, ScoreVector
 
     def table() -> None:

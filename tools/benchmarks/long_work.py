@@ -108,10 +108,8 @@ def order(amount: Amount, simulated: str) -> LongWork:
     from annotation.jobs.queue import enqueue
     from annotation.models import Job, Study, Upload
     from annotation.studies.exporting import judgements_file
-    from scoring.comparison.cells import Choices
+    from scoring.cells.scope import Choices, Scope, wanted_file
     from scoring.comparison.comparing import enqueue_table
-    from scoring.comparison.ordered_files import wanted_file
-    from scoring.comparison.scope import Scope
     from scoring.samples.tasks import JOB as SAMPLES
 
     study = Study.objects.get(slug="whole-study")

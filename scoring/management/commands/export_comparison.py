@@ -4,13 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scoring.comparison.analysing import analyse
-from scoring.comparison.analysis_tables import TABLES
-from scoring.comparison.cells import Choices
+from scoring.analysis.analysing import analyse
+from scoring.analysis.tables import TABLES, filled
+from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS
-from scoring.comparison.scope import Scope
-from scoring.comparison.to_json import plain
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.splits import SHOT_SETS
 from scoring.management.arguments import add_scope, find_scope, put_document
@@ -74,5 +72,4 @@ class Command(BaseCommand):
 def _document(scope: Scope, choices: Choices, table: str, form: str) -> bytes:
     if table == "comparison":
         return FORMATS[form].write(compare(scope, choices))
-    result = plain(analyse(scope, choices, progress=lambda *_: None))
-    return documents.FORMATS[form].write([TABLES[table](result)])
+    return documents.FORMATS[form].write([filled(TABLES[table], analyse(scope, choices))])

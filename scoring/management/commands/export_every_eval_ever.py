@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scoring.comparison.cells import Choices
+from scoring.cells.scope import Choices
 from scoring.management.arguments import add_scope, find_scope
 from scoring.samples.every_eval_ever import Evaluation, files, samples_file
 from scoring.samples.exporting import evaluations

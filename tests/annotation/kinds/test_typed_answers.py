@@ -18,12 +18,11 @@ from annotation.models.errors import BadInput, Frozen
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.batching import make_batches
 from annotation.studies.lifecycle import start_study
-from scoring.comparison.agreement import accord
-from scoring.comparison.cells import CellReader, Choices
+from scoring.analysis.agreement import cell_agreement
+from scoring.cells.cells import CellReader
+from scoring.cells.floors import bounds
+from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
-from scoring.comparison.floors import bounds
-from scoring.comparison.rows import as_plain
-from scoring.comparison.scope import Scope
 from scoring.models import Prediction, Run
 from scoring.runs.scores import scores_of_run
 from tests import make
@@ -212,7 +211,7 @@ def test_scores_people_after_the_normalisation_and_names_it(
     table = compare(Scope(batch.task.benchmark, batch.study))
     (cell,) = [row for row in table.rows if row.kind == "human"]
     assert cell.mean == pytest.approx(100 * expected)
-    assert as_plain(cell)["normalisation"] == normalisation
+    assert cell.normalisation == normalisation
     assert f"references any, normalisation {normalisation}, gold version 1." in table.provenance
 
 
@@ -243,9 +242,10 @@ def test_agrees_and_finds_a_consensus_after_the_normalisation(tmp_path: Path) ->
     worked(batch)
     worked(batch, {**TYPED, "Who cast the bell?": "Ann Thorne"})
     (cell,) = CellReader(Choices()).people(batch.study)
-    agreement = accord(cell, seed=1)
+    agreement = cell_agreement(cell, seed=1)
     assert agreement.masi.value == 1
-    assert agreement.consensus.mean == pytest.approx(100 * RIGHT_BY_SQUAD)
+    [consensus] = compare(Scope(batch.task.benchmark, batch.study)).consensus
+    assert consensus.mean == pytest.approx(100 * RIGHT_BY_SQUAD)
 
 
 def test_compares_with_floors_after_the_normalisation(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from annotation.studies.excluding import exclude
 from annotation.studies.lifecycle import start_study
 from scoring.bundle import figures
 from scoring.bundle.figures import cell_figures, rebuilt, score
-from scoring.comparison.cell_rows import cell_row
-from scoring.comparison.cells import CellReader, Choices
+from scoring.cells.cell_rows import cell_row
+from scoring.cells.cells import CellReader
+from scoring.cells.scope import Choices
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import score_one

@@ -5,11 +5,9 @@ from typing import Any
 
 from annotation.models import Assignment, Batch, Benchmark, Example, Kind, Study, Task
 from annotation.studies.lifecycle import start_study
-from scoring.comparison.analysing import analyse
-from scoring.comparison.cache import find_kept, keep
-from scoring.comparison.cells import CellReader, Choices
-from scoring.comparison.scope import Scope, inputs_fingerprint
-from scoring.models import Comparison, Part, ReportedScore, Run
+from scoring.analysis.analysing import STORE, analyse
+from scoring.cells.scope import Choices, Scope, inputs_fingerprint
+from scoring.models import Comparison, ReportedScore, Run
 from scoring.runs.formats.records import RunFields
 from scoring.runs.storing import add_predictions, finish_run, open_run
 from tests import make
@@ -113,10 +111,8 @@ def reported(benchmark: Benchmark, task: str, **fields: Any) -> ReportedScore:
 def analysed(study: Study) -> Comparison:
     """The analysis of a study, computed from the present data."""
     scope, choices = Scope(study.benchmark, study), Choices()
-    fingerprint = inputs_fingerprint(scope, CellReader(choices))
-    result = analyse(scope, choices, lambda *progress: None)
-    keep(scope, Part.ANALYSIS, choices, result, fingerprint)
-    return find_kept(scope, Part.ANALYSIS, choices)
+    fingerprint = inputs_fingerprint(scope, choices)
+    return STORE.keep(scope, choices, analyse(scope, choices), fingerprint)
 
 
 def all_assignments(batch: Batch) -> list[Assignment]:

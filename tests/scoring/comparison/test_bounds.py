@@ -10,10 +10,9 @@ from annotation.benchmarks.audit import audit_task
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Kind, Task
-from scoring.comparison.cells import Choices
+from scoring.cells.floors import Bound, bounds
+from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
-from scoring.comparison.floors import RULES, Bound, bounds
-from scoring.comparison.scope import Scope
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -75,6 +74,9 @@ def _rows_of(sql: str) -> int:
         return len(cursor.fetchall())
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_names_every_rule_by_a_label(rule: str) -> None:
-    assert Bound("task", rule, 50.0, "any", 1).label
+@pytest.mark.parametrize("kind", [Kind.CHOICE, Kind.SPANS, Kind.CANDIDATE])
+def test_names_every_rule_by_a_label(kind: Kind) -> None:
+    found = bounds(make.task(kind=kind, tests=4), "any", 1)
+    assert found[-1].label == "Ceiling"
+    assert all(bound.label and bound.in_words for bound in found[:-1])
+    assert [bound.place for bound in found] == sorted(bound.place for bound in found)

@@ -1,7 +1,9 @@
 import json
 from collections.abc import Callable
-from dataclasses import make_dataclass
+from dataclasses import make_dataclass, replace
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_type_hints
 
 import pytest
@@ -10,23 +12,15 @@ from django.test import Client
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import Cancelled, run_job, runs
 from annotation.models import Batch, Benchmark, Exclusion, Gold, GoldVersion, JobState
-from scoring.comparison.analysing import analyse
-from scoring.comparison.cache import (
-    JOBS,
-    compute_enqueued,
-    enqueue,
-    find_kept,
-    is_stale,
-    keep,
-    stop,
-    was_given_up,
-)
-from scoring.comparison.cells import CellReader, Choices
+from scoring.analysis import analysing
+from scoring.analysis.analysing import analyse
+from scoring.analysis.uncertainty import Uncertainty
+from scoring.cells.rows import Row
+from scoring.cells.scope import Choices, Scope, inputs_fingerprint
+from scoring.cells.stored import plain, shape
+from scoring.comparison import comparing
 from scoring.comparison.comparing import compare, compute_table
-from scoring.comparison.rows import Row
-from scoring.comparison.scope import Scope, inputs_fingerprint
-from scoring.comparison.stored import STORED, shape
-from scoring.comparison.uncertainty import Uncertainty
+from scoring.comparison.keeping import Store, is_stale, stop, was_given_up
 from scoring.models import Comparison, Part, ReportedScore
 from tests import make
 from tests.scoring.comparison import measured
@@ -34,7 +28,8 @@ from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 NO_CHOICE = Choices()
-COMPUTES = {Part.TABLE: compute_table, Part.ANALYSIS: analyse}
+COMPUTES: dict[Part, Any] = {Part.TABLE: compute_table, Part.ANALYSIS: analyse}
+HOMES: dict[Part, ModuleType] = {Part.TABLE: comparing, Part.ANALYSIS: analysing}
 
 parts = pytest.mark.parametrize("part", list(COMPUTES))
 
@@ -48,15 +43,20 @@ def scope_of(batch: Batch) -> Scope:
 
 
 def fingerprint_of(batch: Batch) -> str:
-    return inputs_fingerprint(scope_of(batch), CellReader(NO_CHOICE))
+    return inputs_fingerprint(scope_of(batch), NO_CHOICE)
+
+
+def store(part: Part) -> Store[Any]:
+    found: Store[Any] = HOMES[part].STORE
+    return found
 
 
 def kept_of(batch: Batch, part: Part, **choices: Any) -> Comparison:
-    return find_kept(scope_of(batch), part, Choices(**choices))
+    return store(part).find(scope_of(batch), Choices(**choices))
 
 
 def ordered(batch: Batch, part: Part) -> Comparison:
-    return enqueue(scope_of(batch), part, NO_CHOICE, fingerprint=fingerprint_of(batch))
+    return store(part).enqueue(scope_of(batch), NO_CHOICE, fingerprint=fingerprint_of(batch))
 
 
 @pytest.mark.both_databases
@@ -78,8 +78,9 @@ def test_gives_the_same_figures_when_run_twice(part: Part) -> None:
     batch = measured.cell([3, 4, 6])
     measured.run(batch.task, wrong=3)
     kept = ordered(batch, part)
-    first = compute_enqueued(kept.pk, COMPUTES[part], progress=quiet)
-    assert compute_enqueued(kept.pk, COMPUTES[part], progress=quiet) == first
+    first = plain(store(part).compute_enqueued(kept.pk, COMPUTES[part], progress=quiet))
+    again = store(part).compute_enqueued(kept.pk, COMPUTES[part], progress=quiet)
+    assert plain(again) == first
     assert Comparison.objects.filter(part=part).count() == 1
 
 
@@ -165,20 +166,20 @@ def test_is_stale_once_the_test_set_is_imported_anew(
     file.write_text(before)
     import_benchmark(tmp_path, name="anew")
     scope = Scope(Benchmark.objects.get(name="anew"))
-    first = inputs_fingerprint(scope, CellReader(NO_CHOICE))
+    first = inputs_fingerprint(scope, NO_CHOICE)
     import_benchmark(tmp_path, name="anew")
-    assert inputs_fingerprint(scope, CellReader(NO_CHOICE)) == first
+    assert inputs_fingerprint(scope, NO_CHOICE) == first
     file.write_text(row.format("A bad film."))
     import_benchmark(tmp_path, name="anew")
-    assert inputs_fingerprint(scope, CellReader(NO_CHOICE)) != first
+    assert inputs_fingerprint(scope, NO_CHOICE) != first
 
 
 def _another_scorer_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoring.comparison.cache.SCORER_VERSION", 0)
+    monkeypatch.setattr("scoring.comparison.keeping.SCORER_VERSION", 0)
 
 
 def _another_figures_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoring.comparison.cache.FIGURES_VERSIONS", {part: 0})
+    monkeypatch.setattr(HOMES[part], "STORE", replace(store(part), version=0))
 
 
 def _a_field_less(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +195,7 @@ def _other_fields(
 ) -> None:
     kept: Any = make_dataclass("Kept", fields)
     stored = make_dataclass("Stored", [("rows", tuple[kept, ...])])
-    monkeypatch.setattr("scoring.comparison.cache.STORED", {part: stored})
+    monkeypatch.setattr(HOMES[part], "STORE", replace(store(part), kind=stored))
 
 
 # Of each part, the kind whose fields another version of the program had otherwise.
@@ -232,7 +233,8 @@ def test_computes_anew_what_an_older_program_kept(
     Comparison.objects.filter(part=part).delete()
     with monkeypatch.context() as patched:
         older(part, patched)
-        keep(scope_of(batch), part, NO_CHOICE, as_older(part, present), fingerprint_of(batch))
+        older_result: Any = as_older(part, present)
+        store(part).keep(scope_of(batch), NO_CHOICE, older_result, fingerprint_of(batch))
         assert "long_gone" in str(kept_of(batch, part).result)
     assert kept_of(batch, part).result == {}
     assert admin_client.get(page).status_code == 200
@@ -253,7 +255,7 @@ def test_keeps_what_other_choices_computed(part: Part) -> None:
     for references in (None, "set", "any"):
         choices = Choices(references=references)
         result = COMPUTES[part](scope_of(batch), choices, quiet)
-        keep(scope_of(batch), part, choices, result, fingerprint_of(batch))
+        store(part).keep(scope_of(batch), choices, result, fingerprint_of(batch))
     assert Comparison.objects.filter(part=part).count() == 3
 
 
@@ -261,7 +263,9 @@ def test_keeps_what_other_choices_computed(part: Part) -> None:
 def test_refuses_an_order_of_another_version(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = measured.cell([3, 4])
     kept = ordered(batch, part)
-    monkeypatch.setattr("scoring.comparison.cache.FIGURES_VERSIONS", {part: 99})
+    other = replace(store(part), version=99)
+    tasks = import_module(f"{HOMES[part].__package__}.tasks")
+    monkeypatch.setattr(tasks, "STORE", other)
     run_job(kept.job.pk)
     kept.job.refresh_from_db()
     assert kept.job.state == JobState.FAILED
@@ -269,7 +273,7 @@ def test_refuses_an_order_of_another_version(part: Part, monkeypatch: pytest.Mon
 
 
 def test_follows_every_field_that_is_stored() -> None:
-    told = str([shape(kind) for kind in STORED.values()])
+    told = str([shape(store(part).kind) for part in COMPUTES])
     for name in ("median_item_s", "gold_version", "split_var", "undefined", "adjusted", "p_holm"):
         assert f"'{name}'" in told
 
@@ -304,7 +308,7 @@ def test_leaves_an_old_result_when_stopped_halfway(part: Part) -> None:
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        compute_enqueued(kept_of(batch, part).pk, COMPUTES[part], progress=cancel)
+        store(part).compute_enqueued(kept_of(batch, part).pk, COMPUTES[part], progress=cancel)
     assert kept_of(batch, part).result == before
 
 
@@ -320,4 +324,4 @@ def test_keeps_one_table_when_several_readers_compute_it_at_once() -> None:
 @parts
 def test_is_known_to_the_workers(part: Part) -> None:
     with pytest.raises(ValueError, match="registered twice"):
-        runs(JOBS[part])(lambda job, progress: {})
+        runs(store(part).job)(lambda job, progress: {})

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from annotation.models import Assignment, Batch, Study
-from scoring.comparison.cell_rows import cell_row
-from scoring.comparison.cells import CellReader, Choices
+from scoring.cells.cell_rows import cell_row
+from scoring.cells.cells import CellReader
+from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
-from scoring.comparison.scope import Scope
 from scoring.core.bootstrap import SEED
 from scoring.core.episodes import episode_score
 from scoring.models import Run

@@ -18,20 +18,20 @@ from annotation.models import (
     Study,
 )
 from annotation.work.places import open_places
-from scoring.comparison.cells import CellReader, Choices
+from scoring.cells.cells import CellReader
+from scoring.cells.rows import Row
+from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import (
-    ComparisonTable,
+    STORE,
+    Comparison,
     compare,
     compute_table,
     enqueue_table,
     glance,
-    stop_table,
 )
+from scoring.comparison.keeping import Kept, stop
 from scoring.comparison.paper_tables import FEW, people_table
-from scoring.comparison.rows import Row
-from scoring.comparison.scope import Scope
 from scoring.core.intervals import cell_interval, guard_band
-from scoring.models import Comparison
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -42,11 +42,11 @@ def scope_of(batch: Batch) -> Scope:
     return Scope(batch.study.benchmark, batch.study)
 
 
-def compared(study: Study, **choices: Any) -> ComparisonTable:
+def compared(study: Study, **choices: Any) -> Comparison:
     return compare(Scope(study.benchmark, study), Choices(**choices))
 
 
-def of_kind(table: ComparisonTable, kind: str) -> list[Row]:
+def of_kind(table: Comparison, kind: str) -> list[Row]:
     return [row for row in table.rows if row.kind == kind]
 
 
@@ -349,7 +349,7 @@ def test_keeps_one_table_for_all_choices_of_shots() -> None:
     table = compared(batch.study, shots=("10",))
     assert {row.shots for row in table.rows} == {10}
     assert table.shots_offered == ("3", "10")
-    assert Comparison.objects.count() == 1
+    assert Kept.objects.count() == 1
 
 
 @pytest.fixture
@@ -401,7 +401,7 @@ def test_counts_the_answers_of_runs_too() -> None:
 def test_does_not_order_again_what_was_stopped() -> None:
     scope = scope_of(measured.cell([3, 4]))
     kept = glance(scope, Choices()).kept
-    stop_table(scope, Choices())
+    stop(STORE.find(scope, Choices()))
     run_job(kept.job.pk)
     seen = glance(scope, Choices())
     assert (seen.is_stale, seen.is_waiting) == (True, False)

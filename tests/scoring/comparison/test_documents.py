@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
-from scoring.comparison.cells import Choices
-from scoring.comparison.comparing import ComparisonTable
+from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind
+from scoring.comparison.comparing import Comparison
 from scoring.comparison.documents import FORMATS, paper_tables
 from scoring.comparison.row_tables import interval_table
-from scoring.comparison.rows import COLUMNS, KEYS, Row
 from tests import tools
 
 CELL = Row(
-    kind="human",
+    kind=RowKind.HUMAN,
     study="pilot_1",
     system="Human",
     task="sst2",
@@ -36,7 +35,7 @@ CELL = Row(
     median_item_s=9.5,
 )
 PERSON = Row(
-    kind="annotator",
+    kind=RowKind.ANNOTATOR,
     study="pilot_1",
     system="BCDF2345",
     task="sst2",
@@ -52,7 +51,7 @@ PERSON = Row(
     single=True,
 )
 RUN = Row(
-    kind="run",
+    kind=RowKind.RUN,
     system='=HYPERLINK("x")',
     method="FT",
     task="sst2",
@@ -65,7 +64,7 @@ RUN = Row(
     coverage=0.5,
 )
 PUBLISHED = Row(
-    kind="reported",
+    kind=RowKind.REPORTED,
     system="GPT-3",
     method="ICL",
     task="sst2",
@@ -74,7 +73,8 @@ PUBLISHED = Row(
     references="unknown",
     source="CLUES Table 6",
 )
-TABLE = ComparisonTable("clues", "pilot_1", Choices(), (CELL, PERSON, RUN, PUBLISHED))
+KEYS = tuple(BY_KEY)
+TABLE = Comparison((CELL, PERSON, RUN, PUBLISHED), benchmark="clues", study="pilot_1")
 
 
 def written(name: str) -> bytes:
@@ -205,7 +205,7 @@ def test_says_under_every_table_of_scores_what_else_it_rests_on(name: str) -> No
 
 
 def test_writes_a_workbook_even_of_a_text_with_a_control_character() -> None:
-    table = ComparisonTable("clues", None, Choices(), (Row(kind="run", system="a\x07b"),))
+    table = Comparison((Row(kind=RowKind.RUN, system="a\x07b"),), benchmark="clues")
     book = load_workbook(BytesIO(FORMATS["xlsx"].write(table)))
     assert book["comparison"].cell(2, 3).value == "a�b"
 
@@ -221,7 +221,7 @@ def test_writes_markdown_with_people_systems_and_every_annotator() -> None:
 
 
 def test_keeps_a_name_from_breaking_a_markdown_table() -> None:
-    table = ComparisonTable("c", None, Choices(), (Row(kind="run", system="a|b\nc", task="t"),))
+    table = Comparison((Row(kind=RowKind.RUN, system="a|b\nc", task="t"),), benchmark="c")
     assert "| a\\|b c |" in FORMATS["markdown"].write(table).decode()
 
 
@@ -235,7 +235,7 @@ def test_writes_latex_with_booktabs_and_escaped_names() -> None:
     assert "longtable}" not in text, "which two columns do not allow"
 
 
-def wide_table() -> ComparisonTable:
+def wide_table() -> Comparison:
     """As many tasks, shots and annotators as a paper has."""
     tasks, shots = ("sst2", "mnli", "conll03", "wikiann", "squadv2", "record"), (0, 10, 20, 30)
     columns: list[dict[str, Any]] = [
@@ -278,7 +278,7 @@ def test_heads_and_formats_the_sheets_that_are_read() -> None:
 @pytest.mark.system
 @pytest.mark.parametrize("table", [TABLE, wide_table()], ids=["small", "wide"])
 @pytest.mark.parametrize("columns", ["onecolumn", "twocolumn"])
-def test_writes_latex_that_compiles(tmp_path: Path, columns: str, table: ComparisonTable) -> None:
+def test_writes_latex_that_compiles(tmp_path: Path, columns: str, table: Comparison) -> None:
     body = FORMATS["latex"].write(table).decode()
     packages = r"\usepackage{booktabs,graphicx,longtable,textcomp}"
     head = rf"\documentclass[{columns}]{{article}}{packages}"
@@ -293,6 +293,6 @@ def test_writes_latex_that_compiles(tmp_path: Path, columns: str, table: Compari
 
 
 def test_writes_a_comparison_without_rows_in_every_format() -> None:
-    empty = ComparisonTable("clues", None, Choices(), ())
+    empty = Comparison((), benchmark="clues")
     assert all(form.write(empty) for form in FORMATS.values())
     assert json.loads(FORMATS["json"].write(empty))["references"] is None

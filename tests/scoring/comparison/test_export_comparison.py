@@ -7,11 +7,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from openpyxl import load_workbook
 
+from scoring.cells.rows import BY_KEY
+from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS
-from scoring.comparison.rows import KEYS
-from scoring.comparison.scope import Scope
-from scoring.comparison.withholding import withheld_table
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -37,7 +36,7 @@ def test_prints_the_comparison_of_a_study_alone_on_stdout() -> None:
     document = json.loads(exported(study=batch.study.slug, format="json"))
     assert document["benchmark"] == batch.study.benchmark.name
     assert [row["kind"] for row in document["rows"]] == ["human", *["annotator"] * 3]
-    assert list(document["rows"][0]) == list(KEYS)
+    assert list(document["rows"][0]) == list(BY_KEY)
 
 
 def test_prints_the_comparison_of_a_benchmark() -> None:
@@ -154,7 +153,7 @@ def test_gives_the_verdict_of_every_system_to_compute_with() -> None:
 def test_gives_no_verdict_to_readers_without_the_gold() -> None:
     batch = measured.cell([3] * 5, tests=30)
     measured.run(batch.task, wrong=25)
-    table = withheld_table(compare(Scope(batch.study.benchmark, batch.study)))
+    table = compare(Scope(batch.study.benchmark, batch.study)).without_gold()
     document = json.loads(FORMATS["json"].write(table))
     assert document["verdicts"] == []
     rows = csv.DictReader(StringIO(FORMATS["csv"].write(table).decode()))

@@ -4,8 +4,9 @@ from django.test import Client
 
 from annotation.models import Batch, Gold, GoldVersion, Study
 from annotation.work.places import open_places
-from scoring.comparison.cells import CellReader, Choices
-from scoring.comparison.items import item_scores, task_cells
+from scoring.analysis.items import item_scores, task_cells
+from scoring.cells.cells import CellReader
+from scoring.cells.scope import Choices
 from tests import make
 from tests.scoring.comparison import measured
 

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 from annotation.models import Batch, Gold, GoldVersion, ItemSet, Kind
-from scoring.comparison.matrices import (
+from scoring.cells.cells import Cell, Vector
+from scoring.cells.vectors import (
+    ScoredItems,
     assignment_scores,
     run_scores,
     score_answers,
-    side_by_side,
+    scored_items,
 )
-from scoring.comparison.scored_items import ScoredItems, scored_items
 from scoring.core.s1 import s1_best, s1_score
 from scoring.models.comparison import ScoreVector
 from tests import make
@@ -120,12 +121,14 @@ def test_puts_vectors_of_several_test_sets_side_by_side() -> None:
         task, list(test.examples.order_by("pk"))[1:], name="other", role="test", episode=2
     )
     first, second = items_of(test), items_of(other)
-    matrix, examples, clusters = side_by_side(
-        [(first, np.array([0.1, 0.2, 0.3])), (second, np.array([0.4, 0.5]))]
+    vectors = (
+        Vector(first, np.array([0.1, 0.2, 0.3]), split="1"),
+        Vector(second, np.array([0.4, 0.5]), split="2"),
     )
-    np.testing.assert_array_equal(matrix, [[0.1, 0.2, 0.3], [np.nan, 0.4, 0.5]])
-    assert examples == first.example_ids
-    assert clusters == first.clusters
+    cell = Cell(task, 10, "any", 1, members=(), vectors=vectors)
+    np.testing.assert_array_equal(cell.matrix, [[0.1, 0.2, 0.3], [np.nan, 0.4, 0.5]])
+    assert cell.example_ids == first.example_ids
+    assert cell.clusters == first.clusters
 
 
 @pytest.mark.both_databases

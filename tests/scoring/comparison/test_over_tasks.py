@@ -4,48 +4,52 @@ from pathlib import Path
 
 import pytest
 
-from scoring.comparison.floors import Bound, no_skill
-from scoring.comparison.over_tasks import aggregates
-from scoring.comparison.rows import Row
+from scoring.cells.floors import Bound, no_skill
+from scoring.cells.rows import Row, RowKind
+from scoring.tests.averages import averages
 
-ROW = Row("run", system="T5", method="FT", task="a", shots=30, mean=50.0, sd=3.0, coverage=1.0)
+ROW = Row(
+    RowKind.RUN, system="T5", method="FT", task="a", shots=30, mean=50.0, sd=3.0, coverage=1.0
+)
 
 
 def test_takes_the_mean_of_the_task_means_and_both_sds() -> None:
-    [average] = aggregates([ROW, replace(ROW, task="b", mean=70.0, sd=4.0)], ["a", "b"])
+    [average] = averages([ROW, replace(ROW, task="b", mean=70.0, sd=4.0)], ["a", "b"])
     assert (average.mean, average.sd, average.clues_sd) == (60, 2.5, 5)
 
 
 def test_leaves_one_task_the_interval_that_its_cell_shows() -> None:
-    two = replace(ROW, kind="human", n=2, units=2, m=12, se=5.0, df=1.0, ci_low=9.2, ci_high=99.9)
+    two = replace(
+        ROW, kind=RowKind.HUMAN, n=2, units=2, m=12, se=5.0, df=1.0, ci_low=9.2, ci_high=99.9
+    )
     of_new = replace(two, ci_method="guard", estimand="new_items")
-    [average] = aggregates([of_new], ["a"])
+    [average] = averages([of_new], ["a"])
     assert (average.low, average.high, average.exploratory) == (9.2, 99.9, True)
-    [of_these] = aggregates([replace(of_new, estimand="these_items")], ["a"])
+    [of_these] = averages([replace(of_new, estimand="these_items")], ["a"])
     assert of_these.low is None
 
 
 def test_names_the_policies_that_its_tasks_were_scored_under() -> None:
     rows = [replace(ROW, references="any"), replace(ROW, task="b", references="set")]
-    assert aggregates(rows, ["a", "b"])[0].references == ("any", "set")
+    assert averages(rows, ["a", "b"])[0].references == ("any", "set")
 
 
 def test_leaves_out_whoever_lacks_a_task() -> None:
-    assert aggregates([ROW], ["a", "b"]) == []
+    assert averages([ROW], ["a", "b"]) == []
 
 
 def test_leaves_out_figures_that_do_not_cover_all_items() -> None:
     rows = [ROW, replace(ROW, task="b", coverage=0.5)]
-    assert aggregates(rows, ["a", "b"]) == []
+    assert averages(rows, ["a", "b"]) == []
 
 
 def test_keeps_shots_methods_and_studies_apart() -> None:
     rows = [ROW, replace(ROW, shots=10), replace(ROW, method="PT"), replace(ROW, study="pilot")]
-    assert len(aggregates(rows, ["a"])) == 4
+    assert len(averages(rows, ["a"])) == 4
 
 
 def test_gives_no_sd_where_one_is_missing() -> None:
-    [average] = aggregates([replace(ROW, sd=None)], ["a"])
+    [average] = averages([replace(ROW, sd=None)], ["a"])
     assert (average.sd, average.clues_sd) == (None, None)
 
 
@@ -53,14 +57,14 @@ def test_meets_the_published_leaderboard(oracles: Path) -> None:
     published = json.loads((oracles / "clues_results.json").read_text())["scores"]
     reference = json.loads((oracles / "intervals_and_tests.json").read_text())
     rows = [
-        Row("reported", system=score["system"], method=score["method"], task=score["task"],
+        Row(RowKind.REPORTED, system=score["system"], method=score["method"], task=score["task"],
             shots=score["shots"], mean=score["mean"], sd=score["sd"])
         for score in published
     ]  # fmt: skip
     expected = reference["aggregate_T5"]
     tasks = list(dict.fromkeys(row.task for row in rows))
-    averages = {(average.system, average.shots): average for average in aggregates(rows, tasks)}
-    t5 = averages["T5-Large", 30]
+    found = {(average.system, average.shots): average for average in averages(rows, tasks)}
+    t5 = found["T5-Large", 30]
     assert t5.mean == pytest.approx(expected["mean"])
     assert t5.sd == pytest.approx(expected["sd_of_mean"])
     assert t5.clues_sd == pytest.approx(expected["clues_readme_sd_sqrt_sum_var"])
@@ -68,15 +72,19 @@ def test_meets_the_published_leaderboard(oracles: Path) -> None:
 
 def test_names_no_skill_by_the_best_rule_that_the_form_allows() -> None:
     rules = {"empty": 10.0, "best_label": 56.0, "every_label": 66.0, "ceiling": 100.0}
-    bounds = [Bound("sst2", rule, score, "any", 1) for rule, score in rules.items()]
+    allowed = ("empty", "best_label")
+    bounds = [
+        Bound("sst2", rule, score, "any", 1, is_floor=rule in allowed)
+        for rule, score in rules.items()
+    ]
     assert no_skill(bounds) == {"sst2": 56.0}
 
 
 def test_leaves_out_figures_under_another_policy_than_the_scored_ones() -> None:
     scored = [replace(ROW, task=task, references="any") for task in "ab"]
-    published = [replace(row, kind="reported", system="GPT-3") for row in scored]
+    published = [replace(row, kind=RowKind.REPORTED, system="GPT-3") for row in scored]
     known = [published[0], replace(published[1], references="set")]
-    assert [average.system for average in aggregates([*scored, *known], ["a", "b"])] == ["T5"]
+    assert [average.system for average in averages([*scored, *known], ["a", "b"])] == ["T5"]
     unknown = [published[0], replace(published[1], references="unknown")]
-    averages = aggregates([*scored, *unknown], ["a", "b"])
-    assert [average.system for average in averages] == ["T5", "GPT-3"]
+    both = averages([*scored, *unknown], ["a", "b"])
+    assert [average.system for average in both] == ["T5", "GPT-3"]

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from scoring.comparison.floors import Bound
+from scoring.cells.floors import Bound
+from scoring.cells.rows import Row, RowKind
 from scoring.comparison.paper_tables import (
     FEW,
     ONE,
@@ -9,14 +10,14 @@ from scoring.comparison.paper_tables import (
     people_table,
     system_tables,
 )
-from scoring.comparison.rows import Row
 from scoring.tables.table import Cell, Table
 
-HUMAN = Row("human", study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0, n=5,
+HUMAN = Row(RowKind.HUMAN, study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0,
+            n=5,
             references="any", coverage=1.0)  # fmt: skip
-RUN = Row("run", system="BERT", method="FT", task="sst2", shots=10, mean=50.04, sd=2.0, n=5,
+RUN = Row(RowKind.RUN, system="BERT", method="FT", task="sst2", shots=10, mean=50.04, sd=2.0, n=5,
           references="any", coverage=1.0)  # fmt: skip
-PUBLISHED = Row("reported", system="BERT", method="PT", task="sst2", shots="all", mean=91.9,
+PUBLISHED = Row(RowKind.REPORTED, system="BERT", method="PT", task="sst2", shots="all", mean=91.9,
                 references="unknown", source="CLUES Table 6")  # fmt: skip
 PEOPLE = replace(PUBLISHED, system="Human", method=None, shots=10, source="CLUES Table 5")
 
@@ -84,7 +85,7 @@ def test_puts_shots_down_and_tasks_across_for_people() -> None:
 
 
 def test_leaves_single_annotators_out_of_the_grids() -> None:
-    person = replace(HUMAN, kind="annotator", system="BCDF", single=True)
+    person = replace(HUMAN, kind=RowKind.ANNOTATOR, system="BCDF", single=True)
     assert len(people_table([HUMAN, person]).lines) == 1
     assert len(system_tables([HUMAN, person])[0].lines) == 1
 
@@ -144,11 +145,11 @@ def test_keeps_two_figures_for_the_same_place_apart() -> None:
 
 
 def test_puts_each_consensus_behind_its_people() -> None:
-    simulated = replace(HUMAN, kind="simulated", system="Simulated annotators")
+    simulated = replace(HUMAN, kind=RowKind.SIMULATED, system="Simulated annotators")
     rows = [
-        replace(HUMAN, kind="consensus", system="Consensus, simulated"),
+        replace(HUMAN, kind=RowKind.CONSENSUS, system="Consensus, simulated"),
         simulated,
-        replace(HUMAN, kind="consensus", system="Consensus"),
+        replace(HUMAN, kind=RowKind.CONSENSUS, system="Consensus"),
         PEOPLE,
         HUMAN,
     ]

@@ -1,11 +1,11 @@
 import pytest
 
 from annotation.models import Batch, Exclusion
-from scoring.comparison.cells import CellReader, Choices
-from scoring.comparison.comparing import ComparisonTable, compare
+from scoring.cells.cells import CellReader
+from scoring.cells.rows import Row
+from scoring.cells.scope import Choices, Scope
+from scoring.comparison.comparing import Comparison, compare
 from scoring.comparison.row_tables import interval_table
-from scoring.comparison.rows import Row
-from scoring.comparison.scope import Scope
 from scoring.core.intervals import cell_interval, guard_band
 from scoring.core.splits import split_interval
 from tests import make
@@ -14,11 +14,11 @@ from tests.scoring.comparison import measured
 pytestmark = pytest.mark.django_db
 
 
-def table_of(batch: Batch, shot_sets: str = "these") -> ComparisonTable:
+def table_of(batch: Batch, shot_sets: str = "these") -> Comparison:
     return compare(Scope(batch.study.benchmark, batch.study), Choices(shot_sets=shot_sets))
 
 
-def human(table: ComparisonTable) -> Row:
+def human(table: Comparison) -> Row:
     [row] = [row for row in table.rows if row.kind == "human"]
     return row
 

@@ -7,38 +7,38 @@ from django.test import Client
 
 from annotation.models import Batch, Study
 from annotation.studies.lifecycle import close_study
-from scoring.comparison.cells import Choices
-from scoring.comparison.comparing import ComparisonTable, compare
+from scoring.cells.rows import Row, RowKind
+from scoring.cells.scope import Scope
+from scoring.comparison.comparing import Comparison, compare
 from scoring.comparison.overview import SIGNS, overview
-from scoring.comparison.rows import Row
-from scoring.comparison.scope import Scope
 from scoring.comparison.sentences import summaries
-from scoring.comparison.verdicts import CellVerdict, Verdicts
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
+from scoring.tests.differences import Difference
 from tests import make
 from tests.scoring.comparison import measured
 
 OUTCOMES = (AHEAD, BEHIND, SAME, UNDECIDED, EXPLORATORY)
-HUMAN = Row("human", study="pilot", system="Human", task="sst2", shots=30, mean=91.24, sd=1.0, n=5,
+HUMAN = Row(RowKind.HUMAN, study="pilot", system="Human", task="sst2", shots=30, mean=91.24, sd=1.0,
+            n=5,
             m=60, ci_low=88.01, ci_high=93.88, references="any", coverage=1.0)  # fmt: skip
-RUN = Row("run", system="BERT", method="FT", task="sst2", shots=30, mean=85.9, sd=2.0, n=5,
+RUN = Row(RowKind.RUN, system="BERT", method="FT", task="sst2", shots=30, mean=85.9, sd=2.0, n=5,
           references="any", coverage=1.0)  # fmt: skip
-VERDICT = CellVerdict(
+VERDICT = Difference(
     study="pilot", simulated=False, shots=30, system="BERT", method="FT", parameters="",
-    outcome="ahead", direction="ahead", margin=2.0, difference=5.34, low=1.14, high=9.54, p=0.01,
-    p_holm=0.02, family=2, alone=False, detectable=None, task="sst2", above=5, n=5,
+    outcome="ahead", direction="ahead", margin=2.0, difference=5.34, low=1.14, high=9.54,
+    p_direction=0.01, p_holm=0.02, family=2, task="sst2", above=5, n=5,
 )  # fmt: skip
 
 
-def table(*verdicts: CellVerdict, people: Row = HUMAN) -> ComparisonTable:
+def table(*verdicts: Difference, people: Row = HUMAN) -> Comparison:
     systems = [
-        replace(RUN, task=verdict.task, system=verdict.system)
+        replace(RUN, task=verdict.task or "", system=verdict.system)
         for verdict in verdicts
         if not verdict.is_reported
     ]
     tasks = dict.fromkeys(verdict.task for verdict in verdicts)
-    rows = [replace(people, task=task) for task in tasks] + systems
-    return ComparisonTable("clues", "pilot", Choices(), tuple(rows), verdicts=Verdicts(verdicts))
+    rows = [replace(people, task=task or "") for task in tasks] + systems
+    return Comparison(tuple(rows), tests=verdicts, benchmark="clues", study="pilot")
 
 
 def test_says_how_far_a_system_is_behind() -> None:
@@ -112,7 +112,7 @@ def study(people: int) -> Batch:
     return batch
 
 
-def kept(study: Study) -> ComparisonTable:
+def kept(study: Study) -> Comparison:
     return compare(Scope(study.benchmark, study))
 
 

@@ -9,10 +9,10 @@ from openpyxl import load_workbook
 
 from annotation.models import Batch, Task
 from annotation.studies.lifecycle import start_study
-from scoring.comparison.analysis_tables import with_task_names
+from scoring.analysis.tables import with_task_names
+from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.overview import overview
-from scoring.comparison.scope import Scope
 from scoring.tables.table import Column, Table, lines_of
 from tests import make
 from tests.scoring.comparison import measured

@@ -4,9 +4,9 @@ import pytest
 
 from annotation.models import Batch, Study
 from annotation.studies.lifecycle import close_study
-from scoring.comparison.cells import Cell, CellReader, Choices
-from scoring.comparison.comparing import ComparisonTable, compare
-from scoring.comparison.scope import Scope
+from scoring.cells.cells import Cell, CellReader
+from scoring.cells.scope import Choices, Scope
+from scoring.comparison.comparing import Comparison, compare
 from scoring.core.adjusting import holm
 from scoring.core.averages import average_difference, average_interval
 from scoring.core.comparison import paired_difference
@@ -17,7 +17,7 @@ from tests.scoring.comparison import measured
 pytestmark = pytest.mark.django_db
 
 
-def table_of(study: Study) -> ComparisonTable:
+def table_of(study: Study) -> Comparison:
     return compare(Scope(study.benchmark, study))
 
 
@@ -69,7 +69,7 @@ def cells_of(study: Study) -> tuple[list[Cell], list[Cell]]:
 )
 def test_says_what_the_tests_allow(people: int, wrong: int, margin: float, outcome: str) -> None:
     study = cell_of(people, wrong, margin=margin).study
-    [verdict] = table_of(study).verdicts.cells
+    [verdict] = table_of(study).tests
     assert (verdict.outcome, verdict.margin, verdict.n) == (outcome, margin, people)
     assert (verdict.detectable is not None) == (outcome == "undecided")
     assert (verdict.p_holm is None) == (people < 5)
@@ -79,7 +79,7 @@ def test_agrees_with_the_core_on_every_figure() -> None:
     study = cell_of(5, 12).study
     [people], [system] = cells_of(study)
     test = paired_difference(people.scores, system.scores)
-    [verdict] = table_of(study).verdicts.cells
+    [verdict] = table_of(study).tests
     assert (verdict.difference, verdict.low, verdict.high) == pytest.approx(
         (100 * test.difference, 100 * test.low, 100 * test.high)
     )
@@ -94,7 +94,7 @@ def test_says_of_the_average_what_the_core_says() -> None:
         for cell, system in zip(people, systems, strict=True)
     ]
     table = table_of(study)
-    [verdict] = table.verdicts.averages
+    [verdict] = table.average_tests
     expected = average_difference(tests)
     assert (verdict.outcome, verdict.of_system) == ("ahead", "behind")
     assert (verdict.low, verdict.high) == pytest.approx((100 * expected.low, 100 * expected.high))
@@ -111,7 +111,7 @@ def test_adjusts_the_averages_over_all_that_one_studys_people_are_compared_with(
     for task in study.benchmark.tasks.all():
         for wrong in (5, 6):
             measured.run(task, system=f"System {wrong}", wrong=wrong)
-    averages = table_of(study).verdicts.averages
+    averages = table_of(study).average_tests
     assert [verdict.family for verdict in averages] == [3, 3, 3]
     expected = holm([verdict.p for verdict in averages])
     assert [verdict.p_holm for verdict in averages] == pytest.approx(expected.tolist())
@@ -120,9 +120,9 @@ def test_adjusts_the_averages_over_all_that_one_studys_people_are_compared_with(
 
 def test_gives_no_interval_where_tasks_share_people() -> None:
     table = table_of(two_tasks(shared=True))
-    [verdict] = table.verdicts.averages
+    [verdict] = table.average_tests
     assert (verdict.outcome, verdict.low, verdict.p) == ("untested", None, None)
-    assert verdict.notes == ("Tasks share people: there is no interval for the average.",)
+    assert verdict.notes == "Tasks share people: there is no interval for the average."
     assert {average.kind: average.low is None for average in table.averages} == {
         "human": True,
         "run": True,
@@ -132,7 +132,7 @@ def test_gives_no_interval_where_tasks_share_people() -> None:
 
 def test_calls_an_average_of_small_groups_exploratory() -> None:
     table = table_of(two_tasks(people=3))
-    [verdict] = table.verdicts.averages
+    [verdict] = table.average_tests
     assert verdict.outcome == "exploratory"
     [mean] = [average for average in table.averages if average.kind == "human"]
     assert mean.exploratory
@@ -145,7 +145,7 @@ def test_shows_the_distance_of_a_published_figure_and_no_more() -> None:
     measured.reported(benchmark, task, shots=3, mean=70.0, references="set", system="T5")
     measured.reported(benchmark, task, shots=10, mean=70.0, system="T5")
     table = table_of(batch.study)
-    [distance] = [verdict for verdict in table.verdicts.cells if verdict.is_reported]
+    [distance] = [verdict for verdict in table.tests if verdict.is_reported]
     [row] = [row for row in table.rows if row.kind == "human"]
     assert distance.difference == pytest.approx((row.mean or 0) - 70)
     assert (distance.system, distance.outcome, distance.low, distance.p) == (
@@ -161,7 +161,7 @@ def test_marks_a_verdict_that_one_person_carries() -> None:
     for wrong in (3, 3, 4, 3, 4, 9):
         make.worked_through(batch, wrong=wrong)
     measured.run(batch.task, wrong=13)
-    [verdict] = table_of(batch.study).verdicts.cells
+    [verdict] = table_of(batch.study).tests
     assert verdict.outcome == "ahead"
     others = list(range(6))
     [people], [system] = cells_of(batch.study)
@@ -169,7 +169,7 @@ def test_marks_a_verdict_that_one_person_carries() -> None:
         paired_difference(people.scores[[k for k in others if k != left]], system.scores).p > 0.05
         for left in others
     )
-    assert verdict.falls == fall
+    assert verdict.fragile == fall
 
 
 def test_marks_figures_of_a_study_that_is_not_closed() -> None:
@@ -181,13 +181,12 @@ def test_marks_figures_of_a_study_that_is_not_closed() -> None:
 
 def test_a_margin_makes_the_table_anew() -> None:
     study = cell_of(5, 40).study
-    assert table_of(study).verdicts.cells[0].outcome == "ahead"
+    assert table_of(study).tests[0].outcome == "ahead"
     Study.objects.update(margin=80)
-    assert table_of(Study.objects.get()).verdicts.cells[0].outcome == "same"
+    assert table_of(Study.objects.get()).tests[0].outcome == "same"
 
 
 def test_keeps_the_verdicts_as_they_are() -> None:
     study = two_tasks()
     first = table_of(study)
-    assert table_of(study).verdicts == first.verdicts
-    assert table_of(study).averages == first.averages
+    assert table_of(study) == first

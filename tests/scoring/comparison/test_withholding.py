@@ -3,17 +3,17 @@ import json
 import re
 from dataclasses import fields
 from io import StringIO
+from typing import Any, get_type_hints
 
 import pytest
 from django.test import Client
 
 from annotation.models import Batch
 from annotation.studies.lifecycle import close_study
-from scoring.comparison.cells import Choices
-from scoring.comparison.comparing import ComparisonTable, compare
-from scoring.comparison.rows import Row
-from scoring.comparison.scope import Scope
-from scoring.comparison.withholding import SCORES, withheld_table
+from scoring.cells.rows import COLUMNS, Row, RowKind, withheld_row
+from scoring.cells.scope import Choices, Scope
+from scoring.comparison.comparing import Comparison, compare
+from scoring.tables.table import OPEN, ROUNDED, Column
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -43,11 +43,11 @@ def export(client: Client, batch: Batch) -> list[dict[str, str]]:
     return list(csv.DictReader(StringIO(client.get(address).content.decode())))
 
 
-def withheld(batch: Batch, choices: Choices | None = None) -> ComparisonTable:
-    return withheld_table(compare(Scope(batch.study.benchmark, batch.study), choices))
+def withheld(batch: Batch, choices: Choices | None = None) -> Comparison:
+    return compare(Scope(batch.study.benchmark, batch.study), choices).without_gold()
 
 
-def row_of(table: ComparisonTable, kind: str) -> Row:
+def row_of(table: Comparison, kind: str) -> Row:
     return next(row for row in table.rows if row.kind == kind)
 
 
@@ -139,9 +139,9 @@ def test_the_json_has_no_hidden_figures(batch: Batch, viewer: Client) -> None:
 def test_nothing_of_tests_or_of_single_persons_is_left(batch: Batch) -> None:
     scope = Scope(batch.study.benchmark, batch.study)
     whole, table = compare(scope), withheld(batch)
-    assert whole.verdicts.cells
+    assert whole.tests
     assert whole.averages[0].low is not None
-    assert (table.verdicts.cells, table.verdicts.averages) == ((), ())
+    assert (table.tests, table.average_tests, table.changes, table.excluded) == ((), (), (), ())
     assert all(average.low is average.high is average.df is None for average in table.averages)
     for row in (*table.rows, *table.consensus):
         assert row.se is row.df is row.without_low is row.without_high is row.flagged is None
@@ -155,26 +155,56 @@ def test_a_consensus_shows_a_mean_alone(batch: Batch) -> None:
 
 
 # What a reader without the gold may see of any row: who, on what, and how complete.
-OPEN = {
+OPENED = {
     *("kind", "study", "system", "method", "task", "shots", "split", "references", "gold_version"),
     *("normalisation", "coverage", "parameters", "source", "single", "n", "splits", "shot_sets"),
-    *("median_item_s", "interim"),
+    *("median_item_s", "released_mean", "released_sd", "is_of_episodes"),
 }
-# And what else of the row of a kind, rounded; of people only once their study is closed.
-RELEASED = {
-    "run": {"mean", "sd", "released_mean", "released_sd"},
-    "human": {*SCORES, "m", "ci_method", "estimand", "units", "notes"},
-    "annotator": {"mean"},
-    "consensus": {"mean"},
+# And what else of a row, rounded; of people only once their study is closed.
+OF_CELLS = {
+    *("mean", "sd", "ci_low", "ci_high", "guard_low", "guard_high", "m", "ci_method", "estimand"),
+    *("units", "notes"),
 }
+RELEASED: dict[RowKind, set[str]] = {
+    RowKind.RUN: {"mean", "sd"},
+    RowKind.HUMAN: OF_CELLS,
+    RowKind.ANNOTATOR: {"mean"},
+    RowKind.CONSENSUS: {"mean"},
+}
+
+
+def filled(kind: RowKind) -> Row:
+    """With a figure of many decimals, or a text, in every field."""
+    hints = get_type_hints(Row)
+    figures: dict[str, Any] = {
+        one.name: 12.345678 if hints[one.name] == float | None else 3 for one in fields(Row)
+    }
+    return Row(**{**figures, "kind": kind, "single": kind == RowKind.ANNOTATOR})
 
 
 @pytest.mark.parametrize("kind", RELEASED)
-def test_says_of_every_figure_whether_it_is_withheld(batch: Batch, kind: str) -> None:
-    """A new column is either of no item, or withheld."""
-    table = withheld(batch)
-    shown = [row for row in (*table.rows, *table.consensus) if row.kind == kind]
-    assert shown
-    for row in shown:
-        left = {field.name for field in fields(row) if getattr(row, field.name) is not None}
-        assert left <= OPEN | RELEASED[kind]
+@pytest.mark.parametrize("is_interim", [False, True])
+def test_shows_of_every_field_what_its_column_says(kind: RowKind, is_interim: bool) -> None:
+    whole = filled(kind)
+    row = withheld_row(whole, is_interim=is_interim)
+    released = (
+        {"mean", "sd"} if kind == RowKind.RUN else RELEASED[kind] if not is_interim else set()
+    )
+    for one in fields(Row):
+        shown, before = getattr(row, one.name), getattr(whole, one.name)
+        if one.name in OPENED:
+            assert shown == before
+        elif one.name not in released:
+            assert shown == one.default, one.name
+        elif kind != RowKind.RUN:
+            assert shown == (12.3 if isinstance(before, float) else before)
+
+
+def test_every_column_says_whether_it_is_withheld() -> None:
+    """One that says nothing would be hidden, and nobody would know why."""
+    assert [one.name for one in fields(Row) if not one.metadata.get("without_gold")] == []
+    assert [column.key for column in COLUMNS if not column.without_gold] == []
+
+
+def test_a_column_that_says_nothing_is_hidden() -> None:
+    assert Column("new", "New").without_gold not in (OPEN, ROUNDED)

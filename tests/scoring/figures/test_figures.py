@@ -7,24 +7,27 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from scoring.comparison.floors import Bound
-from scoring.comparison.rows import Row
+from scoring.analysis.curves import Curve, Point
+from scoring.cells.floors import Bound
+from scoring.cells.rows import Row, RowKind
 from scoring.figures.drawing import curves_figure, differences_figure, shots_figure
 from scoring.figures.rendering import inline_svg, rendered
+from scoring.tests.differences import Difference
 
-HUMAN = Row("human", study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0, n=5,
+HUMAN = Row(RowKind.HUMAN, study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0,
+            n=5,
             ci_low=75.0, ci_high=86.0, references="any", coverage=1.0)  # fmt: skip
-RUN = Row("run", system="BERT <b>", method="FT", task="sst2", shots=10, mean=50.0, n=5,
+RUN = Row(RowKind.RUN, system="BERT <b>", method="FT", task="sst2", shots=10, mean=50.0, n=5,
           references="any")  # fmt: skip
 ROWS = [
     HUMAN,
     replace(HUMAN, shots=30, mean=85.0, ci_low=80.0, ci_high=90.0),
-    replace(HUMAN, kind="annotator", system="BCDF", single=True),
+    replace(HUMAN, kind=RowKind.ANNOTATOR, system="BCDF", single=True),
     RUN,
     replace(RUN, shots=30, mean=60.0),
     replace(RUN, task="mnli", method="PT"),
-    Row("reported", system="Human", task="mnli", shots=10, mean=78.1, source="CLUES Table 5"),
-    Row("reported", system="GPT-3", method="ICL", task="mnli", shots="all", mean=90.0),
+    Row(RowKind.REPORTED, system="Human", task="mnli", shots=10, mean=78.1, source="CLUES Table 5"),
+    Row(RowKind.REPORTED, system="GPT-3", method="ICL", task="mnli", shots="all", mean=90.0),
 ]
 
 
@@ -96,12 +99,20 @@ def test_draws_an_empty_figure_of_no_rows() -> None:
 
 
 LONG = "meta-llama/Meta-Llama-3.1-405B-Instruct-FP8-with-self-consistency-and-retrieval"
-TEST = {"study": "pilot", "simulated": False, "task": "sst2", "shots": 10, "system": LONG,
-        "method": "ICL", "difference": 4.0, "low": -3.0, "high": 11.0,
-        "exploratory": False}  # fmt: skip
-CURVE = {"task": "sst2", "shots": 10, "by_annotator": {},
-         "points": [{"first": 1, "last": 2, "mean": 50.0, "adjusted": 51.0,
-                     "se": 2.0}]}  # fmt: skip
+TEST = Difference(
+    "pilot",
+    simulated=False,
+    task="sst2",
+    shots=10,
+    system=LONG,
+    method="ICL",
+    parameters="",
+    difference=4.0,
+    low=-3.0,
+    high=11.0,
+)
+POINT = Point(1, 2, answers=8, mean=50.0, adjusted=51.0, se=2.0)
+CURVE = Curve("pilot", False, "sst2", 10, "any", "none", 1, 4, points=(POINT,), by_annotator={})
 
 
 @pytest.mark.parametrize(
@@ -131,9 +142,10 @@ def test_leaves_room_for_differences_beside_long_names() -> None:
 
 
 def test_draws_figures_under_another_policy_on_axes_of_their_own() -> None:
-    published = Row("reported", system="BERT <b>", method="FT", task="sst2", shots=10, mean=60.0,
+    published = Row(RowKind.REPORTED, system="BERT <b>", method="FT", task="sst2", shots=10,
+                    mean=60.0,
                     references="set", source="a paper")  # fmt: skip
-    bound = Bound("sst2", "empty", 5.0, "any", 1)
+    bound = Bound("sst2", "empty", 5.0, "any", 1, is_floor=True)
     figure = shots_figure([HUMAN, RUN, published], [bound])
     drawn = {panel.get_title(): panel.get_legend_handles_labels()[1] for panel in figure.axes}
     assert drawn == {
@@ -143,7 +155,7 @@ def test_draws_figures_under_another_policy_on_axes_of_their_own() -> None:
 
 
 def test_tells_which_figures_were_published_without_a_policy() -> None:
-    unknown = Row("reported", system="GPT-3", method="ICL", task="sst2", shots=10, mean=60.0,
+    unknown = Row(RowKind.REPORTED, system="GPT-3", method="ICL", task="sst2", shots=10, mean=60.0,
                   references="unknown")  # fmt: skip
     figure = shots_figure([RUN, unknown])
     assert [panel.get_title() for panel in figure.axes] == ["sst2, any"]
@@ -183,19 +195,19 @@ def test_draws_what_there_is_in_every_extreme(name: str, form: str) -> None:
     "tests",
     [
         [],
-        [{**TEST, "difference": None, "low": None, "high": None}],
-        [{**TEST, "low": None, "high": None}],
-        [{**TEST, "difference": 100.0, "low": 100.0, "high": 100.0}],
+        [replace(TEST, difference=None, low=None, high=None)],
+        [replace(TEST, low=None, high=None)],
+        [replace(TEST, difference=100.0, low=100.0, high=100.0)],
         [TEST] * 600,
     ],
     ids=["none", "nothing common", "no test", "as far as possible", "600"],
 )
-def test_draws_whatever_differences_there_are(tests: list[dict[str, Any]], form: str) -> None:
+def test_draws_whatever_differences_there_are(tests: list[Difference], form: str) -> None:
     assert rendered(differences_figure(tests), form)
 
 
 def test_reaches_no_further_than_is_possible() -> None:
-    near, far = TEST, {**TEST, "difference": -99.0, "low": -100.0, "high": -90.0}
+    near, far = TEST, replace(TEST, difference=-99.0, low=-100.0, high=-90.0)
     left, right = differences_figure([near]).axes[0].get_xlim()
     assert (left, right) == (-5, 13)
     assert differences_figure([far]).axes[0].get_xlim() == (-102, 2)
@@ -203,8 +215,8 @@ def test_reaches_no_further_than_is_possible() -> None:
 
 @pytest.mark.parametrize("mean", [None, 0.0, 100.0])
 def test_draws_a_curve_of_a_single_point(mean: float | None) -> None:
-    point = {"first": 1, "last": 1, "mean": mean, "adjusted": None, "se": None}
-    figure = curves_figure([{**CURVE, "points": [point], "by_annotator": {"a": [mean]}}])
+    point = Point(1, 1, answers=1, mean=mean, adjusted=None, se=None)
+    figure = curves_figure([replace(CURVE, points=(point,), by_annotator={"a": [mean]})])
     assert rendered(figure, "svg")
     assert rendered(curves_figure([]), "svg")
 

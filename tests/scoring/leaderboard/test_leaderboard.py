@@ -8,8 +8,7 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark, Channel, Exclusion, Kind, Task
 from annotation.studies.lifecycle import close_study
-from scoring.comparison.rows import Row
-from scoring.comparison.withholding import withheld_row
+from scoring.cells.rows import Row, RowKind, withheld_row
 from scoring.leaderboard.approving import decide_runs
 from scoring.leaderboard.board import place_all
 from scoring.leaderboard.rules import SHOTS, SYSTEM, Entry, on_task, rankings
@@ -356,8 +355,8 @@ def test_takes_the_policy_that_is_told_where_nothing_is_imported(task: Task) -> 
 
 def test_means_that_look_alike_share_a_rank_where_they_are_rounded() -> None:
     def entry(name: str, mean: float) -> Entry:
-        row = Row("run", system=name, task="one", shots=30, mean=mean, released_mean=83.3)
-        return Entry(SYSTEM, name, rows={("one", "30"): withheld_row(row)})
+        row = Row(RowKind.RUN, system=name, task="one", shots=30, mean=mean, released_mean=83.3)
+        return Entry(SYSTEM, name, rows=(withheld_row(row),))
 
     alike = on_task([entry("B", 83.34), entry("C", 83.26), entry("A", 83.3)], "one")
     assert [(ranking.entry.name, ranking.rank) for ranking in alike] == [

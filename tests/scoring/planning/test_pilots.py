@@ -11,7 +11,8 @@ from annotation.work.judging import (
     leave_reveal,
     submit_answer,
 )
-from scoring.comparison.cells import CellReader, Choices
+from scoring.cells.cells import CellReader
+from scoring.cells.scope import Choices
 from scoring.core.variance import variance_components
 from scoring.planning.pilots import read_pilot, read_system
 from tests import make

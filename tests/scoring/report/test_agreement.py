@@ -4,9 +4,11 @@ import pytest
 
 from annotation.models import Batch, Exclusion, Kind, Study
 from annotation.studies.lifecycle import start_study
-from scoring.comparison.agreement import accord
-from scoring.comparison.cells import CellReader, Choices
-from scoring.comparison.matrices import judged_answers
+from scoring.analysis.agreement import cell_agreement
+from scoring.cells.cells import CellReader
+from scoring.cells.scope import Choices, Scope
+from scoring.cells.vectors import judged_answers
+from scoring.comparison.comparing import compare
 from scoring.core.agreement import alpha_interval, pairwise_s1_interval
 from scoring.report.documents import as_latex, as_text, report_on
 from scoring.report.methods import Section
@@ -41,7 +43,7 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
     assert "alpha of empty against non-empty was" in text
     assert "percentile bootstrap interval over contexts" in text
     [cell] = CellReader(Choices()).people(batch.study)
-    agreement = accord(cell, seed=Choices().seed)
+    agreement = cell_agreement(cell, seed=Choices().seed)
     [record] = section.table.records
     assert list(record.values())[:5] == [
         batch.task.slug,
@@ -50,8 +52,9 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
         f"{agreement.masi.value:.2f}",
         f"{agreement.masi.low:.2f} to {agreement.masi.high:.2f}",
     ]
-    assert record["consensus"] == f"{agreement.consensus.mean:.1f}"
-    assert f"and the S1 of the consensus was {agreement.consensus.mean:.1f}." in text
+    [consensus] = compare(Scope(batch.task.benchmark, batch.study)).consensus
+    assert record["consensus"] == f"{consensus.mean:.1f}"
+    assert f"and the S1 of the consensus was {consensus.mean:.1f}." in text
 
 
 def test_stands_in_both_documents_and_in_the_sheet() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from math import isnan
 
 import numpy as np
 import pytest
@@ -26,12 +25,12 @@ from annotation.models import (
 )
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.finishing import withdraw
-from scoring.comparison.cell_rows import cell_row
-from scoring.comparison.cells import Cell, CellReader, Choices
-from scoring.comparison.differences import against_systems
-from scoring.comparison.verdicts import judged, verdicts
+from scoring.cells.cell_rows import cell_row
+from scoring.cells.cells import Cell, CellReader
+from scoring.cells.scope import Choices
 from scoring.report.documents import Report, as_latex, as_text, report_on
 from scoring.report.sheet import SIMULATED
+from scoring.tests.verdicts import against_systems
 from tests import make
 from tests.made_once import made_once
 from tests.scoring.comparison import measured
@@ -172,10 +171,7 @@ class Told:
         self.cells = reader.people(self.study, simulated=simulated)
         tasks = {cell.task for cell in self.cells}
         systems = [cell for task in tasks for cell in reader.systems(task)]
-        self.tests = judged(
-            against_systems(self.cells, systems, seed=Choices().seed),
-            verdicts(self.cells, systems).cells,
-        )
+        self.tests, _averages = against_systems(self.cells, systems)
 
     def section(self, title: str) -> str:
         [section] = [section for section in self.report.sections if section.title == title]
@@ -324,8 +320,8 @@ def test_says_of_which_shot_sets_a_cell_speaks(told: Told) -> None:
 
 
 def test_counts_the_tests_and_the_family_of_holm(told: Told) -> None:
-    family = [test for test in told.tests if not isnan(test.p_holm)]
-    impossible = [test for test in told.tests if isnan(test.p)]
+    family = [test for test in told.tests if test.p_holm is not None]
+    impossible = [test for test in told.tests if test.p is None]
     rest = len(told.tests) - len(family) - len(impossible)
     if not told.tests:
         assert not told.has("Tests")
@@ -337,7 +333,7 @@ def test_counts_the_tests_and_the_family_of_holm(told: Told) -> None:
         assert ("exploratory and not adjusted" in text) is bool(rest)
         assert ("too few annotators or items for a test" in text) is bool(impossible)
         assert ("Holm" in text) is bool(family)
-    clear = sum(test.p_holm <= 0.05 for test in family)
+    clear = sum((test.p_holm or 0.0) <= 0.05 for test in family)
     assert not family or f": {clear} with p ≤ 0.05" in told.topic("Analysis: Tests")
 
 
@@ -345,7 +341,7 @@ def test_says_what_the_comparison_says_of_people(told: Told) -> None:
     if not told.tests:
         return
     text = told.section("Tests")
-    family = [test for test in told.tests if not isnan(test.p_holm)]
+    family = [test for test in told.tests if test.p_holm is not None]
     words = {"ahead": "ahead in", "behind": "behind in", "same": "as good within the margin in",
              "undecided": "not told apart from the system in"}  # fmt: skip
     for outcome, phrase in words.items():

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Benchmark
+from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
-from scoring.comparison.scope import Scope
 from scoring.core.s1 import s1_score
 from scoring.models import Prediction, ReportedScore, Run
 from scoring.runs import importing

@@ -1,0 +1,133 @@
+"""Item by item: a list to sort and filter, and everybody's answers to one item."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from annotation.access.rights import Right
+from annotation.models import Example, Task
+from scoring.analysis.correction_views import may_correct
+from scoring.analysis.items import ItemScores, given_answers, item_scores, task_cells
+from scoring.cells.cells import Cell, CellReader
+from scoring.cells.scope import Choices, Scope
+from scoring.comparison.requests import asked, frame_of
+
+PAGE = 50
+HIGHEST = float("inf")
+# By name: the heading, and what to sort by; unknowns come last.
+ORDERS: dict[str, tuple[Any, Callable[[ItemScores], float]]] = {
+    "gap": ("people and systems differ most", lambda item: -abs(item.gap or 0)),
+    "people": ("hardest for people", lambda item: _first_low(item.people)),
+    "systems": ("hardest for systems", lambda item: _first_low(item.systems)),
+    "people_ahead": ("people most ahead", lambda item: -_or_lowest(item.gap)),
+    "systems_ahead": ("systems most ahead", lambda item: _first_low(item.gap)),
+    "position": ("order of the test set", lambda item: item.position),
+}
+GOLDS = {"empty": "nothing to find", "filled": "something to find"}
+
+
+@require_safe
+def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
+    compared, choices = asked(request, scope, name, Right.GOLD)
+    task = chosen_task(in_order(compared), request.GET)
+    order = request.GET.get("order", "gap")
+    if order not in ORDERS:
+        raise Http404
+    scores = item_scores(task, *_cells(compared, task, choices)) if task else []
+    shown = sorted(_filtered(scores, request.GET), key=ORDERS[order][1])
+    context = {
+        **_shared(request, scope, compared, task, choices),
+        "tasks": [(each.slug, compared.task_names[each.slug]) for each in in_order(compared)],
+        "task": task,
+        "orders": {key: heading for key, (heading, _) in ORDERS.items()},
+        "order": order,
+        "golds": GOLDS,
+        "all_count": len(scores),
+        "page": Paginator(shown, PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "scoring/comparison/items.html", context)
+
+
+@require_safe
+def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpResponse:
+    """What every annotator and every run answered to one item."""
+    compared, choices = asked(request, scope, name, Right.GOLD)
+    example = get_object_or_404(
+        Example.objects.select_related("task"), pk=example_id, task__in=compared.tasks
+    )
+    people, systems = _cells(compared, example.task, choices)
+    scores = {item.example_id: item for item in item_scores(example.task, people, systems)}
+    if example.pk not in scores:
+        raise Http404
+    context = {
+        **_shared(request, scope, compared, example.task, choices),
+        "example": example,
+        "task_name": compared.task_names[example.task.slug],
+        "scores": scores[example.pk],
+        "may_correct": may_correct(request, compared.benchmark),
+        "answers": given_answers(example, people, systems),
+    }
+    return render(request, "scoring/comparison/item.html", context)
+
+
+def _cells(scope: Scope, task: Task, choices: Choices) -> tuple[list[Cell], list[Cell]]:
+    return task_cells(task, scope.studies, CellReader(choices))
+
+
+def _shared(
+    request: HttpRequest, scope: str, compared: Scope, task: Task | None, choices: Choices
+) -> dict[str, Any]:
+    """What both pages show, among it what every score must name."""
+    context = {
+        "scope": scope,
+        "name": compared.name,
+        "title": compared.title,
+        "tab": "items",
+        "benchmark": compared.benchmark,
+        **frame_of(request, compared),
+        "choices": choices,
+    }
+    if task is None:
+        return context
+    reader = CellReader(choices)
+    return {
+        **context,
+        "references": reader.policy(task),
+        "normalisation": task.normalisation,
+        "gold_version": reader.gold_version(task),
+    }
+
+
+def in_order(compared: Scope) -> list[Task]:
+    return sorted(compared.tasks, key=lambda task: compared.task_order.index(task.slug))
+
+
+def chosen_task(tasks: Sequence[Task], given: QueryDict) -> Task | None:
+    """The task in the address, else the first one; 404 for one that is not compared."""
+    if "task" not in given:
+        return tasks[0] if tasks else None
+    for task in tasks:
+        if task.slug == given["task"]:
+            return task
+    raise Http404
+
+
+def _filtered(scores: Sequence[ItemScores], given: QueryDict) -> list[ItemScores]:
+    text, gold = given.get("q", "").strip().lower(), given.get("gold", "")
+    return [
+        item
+        for item in scores
+        if text in item.text and (gold not in GOLDS or item.has_empty_gold == (gold == "empty"))
+    ]
+
+
+def _first_low(score: float | None) -> float:
+    return HIGHEST if score is None else score
+
+
+def _or_lowest(score: float | None) -> float:
+    return -HIGHEST if score is None else score

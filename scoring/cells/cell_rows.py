@@ -1,0 +1,236 @@
+"""The rows of cells and of their annotators: scores in percent, unrounded."""
+
+from dataclasses import replace
+from math import nan
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from scoring.cells.cells import Cell, Vector
+from scoring.cells.form import is_well_formed
+from scoring.cells.rows import EPISODE_BOOTSTRAP, PEOPLE, SIMULATED, Row, RowKind, released
+from scoring.cells.scope import Choices
+from scoring.cells.stored import known, percent
+from scoring.cells.vectors import Floats
+from scoring.core.episodes import episode_score
+from scoring.core.intervals import NO_INTERVAL, CellInterval, cluster_scores, guard_band
+from scoring.core.leave_one_out import LeftOut
+from scoring.core.power import ComparisonDesign, detectable_difference
+from scoring.core.splits import SplitInterval, split_interval
+from scoring.core.variance import Components, variance_components
+
+# Beside a single annotator there are no others.
+NOBODY = LeftOut(nan, nan, nan, flagged=False)
+
+
+def cell_row(cell: Cell, choices: Choices) -> Row:
+    """The figures of one cell: several people or runs on the same task."""
+    seconds = [item_s for member in cell.item_seconds for item_s in member]
+    row = replace(_described(cell), median_item_s=median(seconds) if seconds else None)
+    if not cell.answered.any():
+        return replace(row, n=len(cell.members))
+    if cell.is_of_episodes:
+        return replace(row, **_over_episodes(cell, choices), **_answers_an_item(cell))
+    figures = cell_figures(cell, choices)
+    guard = guard_of(cell, figures)
+    # With two people one answer can move a limit by 40 points: they have the guard band alone.
+    is_alone = guard is not None and guard.n == 2
+    interval = guard if guard is not None and is_alone else figures.cell
+    has_interval = interval.method != NO_INTERVAL
+    # People are counted one by one, a system by its splits.
+    rows = cell.units if cell.study is None else cell.scores
+    return replace(
+        row,
+        mean=percent(figures.cell.mean),
+        sd=percent(_sd(rows)),
+        n=len(rows),
+        m=figures.cell.m if has_interval else None,
+        ci_low=percent(interval.low),
+        ci_high=percent(interval.high),
+        ci_method=interval.method if has_interval else None,
+        estimand=choices.estimand if has_interval else None,
+        units=figures.cell.n,
+        se=percent(figures.cell.se),
+        df=known(figures.cell.df),
+        notes=" ".join(figures.cell.notes) or None,
+        guard_low=None if guard is None or is_alone else percent(guard.low),
+        guard_high=None if guard is None or is_alone else percent(guard.high),
+        **_of_people(cell, figures),
+        **_released(cell, choices),
+    )
+
+
+def cell_figures(cell: Cell, choices: Choices) -> SplitInterval:
+    """Over people, for these shot sets or new ones as well; over a system's splits. A cell with too
+    few splits has no interval for new ones, and a note says so."""
+    rows, splits = _interval_rows(cell)
+    sets = choices.shot_sets if cell.study is not None else "these"
+    try:
+        return split_interval(rows, splits, estimand=choices.estimand, shot_sets=sets)
+    except ValueError as error:
+        # The scores are checked above all choices: what is refused is the number of splits.
+        if sets == "these":
+            raise
+        figures = split_interval(rows, splits, estimand=choices.estimand)
+        return replace(figures, cell=_without_interval(figures.cell, str(error)), shot_sets="new")
+
+
+def guard_of(cell: Cell, figures: SplitInterval) -> CellInterval | None:
+    """The guard band of a small group; None of a larger one, of systems, and of these items."""
+    interval = figures.cell
+    if cell.study is None or not interval.exploratory or interval.estimand != "new_items":
+        return None
+    if interval.method == NO_INTERVAL:
+        return None
+    rows, splits = _interval_rows(cell)
+    if figures.shot_sets == "new":
+        return guard_band(cluster_scores(rows.T, splits).T)
+    return guard_band(rows, groups=splits)
+
+
+def _interval_rows(cell: Cell) -> tuple[Floats, list[str]]:
+    """One row for each person, with their split; or for each split of a system."""
+    if cell.study is not None:
+        return cluster_scores(cell.scores, cell.clusters), cell.splits
+    units = cell.units
+    return cluster_scores(units, cell.clusters), [str(number) for number in range(len(units))]
+
+
+def _without_interval(interval: CellInterval, why: str) -> CellInterval:
+    return replace(interval, low=nan, high=nan, se=nan, df=nan, method=NO_INTERVAL, notes=(why,))
+
+
+def annotator_rows(cell: Cell) -> list[Row]:
+    """Each person in a cell: mean and SD over the items, no interval."""
+    row = _described(cell)
+    kind = RowKind.SIMULATED if cell.simulated else RowKind.ANNOTATOR
+    has_others = cell.answered.any() and not cell.is_of_episodes
+    without = iter(cell.without_each.annotators if has_others else ())
+    is_flagged = [bool(answered) and next(without, NOBODY).flagged for answered in cell.answered]
+    return [
+        replace(
+            row,
+            kind=kind,
+            system=member.annotator.pseudonym,
+            split=member.batch.split,
+            single=True,
+            median_item_s=median(seconds) if seconds else None,
+            flagged=1 if apart else None,
+            **_over_items(vector),
+        )
+        for member, vector, seconds, apart in zip(
+            cell.annotators, cell.vectors, cell.item_seconds, is_flagged, strict=True
+        )
+    ]
+
+
+def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
+    """As FLEX reports it: mean and SD (ddof 0) over episodes, and the percentile bootstrap over
+    them. What varies is which episodes are drawn, so there is no interval for just these items."""
+    by_episode: dict[str, list[float]] = {}
+    for split, scores in zip(cell.splits, cell.scores, strict=True):
+        by_episode.setdefault(split, []).append(float(np.nanmean(scores)))
+    score = episode_score(
+        [np.mean(those) for those in by_episode.values()], rng=np.random.default_rng(choices.seed)
+    )
+    figures = {"mean": percent(score.mean), "sd": percent(score.sd), "units": score.episodes}
+    figures["n"] = score.episodes if cell.study is None else len(cell.splits)
+    if score.episodes < 2 or choices.estimand != "new_items":
+        return figures
+    return figures | {
+        "m": score.episodes,
+        "ci_low": percent(score.low),
+        "ci_high": percent(score.high),
+        "ci_method": EPISODE_BOOTSTRAP,
+        "estimand": choices.estimand,
+    }
+
+
+def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
+    if cell.study is None:
+        return {}
+    without = cell.without_each
+    return {
+        **_answers_an_item(cell),
+        "detectable": _detectable(cell),
+        "splits": figures.splits,
+        "shot_sets": figures.shot_sets if figures.splits > 1 else None,
+        "without_low": percent(without.low),
+        "without_high": percent(without.high),
+        "flagged": sum(annotator.flagged for annotator in without.annotators) or None,
+    }
+
+
+def _answers_an_item(cell: Cell) -> dict[str, Any]:
+    if cell.study is None:
+        return {}
+    answers = (~np.isnan(cell.scores)).sum(axis=0)
+    return {"answers_an_item": (int(answers.min()), int(answers.max()))}
+
+
+def _detectable(cell: Cell) -> float | None:
+    """Against a system whose answers vary as these people's do, and who finds other items hard."""
+    scores = cluster_scores(cell.scores, cell.clusters)
+    if min(scores.shape) < 2 or np.isnan(scores).any():
+        return None
+    people = variance_components(scores)
+    design = ComparisonDesign(
+        annotators=len(scores),
+        runs=1,
+        items=scores.shape[1],
+        people=people,
+        system=Components(0.0, 0.0, people.residual),
+        item_difference_var=people.item,
+    )
+    return percent(detectable_difference(design))
+
+
+def _released(cell: Cell, choices: Choices) -> dict[str, Any]:
+    """The mean over splits and its SD, from what each run shows by itself. Another policy, or
+    another version of the gold, would be a second figure of the same answers."""
+    is_own = cell.references == cell.task.reference_policy and choices.gold_version is None
+    if cell.study is not None or not is_own or not all(map(is_well_formed, cell.runs)):
+        return {}
+    if any(np.isnan(vector.scores).any() for vector in cell.vectors):
+        return {}
+    by_split: dict[str, list[float]] = {}
+    for vector in cell.vectors:
+        by_split.setdefault(vector.split, []).append(released(100 * float(vector.scores.mean())))
+    means = [float(np.mean(those)) for those in by_split.values()]
+    sd = released(float(np.std(means, ddof=1))) if len(means) > 1 else None
+    return {"released_mean": released(float(np.mean(means))), "released_sd": sd}
+
+
+def _sd(scores: Floats) -> float:
+    """Over the rows' means, which count every item alike."""
+    means = np.nanmean(scores, axis=1)
+    return float(means.std(ddof=1)) if len(means) > 1 else np.nan
+
+
+def _described(cell: Cell) -> Row:
+    kind, people = (RowKind.SIMULATED, SIMULATED) if cell.simulated else (RowKind.HUMAN, PEOPLE)
+    return Row(
+        kind=RowKind.RUN if cell.study is None else kind,
+        study=cell.study.slug if cell.study else None,
+        system=cell.system or people,
+        method=cell.method or None,
+        task=cell.task.slug,
+        shots=cell.shots,
+        references=cell.references,
+        normalisation=cell.normalisation,
+        gold_version=cell.gold_version,
+        coverage=cell.coverage,
+        parameters=cell.parameters,
+        is_of_episodes=cell.is_of_episodes,
+    )
+
+
+def _over_items(vector: Vector) -> dict[str, Any]:
+    scores = vector.scores[~np.isnan(vector.scores)]
+    return {
+        "mean": percent(scores.mean()) if len(scores) else None,
+        "sd": percent(scores.std(ddof=1)) if len(scores) > 1 else None,
+        "n": len(scores),
+        "coverage": len(scores) / len(vector.items),
+    }

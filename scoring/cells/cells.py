@@ -1,0 +1,330 @@
+"""The cells of a comparison: who is in each, and their scores on the test items."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import compress
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Assignment, Batch, ItemSet, Study, Task
+from scoring.cells.scope import Choices, TaskScoring
+from scoring.cells.vectors import (
+    Floats,
+    ScoredItems,
+    assignment_scores,
+    judged_seconds,
+    run_scores,
+    scored_items,
+)
+from scoring.core.intervals import cluster_scores
+from scoring.core.leave_one_out import LeaveOneOut, leave_one_out
+from scoring.models import FEW, Run, shots_label, shots_order
+
+_Member = TypeVar("_Member", Assignment, Run)
+
+
+@dataclass(frozen=True)
+class Vector:
+    """The scores of one assignment or run on one test set, and the split it is nested in."""
+
+    items: ScoredItems
+    scores: Floats
+    split: str
+    # An episode is a split with items of its own.
+    episode: int | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """People of one study, or the runs of one system of one size, on one task with one number of
+    shots."""
+
+    task: Task
+    shots: int | str
+    references: str
+    gold_version: int
+    members: tuple[Assignment, ...] | tuple[Run, ...]
+    vectors: tuple[Vector, ...]
+    # Of people.
+    study: Study | None = None
+    simulated: bool = False
+    # Of a system.
+    system: str = ""
+    method: str = ""
+    parameters: str = ""
+
+    @property
+    def annotators(self) -> tuple[Assignment, ...]:
+        return tuple(member for member in self.members if isinstance(member, Assignment))
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return tuple(member for member in self.members if isinstance(member, Run))
+
+    @property
+    def normalisation(self) -> str:
+        return self.task.normalisation
+
+    @cached_property
+    def without_excluded(self) -> "Cell":
+        """Those of its annotators that count."""
+        counted = [not hasattr(member, "exclusion") for member in self.annotators]
+        return replace(
+            self,
+            members=tuple(compress(self.annotators, counted)),
+            vectors=tuple(compress(self.vectors, counted)),
+        )
+
+    @cached_property
+    def _placed(self) -> tuple[Floats, tuple[int, ...], tuple[str, ...]]:
+        """The vectors side by side, with the example and the cluster of each column. A column that
+        is not in a member's test set is NaN in their row."""
+        # Most cells have one test set, read once.
+        sets = {id(vector.items): vector.items for vector in self.vectors}.values()
+        examples = {
+            pk: cluster
+            for items in sets
+            for pk, cluster in zip(items.example_ids, items.clusters, strict=True)
+        }
+        if len(sets) == 1:
+            matrix = np.array([vector.scores for vector in self.vectors])
+            return matrix, tuple(examples), tuple(examples.values())
+        column = {pk: number for number, pk in enumerate(examples)}
+        matrix = np.full((len(self.vectors), len(column)), np.nan)
+        for row, vector in enumerate(self.vectors):
+            matrix[row, [column[pk] for pk in vector.items.example_ids]] = vector.scores
+        return matrix, tuple(examples), tuple(examples.values())
+
+    @property
+    def matrix(self) -> Floats:
+        """Members × items, NaN where there is no answer."""
+        return self._placed[0]
+
+    @property
+    def example_ids(self) -> tuple[int, ...]:
+        return self._placed[1]
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        return self._placed[2]
+
+    @cached_property
+    def answered(self) -> NDArray[np.bool_]:
+        """Which members answered anything at all."""
+        return np.asarray(~np.isnan(self.matrix).all(axis=1))
+
+    @cached_property
+    def splits(self) -> list[str]:
+        """The split of each member who answered anything."""
+        pairs = zip(self.vectors, self.answered, strict=True)
+        return [vector.split for vector, has_answers in pairs if has_answers]
+
+    @property
+    def scores(self) -> Floats:
+        """The rows of the members who answered anything."""
+        return self.matrix[self.answered]
+
+    @cached_property
+    def units(self) -> Floats:
+        """One row for each unit of a test: the split where several members share one."""
+        if len(set(self.splits)) in (1, len(self.splits)):
+            return self.scores
+        return cluster_scores(self.scores.T, self.splits).T
+
+    @cached_property
+    def without_each(self) -> LeaveOneOut:
+        """How much hangs on each of the people who answered anything."""
+        return leave_one_out(cluster_scores(self.scores, self.clusters))
+
+    @cached_property
+    def item_seconds(self) -> list[list[float]]:
+        """How long each member took for each test item; nothing of systems."""
+        if self.study is None:
+            return [[] for _ in self.members]
+        seconds = judged_seconds([member.pk for member in self.members])
+        return [seconds[member.pk] for member in self.members]
+
+    @property
+    def is_of_episodes(self) -> bool:
+        return any(vector.episode is not None for vector in self.vectors)
+
+    @property
+    def coverage(self) -> float:
+        """The share of the items of their test sets that the members answered."""
+        answered = sum(int((~np.isnan(vector.scores)).sum()) for vector in self.vectors)
+        return answered / sum(len(vector.items) for vector in self.vectors)
+
+
+class CellReader(TaskScoring):
+    """Reads cells at the chosen gold; a test set's items are read once for all of them."""
+
+    def __init__(self, choices: Choices) -> None:
+        super().__init__(choices)
+        self._items: dict[int, ScoredItems] = {}
+        self._read: dict[tuple[int, bool, int | None], list[Cell]] = {}
+
+    def people(
+        self, study: Study, *, simulated: bool = False, task: Task | None = None
+    ) -> list[Cell]:
+        """A study's cells by task and shots (or those of one task), over the annotators that
+        count."""
+        everybody = self.everybody(study, simulated=simulated, task=task)
+        if self.choices.with_excluded:
+            return everybody
+        counted = (cell.without_excluded for cell in everybody)
+        return [cell for cell in counted if cell.members]
+
+    def everybody(
+        self, study: Study, *, simulated: bool = False, task: Task | None = None
+    ) -> list[Cell]:
+        """The same with excluded annotators. Each study is read once."""
+        key = study.pk, simulated, task.pk if task else None
+        if key not in self._read:
+            self._read[key] = self._read_people(study, simulated=simulated, task=task)
+        return self._read[key]
+
+    def _read_people(self, study: Study, *, simulated: bool, task: Task | None) -> list[Cell]:
+        # By what happened, not by one database's keys: the same data give the same bytes.
+        assignments = Assignment.objects.filter(study=study).completed()
+        if task is not None:
+            assignments = assignments.filter(batch__task=task)
+        chosen = assignments.simulated() if simulated else assignments.of_people()
+        about = ("annotator", "batch__task", "batch__training_set", "batch__test_set", "exclusion")
+        members = list(chosen.select_related(*about).order_by("joined_at", "pk"))
+        vectors = self._assignment_vectors(members)
+        cells: dict[tuple[str, int | str], list[Assignment]] = defaultdict(list)
+        for member in members:
+            cells[member.batch.task.slug, shots_of_batch(member.batch)].append(member)
+        about_people = {"study": study, "simulated": simulated}
+        return [
+            self._cell(those[0].batch.task, those, vectors, shots, **about_people)
+            for (_, shots), those in sorted(cells.items(), key=cell_order)
+            if self.choices.wants(shots)
+        ]
+
+    def people_of(self, studies: Iterable[Study]) -> list[Cell]:
+        """The cells of several studies; those of simulated annotators if asked for."""
+        return [
+            cell
+            for study in studies
+            for simulated in self.kinds
+            for cell in self.people(study, simulated=simulated)
+        ]
+
+    @property
+    def kinds(self) -> tuple[bool, ...]:
+        """People, and simulated ones if asked for."""
+        return (False, True) if self.choices.simulated else (False,)
+
+    def systems(self, task: Task) -> list[Cell]:
+        """A task's systems, each over its splits or episodes."""
+        runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
+        vectors = self._run_vectors(task, runs)
+        cells: dict[tuple[str, str, str, int | str, bool], list[Run]] = defaultdict(list)
+        for run in sorted(runs, key=_reading_order):
+            is_of_episode = run.episode is not None
+            shots = FEW if run.shots and is_of_episode else shots_label(run.shots)
+            cells[run.system, run.method, run.parameters, shots, is_of_episode].append(run)
+        return [
+            self._cell(task, those, vectors, shots, system=name, method=method, parameters=size)
+            for (name, method, size, shots, _), those in cells.items()
+            if self.choices.wants(shots)
+        ]
+
+    def items(self, task: Task, item_set: ItemSet) -> ScoredItems:
+        return self._items_of(task, {0: item_set})[0]
+
+    def _cell(
+        self,
+        task: Task,
+        members: Sequence[_Member],
+        vectors: Mapping[int, Vector],
+        shots: int | str,
+        **about: Any,
+    ) -> Cell:
+        return Cell(
+            task=task,
+            shots=shots,
+            references=self.policy(task),
+            gold_version=self.gold_version(task),
+            members=tuple(members),
+            vectors=tuple(vectors[member.pk] for member in members),
+            **about,
+        )
+
+    def _assignment_vectors(self, members: Sequence[Assignment]) -> dict[int, Vector]:
+        """Annotators are nested in the training sets that they learned from, which are splits."""
+        vectors: dict[int, Vector] = {}
+        by_task: dict[Task, list[Assignment]] = defaultdict(list)
+        for member in members:
+            by_task[member.batch.task].append(member)
+        for task, those in by_task.items():
+            items = self._items_of(task, {member.pk: member.batch.test_set for member in those})
+            scores = assignment_scores(items, self.policy(task))
+            vectors |= {
+                member.pk: Vector(
+                    items[member.pk],
+                    scores[member.pk],
+                    split=_learned_from(member),
+                    episode=member.batch.test_set.episode,
+                )
+                for member in those
+            }
+        return vectors
+
+    def _run_vectors(self, task: Task, members: Sequence[Run]) -> dict[int, Vector]:
+        """Several runs on one split are nested in it."""
+        items = self._items_of(task, {member.pk: member.test_set for member in members})
+        scores = run_scores(items, self.policy(task))
+        return {
+            member.pk: Vector(
+                items[member.pk], scores[member.pk], split=_split_of(member), episode=member.episode
+            )
+            for member in members
+        }
+
+    def _items_of(self, task: Task, owners: Mapping[int, ItemSet]) -> dict[int, ScoredItems]:
+        """By the primary key of the owner, the items of their test set."""
+        wanted = {owner.pk: owner for owner in owners.values() if owner.pk not in self._items}
+        if wanted:
+            self._items |= scored_items(task, wanted.values(), self.gold_version(task))
+        return {pk: self._items[item_set.pk] for pk, item_set in owners.items()}
+
+
+def shots_of_batch(batch: Batch) -> int | str:
+    """The shots of the cell that a batch belongs to."""
+    return FEW if batch.shots and batch.test_set.episode is not None else batch.shots
+
+
+def cell_order(
+    cell: tuple[tuple[str, int | str], list[Assignment]],
+) -> tuple[str, tuple[float, str]]:
+    """By task and shots."""
+    task, shots = cell[0]
+    return task, shots_order(shots)
+
+
+def _reading_order(run: Run) -> tuple[object, ...]:
+    """Fully supervised last, however a database sorts nulls."""
+    system = run.system, run.method, run.parameters
+    place = run.split or 0, run.episode or 0
+    return *system, run.shots is None, run.shots or 0, *place, run.checksum
+
+
+def _learned_from(member: Assignment) -> str:
+    """Empty for those who were shown nothing. In the order of the splits."""
+    batch = member.batch
+    if batch.test_set.episode is not None:
+        return f"episode {batch.test_set.episode:06}"
+    learned = batch.training_set
+    return f"{learned.split or 0:06} {learned.name}" if learned else ""
+
+
+def _split_of(run: Run) -> str:
+    if run.episode is not None:
+        return f"episode {run.episode:06}"
+    return f"run {run.checksum}" if run.split is None else f"split {run.split}"

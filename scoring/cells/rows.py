@@ -1,0 +1,328 @@
+"""One row of a comparison: each field with its column, as exported, and who may see it."""
+
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+from scoring.core.intervals import EXPLORATORY_BELOW
+from scoring.core.normalisation import NONE
+from scoring.tables.table import HIDDEN, OPEN, ROUNDED, Column
+
+PEOPLE = "Human"
+SIMULATED = "Simulated annotators"
+CONSENSUS = "Consensus"
+SIMULATED_CONSENSUS = "Consensus, simulated"
+EPISODE_BOOTSTRAP = "episode-bootstrap"
+
+
+class RowKind(StrEnum):
+    HUMAN = "human"
+    ANNOTATOR = "annotator"
+    RUN = "run"
+    REPORTED = "reported"
+    SIMULATED = "simulated"
+    CONSENSUS = "consensus"
+    # What no skill earns, on a leaderboard.
+    BOUND = "bound"
+
+
+def _about(without_gold: str, heading: str, meaning: str, **how: Any) -> dict[str, Any]:
+    """The column of a field, and what readers without the gold see of it."""
+    column = Column("", heading, meaning, without_gold=without_gold, **how)
+    return {"column": column, "without_gold": without_gold}
+
+
+def _column(
+    without_gold: str, heading: str, meaning: str, digits: int | None = None, **how: Any
+) -> Any:
+    """A field that is exported; None where it does not apply."""
+    return field(
+        default=None, metadata=_about(without_gold, heading, meaning, digits=digits, **how)
+    )
+
+
+def _words(without_gold: str, heading: str, meaning: str, **how: Any) -> Any:
+    return _column(without_gold, heading, meaning, is_number=False, **how)
+
+
+def _beside(without_gold: str, default: Any = None) -> Any:
+    """A field that tables show beside the exported ones, or that they follow from."""
+    return field(default=default, metadata={"without_gold": without_gold})
+
+
+@dataclass(frozen=True)
+class Row:
+    """The exported columns in order, headed as in the table of annotators; then the rest."""
+
+    kind: RowKind = field(
+        metadata=_about(
+            OPEN,
+            "Kind",
+            "human: a cell of a study (task × shots); annotator: one person in it; run: a system "
+            "over its splits; reported: a figure known only as published; simulated: a cell of "
+            "simulated annotators, or one of them by pseudonym; consensus (on a sheet of its own): "
+            "what more than half of a cell's annotators chose, scored like one answer.",
+            is_number=False,
+        )
+    )
+    study: str | None = _words(
+        OPEN, "Study", "The study's slug; empty for runs and published figures."
+    )
+    system: str | None = _words(
+        OPEN,
+        "Annotator",
+        "The system's name; for an annotator the pseudonym; for people Human.",
+        is_name=True,
+    )
+    method: str | None = _words(
+        OPEN, "Method", "FT, PT, ICL or another way of adapting a system; empty for people."
+    )
+    task: str = field(
+        default="",
+        metadata=_about(
+            OPEN,
+            "Task",
+            "The task's name; its slug in CSV, JSON and the sheets of every row.",
+            is_number=False,
+        ),
+    )
+    shots: int | str | None = _column(
+        OPEN,
+        "Shots",
+        "Number of training examples; 0 is zero-shot, all is fully supervised; few: episodes "
+        "that have any.",
+    )
+    split: int | None = _column(
+        OPEN, "Split", "The training split of one annotator; empty for a figure over splits."
+    )
+    mean: float | None = _column(
+        ROUNDED,
+        "Mean S1, %",
+        "Mean S1 in percent, every item counting equally; for a cell, the mean over its "
+        "annotators.",
+        1,
+    )
+    sd: float | None = _column(
+        ROUNDED,
+        "SD over items",
+        "Sample SD (ddof 1) in percent points: over annotators (human), over splits (run), "
+        "over items (annotator); as published (reported). For episodes, the SD (ddof 0) over "
+        "them.",
+        1,
+    )
+    n: int | None = _column(
+        OPEN,
+        "Items",
+        "Annotators (human), splits (run), items with an answer (annotator), as published "
+        "(reported).",
+    )
+    m: int | None = _column(
+        ROUNDED,
+        "m",
+        "Item clusters behind the interval: items that share a context count as one. For "
+        "episodes, their number.",
+    )
+    ci_low: float | None = _column(
+        ROUNDED, "95 % low", "Lower limit of the 95 % interval, in percent.", 1
+    )
+    ci_high: float | None = _column(
+        ROUNDED, "95 % high", "Upper limit of the 95 % interval, in percent.", 1
+    )
+    ci_method: str | None = _words(ROUNDED, "Method", "How the interval was computed.")
+    estimand: str | None = _words(
+        ROUNDED,
+        "Interval for",
+        "new_items: how other people would do on other items like these; these_items: on "
+        "exactly this test set.",
+    )
+    references: str | None = _words(
+        OPEN,
+        "References",
+        "How several reference answers count: set (their union), any (the best one), unknown "
+        "(a published figure that does not say).",
+    )
+    gold_version: int | None = _column(
+        OPEN,
+        "Gold version",
+        "The version of the task's reference answers that was scored against.",
+    )
+    coverage: float | None = _column(
+        OPEN,
+        "Coverage",
+        "Share of the items that have an answer, in [0, 1]; the mean is over these only.",
+        3,
+    )
+    median_item_s: float | None = _column(
+        OPEN,
+        "Median time",
+        "For people (human, annotator, simulated), the median over their test answers of the "
+        "seconds from showing the item to storing the answer, by the server's clock and "
+        "without the cap on pay: a cap would hide slow items, and a median tolerates a long "
+        "pause.",
+        1,
+        unit="s per item",
+    )
+    # None for a published figure, which does not say.
+    normalisation: str | None = _words(
+        OPEN,
+        "Normalisation",
+        "What answers and references are stripped of before they are compared: none, or squad "
+        "(case, punctuation, articles and extra spaces, as SQuAD's script does); empty for a "
+        "published figure.",
+    )
+    shot_sets: str | None = _words(
+        OPEN,
+        "Shot sets",
+        "For people of several splits: these, where the interval holds for the shot sets that "
+        "were used; new, where it is for other shot sets as well, with the split as the unit.",
+    )
+    # How much hangs on one of a cell's annotators. Beside its mean they tell one person's score.
+    without_low: float | None = _column(
+        HIDDEN,
+        "Without one, low",
+        "The lowest mean of the cell when any one annotator is left out, in percent.",
+        1,
+    )
+    without_high: float | None = _column(
+        HIDDEN,
+        "Without one, high",
+        "The highest mean of the cell when any one annotator is left out, in percent.",
+        1,
+    )
+    flagged: int | None = _column(
+        HIDDEN,
+        "Flagged",
+        "How many annotators (of one: 1) differ from the others of the cell by 20 points or "
+        "more, beyond item noise: a description, not a test. Two who differ that much from "
+        "each other are both flagged.",
+    )
+    notes: str | None = _words(
+        ROUNDED, "Notes", "Why there is no interval, or what limits it, in words."
+    )
+    # Beside the interval of a small group, which it holds.
+    guard_low: float | None = _column(
+        ROUNDED,
+        "Guard band, low",
+        "Of three or four people: lower limit of the guard band, in percent. It is read alone.",
+        1,
+    )
+    guard_high: float | None = _column(
+        ROUNDED,
+        "Guard band, high",
+        "Of three or four people: upper limit of the guard band, in percent. It is read alone.",
+        1,
+    )
+
+    parameters: str = _beside(OPEN, "")
+    source: str = _beside(OPEN, "")
+    # One person, not a cell.
+    single: bool = _beside(OPEN, default=False)
+    # What the interval is over: annotators, a system's splits, episodes.
+    units: int | None = _beside(ROUNDED)
+    # Of a system, from the rounded means of its runs alone; None unless each of them is whole and
+    # well-formed. All that may be shown to whoever may not see the gold.
+    released_mean: float | None = _beside(OPEN)
+    released_sd: float | None = _beside(OPEN)
+    # How many splits the people are from.
+    splits: int = _beside(OPEN, 1)
+    # Of the interval, as the average over tasks takes them.
+    se: float | None = _beside(HIDDEN)
+    df: float | None = _beside(HIDDEN)
+    is_of_episodes: bool = _beside(OPEN, default=False)
+    # Of a consensus, how many items anybody answered.
+    items: int | None = _beside(HIDDEN)
+    # Of one item, how many people answered it: the fewest and the most.
+    answers_an_item: tuple[int, ...] = _beside(HIDDEN, ())
+    # The smallest difference from a system's one run that as many people on as many items show four
+    # times out of five, in points.
+    detectable: float | None = _beside(HIDDEN)
+
+    @property
+    def is_reported(self) -> bool:
+        return self.kind == RowKind.REPORTED
+
+    @property
+    def is_run(self) -> bool:
+        return self.kind == RowKind.RUN
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.kind == RowKind.SIMULATED
+
+    @property
+    def is_consensus(self) -> bool:
+        return self.kind == RowKind.CONSENSUS
+
+    @property
+    def is_cell_of_people(self) -> bool:
+        """Measured here, as a group."""
+        return self.kind in (RowKind.HUMAN, RowKind.SIMULATED) and not self.single
+
+    @property
+    def is_of_people(self) -> bool:
+        """Rather than of a system: measured, published, or what most of them said."""
+        if self.is_reported:
+            return not self.method
+        return self.kind in (RowKind.HUMAN, RowKind.SIMULATED, RowKind.CONSENSUS)
+
+    @property
+    def whose(self) -> tuple[str | None, str | None, str]:
+        """Which system of which size."""
+        return self.system, self.method, self.parameters
+
+    @property
+    def limits(self) -> tuple[float | None, float | None]:
+        return self.ci_low, self.ci_high
+
+    @property
+    def scored_under(self) -> str:
+        """The reference policy, and the normalisation where there is any."""
+        return scored_under(self.references, self.normalisation)
+
+    @property
+    def is_exploratory(self) -> bool:
+        """For people: too few for a claim of better or worse, by the unit of their interval."""
+        units = self.units or self.n
+        return units is not None and 1 < units < EXPLORATORY_BELOW
+
+
+def scored_under(references: str | None, normalisation: str | None) -> str:
+    """Such as “any” or “any, squad-normalised”."""
+    named = f"{normalisation}-normalised" if normalisation not in (None, NONE) else ""
+    return ", ".join(filter(None, [references, named]))
+
+
+BY_KEY: dict[str, Column] = {
+    one.name: one.metadata["column"].under(one.name)
+    for one in fields(Row)
+    if "column" in one.metadata
+}
+COLUMNS = tuple(BY_KEY.values())
+# What the people of a cell fill beside their scores: a page has it behind the score, and a document
+# to read in a table of its own.
+BESIDE_SCORES = (BY_KEY["median_item_s"],)
+
+
+def released(figure: float) -> float:
+    """A figure in percent as whoever may not see the gold is told it: with all its digits it can be
+    a sum that only one set of golds gives; so rounded, of a run that answers every item, it takes
+    at most 1,001 values: ten bits."""
+    return round(figure, 1)
+
+
+def withheld_row(row: Row, *, is_interim: bool = False) -> Row:
+    """As whoever may not see the gold is shown it: only what its columns say, of a single person a
+    mean alone, and of a running study no score at all."""
+    if row.is_reported:
+        return row
+    is_group = row.is_cell_of_people and row.n != 1 and not is_interim
+    shown: dict[str, Any] = {}
+    for one in fields(Row):
+        value, how = getattr(row, one.name), one.metadata["without_gold"]
+        if how == OPEN:
+            shown[one.name] = value
+        elif how == ROUNDED and (is_group or (one.name == "mean" and not is_interim)):
+            shown[one.name] = released(value) if isinstance(value, float) else value
+    if row.is_run:
+        shown |= {"mean": row.released_mean, "sd": row.released_sd}
+    return Row(**shown)

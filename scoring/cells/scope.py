@@ -1,0 +1,297 @@
+"""What is compared: a study or all of a benchmark, under a reader's choices; the fingerprint of
+everything in it, and how much of it is still to be scored."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+
+from annotation.benchmarks.formats.content import checksum
+from annotation.jobs.files import Wanted
+from annotation.models import (
+    Assignment,
+    Benchmark,
+    Gold,
+    GoldVersion,
+    ItemSet,
+    Job,
+    Outcome,
+    ReferencePolicy,
+    Role,
+    Study,
+    StudyState,
+    Task,
+)
+from annotation.models.benchmark import names_of
+from annotation.models.errors import Refusal
+from scoring.core.bootstrap import SEED
+from scoring.core.intervals import ESTIMANDS
+from scoring.core.s1 import SCORER_VERSION
+from scoring.core.splits import SHOT_SETS
+from scoring.models import FEW, FULLY_SUPERVISED, ReportedScore, Run, ScoreVector
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the reader of a comparison chooses."""
+
+    # None: each task's own policy.
+    references: str | None = None
+    estimand: str = "new_items"
+    # Whether people's intervals are for these shot sets, or for new ones as well.
+    shot_sets: str = "these"
+    # Numbers of shots as files write them; empty: all.
+    shots: tuple[str, ...] = ()
+    simulated: bool = False
+    with_excluded: bool = False
+    # Score at this version of each task's gold (its latest where it has fewer); None: the
+    # latest.
+    gold_version: int | None = None
+    seed: int = SEED
+
+    def __post_init__(self) -> None:
+        if self.references not in (None, *ReferencePolicy.values):
+            raise ValueError(f"The reference policy is {self.references!r}; it is set or any.")
+        if self.estimand not in ESTIMANDS:
+            raise ValueError(f"The estimand is {self.estimand!r}; it is one of {ESTIMANDS}.")
+        if self.shot_sets not in SHOT_SETS:
+            raise ValueError(f"The shot sets are {self.shot_sets!r}; they are one of {SHOT_SETS}.")
+        words = (FEW, FULLY_SUPERVISED)
+        unknown = [shots for shots in self.shots if not (shots in words or shots.isdecimal())]
+        if unknown:
+            raise ValueError(f"Shots are numbers, few or all, not {unknown[0]!r}.")
+        if self.gold_version is not None and self.gold_version < 1:
+            raise ValueError("Gold versions count from 1.")
+
+    def wants(self, shots: int | str | None) -> bool:
+        return not self.shots or str(shots) in self.shots
+
+
+class TaskScoring:
+    """How a reader's choices score each task: under which policy, at which version of its gold."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+        self._versions: dict[int, int] = {}
+
+    def policy(self, task: Task) -> str:
+        return self.choices.references or task.reference_policy
+
+    def gold_version(self, task: Task) -> int:
+        if task.pk not in self._versions:
+            self.read_gold_versions([task])
+        return self._versions[task.pk]
+
+    def read_gold_versions(self, tasks: Iterable[Task]) -> None:
+        """Of many tasks at once."""
+        versions = GoldVersion.objects.filter(task__in=tasks).order_by().values_list("task_id")
+        for pk, latest in versions.annotate(Max("number")):
+            self._versions[pk] = min(latest, self.choices.gold_version or latest)
+
+
+@dataclass(frozen=True)
+class Scope:
+    benchmark: Benchmark
+    study: Study | None = None
+
+    @property
+    def name(self) -> str:
+        return self.study.slug if self.study else self.benchmark.name
+
+    @property
+    def title(self) -> str:
+        return self.study.title if self.study else str(self.benchmark)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """How a kept comparison names it."""
+        return {"study": self.study, "benchmark": None if self.study else self.benchmark}
+
+    @cached_property
+    def tasks(self) -> list[Task]:
+        """A study is compared on its own tasks alone."""
+        tasks = self.benchmark.tasks.all()
+        return list(tasks.filter(batches__study=self.study).distinct() if self.study else tasks)
+
+    @cached_property
+    def task_names(self) -> dict[str, str]:
+        return names_of(self.tasks)
+
+    @cached_property
+    def task_order(self) -> list[str]:
+        """As all tabs show them: as the published figures go, then the others by name."""
+        slugs = {task.slug for task in self.tasks}
+        published = ReportedScore.objects.filter(benchmark=self.benchmark).order_by("pk")
+        known = dict.fromkeys(published.values_list("task", flat=True))
+        shown = [slug for slug in known if self.study is None or slug in slugs]
+        return list(dict.fromkeys([*shown, *sorted(slugs)]))
+
+    @property
+    def latest_gold_version(self) -> int:
+        """Of the task that was corrected most often."""
+        return max((task.latest_gold_version().number for task in self.tasks), default=1)
+
+    @cached_property
+    def studies(self) -> list[Study]:
+        if self.study:
+            return [self.study]
+        return list(self.benchmark.studies.order_by("created_at", "pk"))
+
+    @property
+    def interim(self) -> tuple[str, ...]:
+        """The studies (slugs) that are not closed: their figures may still change."""
+        return tuple(study.slug for study in self.studies if study.state != StudyState.CLOSED)
+
+
+def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
+    """Covers everything that figures under these choices are computed from.
+
+    It is read whenever a comparison is viewed, so it covers checksums and rows that never change,
+    not answers and texts.
+    """
+    # Judgements are final, and complete once their assignment is finished; so are runs.
+    counts = Q(training_ended_at__isnull=False) | Q(outcome=Outcome.COMPLETED)
+    who = Assignment.objects.filter(counts, study__in=scope.studies).order_by("pk")
+    runs = Run.objects.complete().filter(task__in=scope.tasks).order_by("pk")
+    published = ReportedScore.objects.filter(benchmark=scope.benchmark).order_by("pk")
+    return checksum(
+        [
+            asdict(choices),
+            SCORER_VERSION,
+            list(who.values_list("pk", "outcome", "exclusion__pk")),
+            [(study.slug, study.margin) for study in scope.studies],
+            list(runs.values_list("checksum", flat=True)),
+            list(published.values_list(*_published_columns())),
+            _of_tasks(scope.tasks, TaskScoring(choices)),
+        ]
+    )
+
+
+def unscored_answers(scope: Scope, choices: Choices) -> int:
+    """Roughly how many answers of people and runs have no score yet under these choices."""
+    scoring = TaskScoring(choices)
+    return sum(_unscored(task, scope, scoring) for task in scope.tasks)
+
+
+def answers_in(scope: Scope) -> int:
+    """Roughly how many answers people and runs have given."""
+    return sum(_count(_owners(task, scope), task) for task in scope.tasks)
+
+
+def wanted_file(kind: str, scope: Scope, choices: Choices, **arguments: str | int | None) -> Wanted:
+    """A file about what is compared, which a worker makes."""
+    chosen = json.dumps(asdict(choices), sort_keys=True)
+    return Wanted(
+        kind,
+        scope.study or scope.benchmark,
+        {"choices": chosen, **arguments},
+        answers=answers_in(scope),
+    )
+
+
+def ordered(job: Job) -> tuple[Scope, Choices]:
+    """What such a file is about. Raises Refusal if that was deleted meanwhile."""
+    chosen = json.loads(job.arguments["choices"])
+    choices = Choices(**{**chosen, "shots": tuple(chosen["shots"])})
+    study = Study.objects.filter(pk=job.arguments.get("study")).select_related("benchmark").first()
+    if study:
+        return Scope(study.benchmark, study), choices
+    benchmark = Benchmark.objects.filter(pk=job.arguments.get("benchmark")).first()
+    if benchmark:
+        return Scope(benchmark), choices
+    raise Refusal("What this file is about is no longer there.")
+
+
+def _published_columns() -> list[str]:
+    """What a published figure says: the same figure stored again is the same input."""
+    columns = (field.attname for field in ReportedScore._meta.concrete_fields)
+    return [name for name in columns if name not in ("id", "benchmark_id", "created_at")]
+
+
+def _of_tasks(tasks: Sequence[Task], scoring: TaskScoring) -> list[Any]:
+    """What the figures on each task follow from."""
+    scoring.read_gold_versions(tasks)
+    versions = {task.pk: scoring.gold_version(task) for task in tasks}
+    sets, golds = _sets_of(tasks), _gold_counts(versions)
+    return [
+        (
+            task.slug,
+            task.kind,
+            task.max_spans,
+            task.normalisation,
+            scoring.policy(task),
+            versions[task.pk],
+            sets[task.pk],
+            golds[task.pk],
+        )
+        for task in tasks
+    ]
+
+
+def _sets_of(tasks: Sequence[Task]) -> dict[int, list[Any]]:
+    """By task; a set's checksum follows its examples."""
+    sets: dict[int, list[Any]] = defaultdict(list)
+    every = ItemSet.objects.filter(task__in=tasks).order_by("pk")
+    for task, *about in every.values_list("task_id", "pk", "checksum", "choices"):
+        sets[task].append(about)
+    return sets
+
+
+def _gold_counts(versions: Mapping[int, int]) -> dict[int, int]:
+    """How many golds each task has up to a version: golds are never changed, only added."""
+    golds: dict[int, int] = defaultdict(int)
+    every = Gold.objects.filter(version__task__in=versions).order_by()
+    by_version = every.values_list("version__task_id", "version__number").annotate(Count("pk"))
+    for task, version, count in by_version:
+        golds[task] += count if version <= versions[task] else 0
+    return golds
+
+
+def _unscored(task: Task, scope: Scope, scoring: TaskScoring) -> int:
+    scored = ScoreVector.objects.filter(
+        references=scoring.policy(task),
+        gold_version=scoring.gold_version(task),
+        scorer_version=SCORER_VERSION,
+    )
+    owners = _owners(task, scope)
+    unscored = {
+        "batch__test_set": owners["batch__test_set"].filter(
+            ~Exists(scored.filter(assignment=OuterRef("pk")))
+        ),
+        "test_set": owners["test_set"].filter(~Exists(scored.filter(run=OuterRef("pk")))),
+    }
+    return _count(unscored, task)
+
+
+def _owners(task: Task, scope: Scope) -> dict[str, QuerySet[Any]]:
+    """The people and runs on a task, by the way to their test sets."""
+    people = Assignment.objects.filter(study__in=scope.studies, batch__task=task)
+    return {
+        "batch__test_set": people.completed(),
+        "test_set": Run.objects.complete().filter(task=task),
+    }
+
+
+def _count(owners: Mapping[str, QuerySet[Any]], task: Task) -> int:
+    """How many items their test sets have together."""
+    sizes = _sizes(task)
+    return sum(
+        count * sizes[item_set]
+        for test_set, those in owners.items()
+        for item_set, count in _counts(those, test_set)
+    )
+
+
+def _counts(owners: QuerySet[Any], test_set: str) -> Iterable[tuple[int, int]]:
+    """Pairs of a test set and how many of the owners answered it."""
+    pairs: Iterable[tuple[int, int]] = owners.order_by().values_list(test_set).annotate(Count("pk"))
+    return pairs
+
+
+def _sizes(task: Task) -> dict[int, int]:
+    sets = ItemSet.objects.filter(task=task, role=Role.TEST).order_by()
+    return dict(sets.values_list("pk").annotate(Count("items")))

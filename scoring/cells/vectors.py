@@ -1,0 +1,251 @@
+"""Rows → arrays, the only meeting point: answers of people and models become vectors of S1.
+
+The items of a test set are read in their order, with their gold at one version; a benchmark of
+episodes has thousands of sets, so the sets of a task are read together. Vectors are kept
+(ScoreVector), so that judgements and predictions are read only once for each state of their inputs.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+
+import numpy as np
+from django.db.models import TextField
+from django.db.models.functions import Cast
+from numpy.typing import NDArray
+
+from annotation.benchmarks.formats.content import checksum
+from annotation.models import Gold, Item, ItemSet, Judgement, Task
+from scoring.core.normalisation import normalised, normalised_golds
+from scoring.core.s1 import SCORER_VERSION, score_many
+from scoring.models import Prediction
+from scoring.models.comparison import STORED, ScoreVector
+
+Floats = NDArray[np.float64]
+PORTION = 50
+# An answer as the JSON that is stored.
+ANSWER = Cast("answer", TextField())
+# A query takes only so many values.
+MOST_NAMED = 500
+# The alternatives of one gold, each a set of texts.
+Texts = tuple[tuple[str, ...], ...]
+# The example, the id that the set's file gives it, and its context.
+ItemRow = tuple[int, str, str]
+
+
+@dataclass(frozen=True)
+class ScoredItems:
+    item_set_id: int
+    task_id: int
+    gold_version: int
+    example_ids: tuple[int, ...]
+    source_ids: tuple[str, ...]
+    # Items that share a context are one cluster.
+    clusters: tuple[str, ...]
+    golds: tuple[Texts, ...]
+    normalisation: str
+    fingerprint: str
+
+    @cached_property
+    def compared(self) -> list[list[list[str]]]:
+        """The golds as S1 compares them."""
+        return [normalised_golds(gold, self.normalisation) for gold in self.golds]
+
+    def __len__(self) -> int:
+        return len(self.example_ids)
+
+
+# An owner's answers: by the id of the example, the texts given.
+Answers = Mapping[int, Sequence[str]]
+# Whose scores are wanted: by their primary key, the items of their test set, all of one task.
+Owners = Mapping[int, ScoredItems]
+
+
+def scored_items(
+    task: Task, item_sets: Collection[ItemSet], gold_version: int
+) -> dict[int, ScoredItems]:
+    """By the primary key of the set; all of one task."""
+    rows = _rows_of(task, {item_set.pk for item_set in item_sets})
+    golds = _golds_of(task, gold_version)
+    return {pk: _scored(task, pk, own, golds, gold_version) for pk, own in rows.items()}
+
+
+def _rows_of(task: Task, pks: Collection[int]) -> dict[int, list[ItemRow]]:
+    rows: dict[int, list[ItemRow]] = {pk: [] for pk in pks}
+    items = Item.objects.filter(item_set__task=task).order_by("item_set_id", "position")
+    if len(rows) <= MOST_NAMED:
+        items = items.filter(item_set__in=rows)
+    columns = ("item_set_id", "example_id", "source_id", "example__context_hash")
+    for item_set, *row in items.values_list(*columns).iterator():
+        if item_set in rows:
+            rows[item_set].append(tuple(row))
+    return rows
+
+
+def _golds_of(task: Task, version: int) -> dict[int, Texts]:
+    """Of all examples of the task; the newest if an example has several golds."""
+    golds = Gold.objects.filter(version__task=task, version__number__lte=version)
+    rows = golds.order_by("version__number").values_list("example_id", "alternatives")
+    return {
+        example: tuple(tuple(span["text"] for span in spans) for spans in alternatives)
+        for example, alternatives in rows
+    }
+
+
+def _scored(
+    task: Task, pk: int, rows: Sequence[ItemRow], golds: Mapping[int, Texts], version: int
+) -> ScoredItems:
+    own = tuple(golds[row[0]] for row in rows)
+    return ScoredItems(
+        item_set_id=pk,
+        task_id=task.pk,
+        gold_version=version,
+        example_ids=tuple(row[0] for row in rows),
+        source_ids=tuple(row[1] for row in rows),
+        clusters=tuple(row[2] for row in rows),
+        golds=own,
+        normalisation=task.normalisation,
+        fingerprint=checksum([rows, own, task.normalisation]),
+    )
+
+
+def assignment_scores(assignments: Owners, references: str) -> dict[int, Floats]:
+    """One vector for each completed assignment; its judgements are final, so only the
+    items and their gold can make it stale."""
+    return _kept_scores("assignment_id", assignments, references, judged_answers)
+
+
+def run_scores(runs: Owners, references: str) -> dict[int, Floats]:
+    """One vector for each run; NaN where it did not answer."""
+    # A complete run is final, as a judgement is: only the items can make its vector stale.
+    return _kept_scores("run_id", runs, references, predicted_answers)
+
+
+def score_answers(
+    answers: Mapping[int, Answers], owners: Owners, references: str
+) -> dict[int, Floats]:
+    """S1 of each owner's answers, in the order of their items; NaN where there is none."""
+    sets = {owners[pk].item_set_id: owners[pk] for pk in answers}
+    golds = [gold for items in sets.values() for gold in items.compared]
+    columns = _columns(sets.values())
+    vectors = {pk: np.full(len(owners[pk]), np.nan) for pk in answers}
+    rows = [
+        (owner, *place, normalised(texts, owners[owner].normalisation))
+        for owner, given in answers.items()
+        for pk, texts in given.items()
+        if (place := columns[owners[owner].item_set_id].get(pk))
+    ]
+    numbers = [number for _, _, number, _ in rows]
+    scores = score_many([row[-1] for row in rows], numbers, golds, references=references)
+    for (owner, column, _, _), score in zip(rows, scores, strict=True):
+        vectors[owner][column] = score
+    return vectors
+
+
+def _columns(sets: Iterable[ScoredItems]) -> dict[int, dict[int, tuple[int, int]]]:
+    """By set and example: its column in the set, and its number among the items of all sets."""
+    number = count()
+    return {
+        items.item_set_id: {
+            pk: (column, next(number)) for column, pk in enumerate(items.example_ids)
+        }
+        for items in sets
+    }
+
+
+def _kept_scores(
+    owner: str,
+    owners: Owners,
+    references: str,
+    read: Callable[[Collection[int]], Mapping[int, Answers]],
+) -> dict[int, Floats]:
+    """The vectors of these owners: the kept ones whose fingerprint is current; the others are
+    scored and kept."""
+    fresh: dict[int, Floats] = {}
+    for some in _portions(owners, MOST_NAMED):
+        fresh |= _fresh_scores(owner, {pk: owners[pk] for pk in some}, references)
+    # In portions: the answers of many runs would fill the memory, their vectors do not.
+    for some in _portions([pk for pk in owners if pk not in fresh], PORTION):
+        scored = score_answers(read(some), owners, references)
+        ScoreVector.objects.bulk_create(
+            [
+                ScoreVector(
+                    **{owner: pk},
+                    **_key(owners[pk], references),
+                    item_set_id=owners[pk].item_set_id,
+                    fingerprint=owners[pk].fingerprint,
+                    scores=vector.astype(STORED).tobytes(),
+                )
+                for pk, vector in scored.items()
+            ],
+            # Two readers may score the same rows at once; they get the same vectors.
+            ignore_conflicts=True,
+        )
+        fresh |= scored
+    return fresh
+
+
+def _fresh_scores(owner: str, owners: Owners, references: str) -> dict[int, Floats]:
+    """The kept vectors whose fingerprint is current; the others are deleted."""
+    key = _key(next(iter(owners.values())), references)
+    fresh: dict[int, Floats] = {}
+    stale: list[int] = []
+    for row in ScoreVector.objects.filter(**key, **{f"{owner}__in": list(owners)}):
+        items = owners[getattr(row, owner)]
+        if row.fingerprint == items.fingerprint and len(row.values) == len(items):
+            fresh[getattr(row, owner)] = row.values
+        else:
+            stale.append(row.pk)
+    ScoreVector.objects.filter(pk__in=stale).delete()
+    return fresh
+
+
+def _key(items: ScoredItems, references: str) -> dict[str, object]:
+    """What the vectors of one task are looked up by."""
+    return {
+        "references": references,
+        "gold_version": items.gold_version,
+        "scorer_version": SCORER_VERSION,
+    }
+
+
+def _portions(owners: Iterable[int], size: int) -> Iterator[list[int]]:
+    pks = list(owners)
+    return (pks[start : start + size] for start in range(0, len(pks), size))
+
+
+def judged_answers(owners: Collection[int], example: int | None = None) -> Mapping[int, Answers]:
+    """Test answers by assignment; of all examples or of one."""
+    rows = Judgement.objects.of_test().filter(assignment_id__in=owners)
+    rows = rows if example is None else rows.filter(example_id=example)
+    return _by_owner(owners, rows.values_list("assignment_id", "example_id", ANSWER))
+
+
+def judged_seconds(owners: Collection[int]) -> dict[int, list[float]]:
+    """By assignment, how long each test answer took, by the server's clock."""
+    seconds: dict[int, list[float]] = {pk: [] for pk in owners}
+    rows = Judgement.objects.of_test().filter(assignment_id__in=owners).order_by()
+    for owner, shown, submitted in rows.values_list("assignment_id", "shown_at", "submitted_at"):
+        seconds[owner].append((submitted - shown).total_seconds())
+    return seconds
+
+
+def predicted_answers(owners: Collection[int], example: int | None = None) -> Mapping[int, Answers]:
+    """Answers by run; of all examples or of one."""
+    rows = Prediction.objects.filter(run_id__in=owners)
+    rows = rows if example is None else rows.filter(example_id=example)
+    return _by_owner(owners, rows.values_list("run_id", "example_id", ANSWER))
+
+
+def _by_owner(
+    owners: Collection[int], rows: Iterable[tuple[int, int, str]]
+) -> Mapping[int, Answers]:
+    answers: dict[int, dict[int, list[str]]] = {pk: {} for pk in owners}
+    fetched = list(rows)
+    # Decoded together: one by one takes as long as all the rest.
+    decoded = json.loads(f"[{','.join(answer for _, _, answer in fetched)}]")
+    for (owner, example, _), texts in zip(fetched, decoded, strict=True):
+        answers[owner][example] = texts
+    return answers

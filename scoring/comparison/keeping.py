@@ -1,0 +1,145 @@
+"""The cache of comparisons: what was computed is kept with the fingerprint of its inputs. When they
+change it is stale: it is shown as such and recomputed.
+
+What a program version with other fields, formulas or scores has kept is ignored: its key differs,
+and it is deleted when the figures are kept afresh.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.benchmarks.formats.content import checksum
+from annotation.jobs import queue
+from annotation.models import Job, JobState
+from annotation.models.errors import Refusal
+from scoring.cells.scope import Choices, Scope, inputs_fingerprint
+from scoring.cells.stored import plain, restored, shape
+from scoring.core.s1 import SCORER_VERSION
+from scoring.models import Comparison, Part
+
+T = TypeVar("T")
+# One part as it was last computed.
+Kept = Comparison
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Store(Generic[T]):
+    """Where one part of comparisons is kept: the dataclass that it is, and the job that computes
+    it."""
+
+    part: Part
+    kind: type[T]
+    # Raise by hand when a formula changes. Other fields, or another scorer version, change the key
+    # by themselves.
+    version: int
+    job: str = ""
+
+    def find(self, scope: Scope, choices: Choices) -> Kept:
+        """What is kept under these choices, however old; empty if nothing yet."""
+        lookup = self._lookup(scope, choices)
+        kept = Kept.objects.filter(**lookup).select_related("job").first()
+        return kept or Kept(**lookup, **_parameters(choices))
+
+    def read(self, kept: Kept) -> T | None:
+        return restored(self.kind, kept.result) if kept.result else None
+
+    def keep(self, scope: Scope, choices: Choices, computed: T, fingerprint: str) -> Kept:
+        """Of two readers who computed the same at once, either may write: the figures are the
+        same."""
+        kept, _ = Kept.objects.update_or_create(
+            **self._lookup(scope, choices),
+            defaults={
+                **_parameters(choices),
+                "result": plain(computed),
+                "fingerprint": fingerprint,
+                "computed_at": timezone.now(),
+            },
+        )
+        self._forget_former(scope)
+        return kept
+
+    def enqueue(
+        self, scope: Scope, choices: Choices, *, fingerprint: str, author: User | None = None
+    ) -> Kept:
+        """Have it computed by a worker, unless somebody has requested the same already."""
+        with transaction.atomic():
+            kept, _ = Kept.objects.select_for_update().get_or_create(
+                **self._lookup(scope, choices), defaults=_parameters(choices)
+            )
+            if kept.job is None or kept.job.is_over:
+                arguments = {"comparison": kept.pk, "fingerprint": fingerprint}
+                kept.job = queue.enqueue(self.job, arguments, author=author)
+                kept.save(update_fields=["job"])
+        return kept
+
+    def compute_enqueued(
+        self,
+        comparison_id: int,
+        compute: Callable[[Scope, Choices, Progress], T],
+        *,
+        progress: Progress,
+    ) -> T:
+        """Compute what was requested, and keep it. The same inputs give the same figures, so a
+        second run does no harm."""
+        rows = Kept.objects.select_related("study__benchmark", "benchmark")
+        kept = rows.filter(pk=comparison_id).first()
+        if kept is None or kept.parameters_key != self._key(kept.parameters):
+            raise Refusal("Another version of the program requested this: open the page again.")
+        benchmark = kept.study.benchmark if kept.study else kept.benchmark
+        assert benchmark is not None, "a constraint: kept is of a study or of a benchmark"
+        scope = Scope(benchmark, kept.study)
+        choices = Choices(**{**kept.parameters, "shots": tuple(kept.parameters["shots"])})
+        # Taken first: what changes meanwhile makes the result stale at once.
+        fingerprint = inputs_fingerprint(scope, choices)
+        computed = compute(scope, choices, progress)
+        self.keep(scope, choices, computed, fingerprint)
+        return computed
+
+    def _lookup(self, scope: Scope, choices: Choices) -> dict[str, Any]:
+        return {**scope.columns, "part": self.part, "parameters_key": self._key(asdict(choices))}
+
+    def _key(self, parameters: dict[str, Any]) -> str:
+        shapes = shape(Choices), shape(self.kind)
+        # Databases store the keys of a JSON object in their own order.
+        return checksum([sorted(parameters.items()), shapes, SCORER_VERSION, self.version])
+
+    def _forget_former(self, scope: Scope) -> None:
+        """Delete what is kept under keys that this program version would not use."""
+        kept = Kept.objects.filter(**scope.columns, part=self.part)
+        former = [
+            pk
+            for pk, key, parameters in kept.values_list("pk", "parameters_key", "parameters")
+            if key != self._key(parameters)
+        ]
+        Kept.objects.filter(pk__in=former).delete()
+
+
+def is_stale(kept: Kept, fingerprint: str) -> bool:
+    return kept.fingerprint != fingerprint
+
+
+def was_given_up(kept: Kept, fingerprint: str) -> bool:
+    """Whether computing it from exactly these inputs failed or was stopped: viewing it does not
+    request it again."""
+    job = kept.job
+    given_up = (JobState.FAILED, JobState.CANCELLED)
+    return bool(job and job.state in given_up and job.arguments.get("fingerprint") == fingerprint)
+
+
+def stop(kept: Kept) -> None:
+    if kept.job_id is not None:
+        Job.objects.filter(pk=kept.job_id).update(cancel_requested=True)
+
+
+def _parameters(choices: Choices) -> dict[str, Any]:
+    return {
+        "parameters": asdict(choices),
+        "seed": choices.seed,
+        "scorer_version": SCORER_VERSION,
+    }
