@@ -30,6 +30,14 @@ OF_COLOURS = {**OPTIONS, "runOnly": {"type": "rule", "values": ["color-contrast"
 # A laptop's page at 200 %: half the pixels in each direction.
 ZOOMED = (640, 400)
 THEMES = ["light", "dark"]
+# In turn; the last is how the person goes on.
+VIEWS: list[tuple[tuple[int, int], Any, dict[str, Any]]] = [
+    (NARROW, "light", OPTIONS),
+    (ZOOMED, "dark", OPTIONS),
+    (LAPTOP, "dark", OF_COLOURS),
+    (LAPTOP, "light", OPTIONS),
+]
+OF_KIND = {"description", "answer", "error", "answered", "unsaved", "reveal", "instructions"}
 LONG_QUESTION = Text(
     LONG,
     question="Boats were built in @placeholder, where the river is still narrow enough.",
@@ -136,20 +144,17 @@ def states(person: Person, kind: str) -> Iterator[str]:
     yield "wrong code"
 
 
-@pytest.mark.parametrize("size", [NARROW, ZOOMED, LAPTOP], ids=["320px", "200%", "laptop"])
 @pytest.mark.parametrize("kind", Kind.values)
-def test_finds_nothing_wrong_in_any_state(
-    somebody: Comes, kind: str, size: tuple[int, int]
-) -> None:
-    scheme = "dark" if size == ZOOMED else "light"
-    person = somebody(size, color_scheme=scheme, reduced_motion="reduce")
+def test_finds_nothing_wrong_in_any_state(somebody: Comes, kind: str) -> None:
+    person = somebody(LAPTOP, reduced_motion="reduce")
     wrong = {}
     for state in states(person, kind):
-        wrong[state] = findings(person)
-        if size == LAPTOP:
-            person.page.emulate_media(color_scheme="dark")
-            wrong[f"{state}, dark"] = findings(person, OF_COLOURS)
-            person.page.emulate_media(color_scheme="light")
+        # The pages around the answers are the same for every kind.
+        if kind == Kind.SPANS or state in OF_KIND:
+            for size, scheme, options in VIEWS:
+                person.page.set_viewport_size({"width": size[0], "height": size[1]})
+                person.page.emulate_media(color_scheme=scheme)
+                wrong[f"{state}, {size[0]} px, {scheme}"] = findings(person, options)
     assert {state: found for state, found in wrong.items() if found} == {}
 
 

@@ -18,7 +18,7 @@ from tests.browser.person import KEYBOARD, MOUSE, TOUCH
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-TESTS = 15
+TESTS = 6
 DEMO = settings.BASE_DIR / "annotation" / "simulation" / "demo" / "benchmark"
 SHOTS = pytest.mark.parametrize("shots", [10, 0], ids=["10-shot", "zero-shot"])
 
