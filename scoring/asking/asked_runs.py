@@ -84,16 +84,6 @@ def checksum_of(lines: Sequence[Line]) -> str:
     return sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class Known:
-    """What earlier runs of the same prompts and settings hold: the one to go on with, if any, and
-    by its id the answer of each example."""
-
-    run: Run | None
-    is_complete: bool
-    answers: Mapping[int, Prediction]
-
-
 @dataclass
 class AskedRun:
     """`missing` are the prompts without an answer, by example."""
@@ -193,13 +183,12 @@ def asked_run(
     test_set = test_set_of(prompts)
     items = ItemFinder(test_set)
     by_example = {items.find(line["example"]): line for line in lines[:limit]}
-    known = known_answers(test_set, lines, settings, owner=owner)
-    missing = {pk: line for pk, line in by_example.items() if pk not in known.answers}
-    run = known.run
+    run, known = known_answers(test_set, lines, settings, owner=owner)
+    missing = {pk: line for pk, line in by_example.items() if pk not in known}
     if run is None or (run.is_complete and missing):
         run = _opened(prompts, test_set, lines, settings, owner)
     if not run.is_complete:
-        _copy(known.answers, run)
+        _copy(known, run)
     return AskedRun(run, items, missing)
 
 
@@ -210,15 +199,16 @@ def test_set_of(prompts: PromptSet) -> ItemSet:
 
 def known_answers(
     test_set: ItemSet, lines: Sequence[Line], settings: ModelSettings, *, owner: User | None
-) -> Known:
+) -> tuple[Run | None, Mapping[int, Prediction]]:
+    """What earlier runs of the same prompts and settings hold: the one to go on with, if any, and
+    the answer of each example."""
     runs = _same_runs(test_set, lines, settings, owner)
     answers: dict[int, Prediction] = {}
     for run in runs:
         for prediction in run.predictions.select_related("reply"):
             answers.setdefault(prediction.example_id, prediction)
     open_ones = [run for run in runs if not run.is_complete]
-    last = (open_ones or list(runs))[-1:]
-    return Known(last[0] if last else None, bool(last) and last[0].is_complete, answers)
+    return next(reversed(open_ones or list(runs)), None), answers
 
 
 def _task_of(prompts: PromptSet) -> Task:

@@ -277,7 +277,7 @@ def estimate(
     for prompt_set, lines in prompts.sets():
         test_set = test_set_of(prompt_set)
         items = ItemFinder(test_set)
-        known = known_answers(test_set, lines, settings, owner=owner).answers
+        _, known = known_answers(test_set, lines, settings, owner=owner)
         total.runs += 1
         for line in lines[:limit]:
             total.prompts += 1

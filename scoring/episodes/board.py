@@ -33,15 +33,6 @@ def setting_name(setting: Setting) -> str:
 
 
 @dataclass(frozen=True)
-class Overall:
-    """Means over the data sets of the board, and of both; None where something is missing."""
-
-    zero: float | None
-    few: float | None
-    both: float | None
-
-
-@dataclass(frozen=True)
 class EpisodeEntry:
     """One line of the board."""
 
@@ -51,24 +42,21 @@ class EpisodeEntry:
     is_running: bool
     results: tuple[EpisodeResult, ...]
     figures: Mapping[Setting, EpisodeScore]
-    overall: Overall
+    # Means over the data sets of the board, without and with training examples, and of both; None
+    # where something is missing.
+    overall: tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True)
 class EpisodeTest:
-    """Two lines of the board on the same episodes; the first's mean less the second's, in [0,
-    1]."""
+    """Two lines of the board on the same episodes; the score is the first's less the second's."""
 
     first: Who
     second: Who
     setting: Setting
-    difference: float
-    sd: float
-    low: float
-    high: float
-    episodes: int
+    score: EpisodeScore
     p: float
-    p_holm: float
+    p_holm: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -191,10 +179,10 @@ def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEn
         }
     else:
         figures = {setting: _rounded_figure(figure) for setting, figure in entry.figures.items()}
-    overall = _overall(figures, settings)
-    means = (overall.zero, overall.few, overall.both)
-    rounded = Overall(*(None if mean is None else _rounded(mean) for mean in means))
-    return replace(entry, results=(), figures=figures, overall=rounded)
+    zero, few, both = (
+        None if mean is None else _rounded(mean) for mean in _overall(figures, settings)
+    )
+    return replace(entry, results=(), figures=figures, overall=(zero, few, both))
 
 
 def _is_even(results: Iterable[EpisodeResult], setting: Setting) -> bool:
@@ -216,7 +204,9 @@ def _rounded(score: float) -> float:
     return released(100 * score) / 100
 
 
-def _overall(figures: Mapping[Setting, EpisodeScore], settings: Iterable[Setting]) -> Overall:
+def _overall(
+    figures: Mapping[Setting, EpisodeScore], settings: Iterable[Setting]
+) -> tuple[float | None, float | None, float | None]:
     means = {}
     for few in (False, True):
         wanted = [setting for setting in settings if setting[1] == few]
@@ -224,7 +214,7 @@ def _overall(figures: Mapping[Setting, EpisodeScore], settings: Iterable[Setting
             [figures[setting].mean if setting in figures else None for setting in wanted]
         )
     there = [means[few] for few in (False, True) if any(setting[1] == few for setting in settings)]
-    return Overall(zero=means[False], few=means[True], both=_mean(there))
+    return means[False], means[True], _mean(there)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -234,7 +224,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def _order(entry: EpisodeEntry) -> tuple[bool, float, str, str]:
     """The highest overall mean first; those without one last."""
-    both = entry.overall.both
+    *_, both = entry.overall
     return both is None, -(both or 0), entry.who.name, entry.who.method
 
 
@@ -253,15 +243,5 @@ def _test(
     if len(differences) < 2:
         return
     score = episode_score(differences, rng=np.random.default_rng(seed))
-    yield EpisodeTest(
-        first=first.who,
-        second=second.who,
-        setting=setting,
-        difference=score.mean,
-        sd=score.sd,
-        low=score.low,
-        high=score.high,
-        episodes=score.episodes,
-        p=sign_flip_p(differences, rng=np.random.default_rng(seed)),
-        p_holm=np.nan,
-    )
+    p = sign_flip_p(differences, rng=np.random.default_rng(seed))
+    yield EpisodeTest(first.who, second.who, setting, score, p)

@@ -140,10 +140,9 @@ def _percent(score: float) -> float:
 
 
 def _overall(entry: EpisodeEntry) -> dict[str, Value]:
-    means = (entry.overall.zero, entry.overall.few, entry.overall.both)
     return {
         key: None if mean is None else _percent(mean)
-        for key, mean in zip(OVERALL, means, strict=True)
+        for key, mean in zip(OVERALL, entry.overall, strict=True)
     }
 
 
@@ -152,8 +151,7 @@ def _cell(figure: EpisodeScore, of: int) -> Cell:
     if _has_spread(figure):
         beneath.append(f"[{rounded(_percent(figure.low))}–{rounded(_percent(figure.high))}]")
     if figure.episodes < of:
-        part = f"{figure.episodes} of {of} episodes"
-        beneath.append(str(part))
+        beneath.append(f"{figure.episodes} of {of} episodes")
     return Cell(_percent(figure.mean), beneath=tuple(beneath))
 
 
@@ -300,11 +298,11 @@ def _tested(test: EpisodeTest) -> dict[str, Value]:
         "second": name_of(test.second),
         "second_method": test.second.method,
         "place": setting_name(test.setting),
-        "difference": _percent(test.difference),
-        "sd_ddof0": _percent(test.sd),
-        "ci_low": _percent(test.low),
-        "ci_high": _percent(test.high),
-        "episodes": test.episodes,
+        "difference": _percent(test.score.mean),
+        "sd_ddof0": _percent(test.score.sd),
+        "ci_low": _percent(test.score.low),
+        "ci_high": _percent(test.score.high),
+        "episodes": test.score.episodes,
         "p": test.p,
         "p_holm": test.p_holm,
     }

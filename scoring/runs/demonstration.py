@@ -107,37 +107,6 @@ def load_demonstration_runs(benchmark: Benchmark, stored: Path = RUNS) -> int:
     return ruled + sum(_stored_runs(benchmark, stored))
 
 
-def as_stored(runs: list[Run], made: str) -> Iterator[str]:
-    """The lines of the file, from runs of one system that have just been made."""
-    first = runs[0]
-    prompts, tuning = first.report["prompts"], first.report["tuning"]
-    yield _line(
-        system=first.system,
-        method=first.method,
-        parameters=first.parameters,
-        made=made,
-        format=prompts["format"],
-        seed=prompts["seed"],
-        tuning=tuning,
-    )
-    for run in runs:
-        names = dict(run.test_set.items.values_list("example_id", "source_id"))
-        given = dict(run.predictions.values_list("example_id", "answer"))
-        yield _line(
-            task=run.task.slug,
-            shots=run.shots,
-            split=run.split,
-            shown=run.report["prompts"]["shown"],
-            tuned=run.report["tuned"],
-            notes=run.report["notes"],
-            answers={names[pk]: given[pk] for pk in sorted(given, key=lambda pk: names[pk])},
-        )
-
-
-def _line(**fields: Any) -> str:
-    return json.dumps(fields, ensure_ascii=False)
-
-
 def _stored_runs(benchmark: Benchmark, stored: Path) -> Iterator[bool]:
     with stored.open(encoding="utf-8") as file:
         common = json.loads(next(file))

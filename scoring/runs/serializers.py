@@ -135,32 +135,12 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     class Meta:
         model = Run
-        fields = [
-            "id",
-            "benchmark",
-            "task",
-            "test_set",
-            "system",
-            "method",
-            "parameters",
-            "shots",
-            "split",
-            "episode",
-            "citation",
-            "url",
-            "uses_labelled",
-            "uses_unlabelled",
-            "protocol",
-            "source_format",
-            "source_name",
-            "state",
-            "checksum",
-            "owner",
-            "created_at",
-            "coverage",
-            "leaderboard",
-            "report",
-        ]
+        fields = (
+            *("id", "benchmark", "task", "test_set", "system", "method", "parameters", "shots"),
+            *("split", "episode", "citation", "url", "uses_labelled", "uses_unlabelled"),
+            *("protocol", "source_format", "source_name", "state", "checksum", "owner"),
+            *("created_at", "coverage", "leaderboard", "report"),
+        )
         read_only_fields = fields
 
 

@@ -23,6 +23,11 @@ from scoring.runs.formats.records import RunFields, check_complete, stored_shots
 
 # In the report of a complete run: a checksum of its answers alone, whatever run they are named.
 ANSWERS = "answers_checksum"
+# Of a run, as `RunFields` has them.
+SAME_FIELDS = (
+    *("system", "method", "parameters", "split", "episode", "citation", "url"),
+    *("uses_labelled", "uses_unlabelled"),
+)
 # Stands for a character that no database can hold.
 NO_TEXT = "\ufffd"
 
@@ -110,21 +115,13 @@ def open_run(
     return Run.objects.create(
         task=test_set.task,
         test_set=test_set,
-        system=fields.system,
-        method=fields.method,
-        parameters=fields.parameters,
         shots=stored_shots(fields),
-        split=fields.split,
-        episode=fields.episode,
-        citation=fields.citation,
-        url=fields.url,
-        uses_labelled=fields.uses_labelled,
-        uses_unlabelled=fields.uses_unlabelled,
         protocol=list(fields.protocol),
         source_format=source_format,
         source_name=source_name[-300:],
         owner=owner,
         state=state,
+        **{name: getattr(fields, name) for name in SAME_FIELDS},
     )
 
 

@@ -4,14 +4,16 @@ The model is made from generated text alone (tests/small_models.py), tuned on ea
 command, and asked its test.
 """
 
+import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from annotation.simulation.demonstration import RUNS
 from scoring.models import Run
-from scoring.runs.demonstration import as_stored
 from tests.heavy.small_t5 import SETTINGS, SYSTEM, finetune, import_demo
 
 pytestmark = [pytest.mark.django_db, pytest.mark.models]
@@ -24,3 +26,34 @@ def test_makes_the_runs_of_the_demonstration(small_t5: Path) -> None:
     lines = as_stored(runs, datetime.now(tz=UTC).date().isoformat())
     RUNS.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     assert len(runs) == 6 * 3 * 5
+
+
+def as_stored(runs: list[Run], made: str) -> Iterator[str]:
+    """The lines of the file, from runs of one system that have just been made."""
+    first = runs[0]
+    prompts, tuning = first.report["prompts"], first.report["tuning"]
+    yield _line(
+        system=first.system,
+        method=first.method,
+        parameters=first.parameters,
+        made=made,
+        format=prompts["format"],
+        seed=prompts["seed"],
+        tuning=tuning,
+    )
+    for run in runs:
+        names = dict(run.test_set.items.values_list("example_id", "source_id"))
+        given = dict(run.predictions.values_list("example_id", "answer"))
+        yield _line(
+            task=run.task.slug,
+            shots=run.shots,
+            split=run.split,
+            shown=run.report["prompts"]["shown"],
+            tuned=run.report["tuned"],
+            notes=run.report["notes"],
+            answers={names[pk]: given[pk] for pk in sorted(given, key=lambda pk: names[pk])},
+        )
+
+
+def _line(**fields: Any) -> str:
+    return json.dumps(fields, ensure_ascii=False)

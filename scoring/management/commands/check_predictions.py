@@ -5,14 +5,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.models.errors import BadInput
 from scoring.episodes.checking import Check, check_predictions
+from scoring.management.arguments import RefusingCommand
 from scoring.runs.importing import choose_benchmark
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Check that FLEX predictions answer every question of a benchmark's episodes once, with a "
         "class of its episode, and list the first faults. Several files are checked as one, and "
@@ -31,16 +31,13 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            benchmark = choose_benchmark(options["benchmark"])
-            check = check_predictions(
-                options["paths"],
-                benchmark=benchmark,
-                tasks=options["task"],
-                partial=options["partial"],
-            )
-        except BadInput as error:
-            raise CommandError(str(error)) from error
+        benchmark = choose_benchmark(options["benchmark"])
+        check = check_predictions(
+            options["paths"],
+            benchmark=benchmark,
+            tasks=options["task"],
+            partial=options["partial"],
+        )
         self.stdout.write(f"{len(check.predictions)} of {check.questions} questions are answered")
         if not check.is_whole:
             raise CommandError(_in_words(check))

@@ -4,15 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.models.errors import Refusal
 from scoring.bundle.contents import Wanted
 from scoring.bundle.packing import export_bundle
-from scoring.management.arguments import find_study
+from scoring.management.arguments import RefusingCommand, find_study
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Write a study as a zip: answers under pseudonyms, gold, hashes of the examples, the "
         "figures, and a script that computes them again. Holds the gold of the test. Adds a line "
@@ -42,8 +41,6 @@ class Command(BaseCommand):
             with part.open("wb") as target:
                 checksum = export_bundle(study, target, wanted)
             part.replace(file)
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
         except OSError as error:
             raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
         finally:

@@ -4,12 +4,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.models.errors import BadInput
 from scoring.episodes.board import episode_board, paired_tests
 from scoring.episodes.tables import episode_tables
-from scoring.management.arguments import put_document
+from scoring.management.arguments import RefusingCommand, put_document
 from scoring.models import ProtocolTag
 from scoring.runs.importing import choose_benchmark
 from scoring.tables.documents import ALL, FORMATS, chosen
@@ -17,7 +16,7 @@ from scoring.tables.documents import ALL, FORMATS, chosen
 TABLES = ("board", "figures", "episodes", "tests")
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Print the board of a benchmark's episodes in FLEX's form, its figures one per row, the "
         "result of every episode, or the tests between its lines. Reads answers and predictions "
@@ -35,10 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--output", type=Path, metavar="FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            benchmark = choose_benchmark(options["benchmark"])
-        except BadInput as error:
-            raise CommandError(str(error)) from error
+        benchmark = choose_benchmark(options["benchmark"])
         board = episode_board(
             benchmark,
             protocol=options["protocol"],

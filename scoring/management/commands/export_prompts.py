@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.models.errors import BadInput
-from scoring.management.arguments import find_subject
+from scoring.management.arguments import RefusingCommand, find_subject
 from scoring.prompts.formats import NAMES, templates_for, writer_of
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Print one JSON object per line with a prompt for every example: the description, the "
         "training set and each test example as one text (icl) or as messages (chat); each example "
@@ -55,8 +54,6 @@ class Command(BaseCommand):
                 return
             with options["output"].open("w", encoding="utf-8") as file:
                 file.writelines(f"{line}\n" for line in lines)
-        except BadInput as error:
-            raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"Cannot write {options['output']}: {error.strerror}.") from error
         self.stderr.write(f"Written: {options['output']}")

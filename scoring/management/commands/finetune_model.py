@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
 from annotation.models.errors import BadInput
-from scoring.management.arguments import add_subject, find_subject
+from scoring.management.arguments import RefusingCommand, add_subject, find_subject
 from scoring.models import Method, ProtocolTag, Run, shots_label
 from scoring.runs.formats.records import run_fields
 from scoring.tuning.settings import HEADS, OPTIMIZERS, SCHEDULES
@@ -31,7 +30,7 @@ from scoring.tuning.tuning import (
 METHODS = (Method.FT, Method.PT)
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Tunes the model in FOLDER (or of a hub's name) on each shot set or episode, asks it the "
         "test, and stores each as a run; zero-shot sets are only asked. Text-to-text models (T5) "
@@ -83,17 +82,14 @@ class Command(BaseCommand):
         add_owner(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            plan = _plan(options)
-            todo = list(steps(plan))
-            self._show(plan, todo)
-            if not options["dry_run"]:
-                runs = list(self._runs(plan, todo))
-                if options["output"] is not None:
-                    _write(options["output"], runs)
-                    self.stderr.write(f"Written: {options['output']}")
-        except BadInput as error:
-            raise CommandError(str(error)) from error
+        plan = _plan(options)
+        todo = list(steps(plan))
+        self._show(plan, todo)
+        if not options["dry_run"]:
+            runs = list(self._runs(plan, todo))
+            if options["output"] is not None:
+                _write(options["output"], runs)
+                self.stderr.write(f"Written: {options['output']}")
 
     def _show(self, plan: Plan, todo: list[Step]) -> None:
         model: Any = plan.model

@@ -4,15 +4,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
-from annotation.models.errors import Refusal
 from scoring.bundle.checking import import_bundle
+from scoring.management.arguments import RefusingCommand
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Check a study bundle and show its figures, read-only, under “Studies of others”. Adds one "
         "row; no study, task or annotator is made, and nobody in it counts as having seen a task."
@@ -26,13 +24,8 @@ class Command(BaseCommand):
         add_owner(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            owner = find_owner(options["owner"])
-            study, is_new = import_bundle(
-                options["file"], owner=owner, checksum=options["checksum"]
-            )
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        owner = find_owner(options["owner"])
+        study, is_new = import_bundle(options["file"], owner=owner, checksum=options["checksum"])
         done = "Imported" if is_new else "Imported before"
         self.stdout.write(
             f"{done}: {study.title} ({study.slug}), to be read under Studies of others."

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
 from annotation.models.errors import BadInput
+from scoring.management.arguments import RefusingCommand
 from scoring.models import Method, ProtocolTag
 from scoring.runs.formats import reported
 from scoring.runs.formats.detecting import find_sources
@@ -22,7 +23,7 @@ from scoring.runs.importing_scores import ScoresReport, import_scores
 FLAGS = {"yes": True, "no": False}
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Imports predictions as runs, or reported scores. Adds runs with their predictions, or "
         "reported scores, and changes no existing ones: importing the same file again changes "
@@ -69,12 +70,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         failed = []
-        try:
-            owner = find_owner(options["owner"])
-            read_options = _read_options(options)
-            sources = find_sources(options["path"])
-        except BadInput as error:
-            raise CommandError(str(error)) from error
+        owner = find_owner(options["owner"])
+        read_options = _read_options(options)
+        sources = find_sources(options["path"])
         for reader, path in sources.readable:
             try:
                 self._import(reader, path, read_options, owner)

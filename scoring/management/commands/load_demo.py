@@ -2,19 +2,18 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
 from annotation.models import Assignment
-from annotation.models.errors import BadInput
 from annotation.simulation.demonstration import SLUG, demonstration, load_demonstration
+from scoring.management.arguments import RefusingCommand
 from scoring.runs.demonstration import load_demonstration_runs
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Loads the demonstration once: the benchmark “demo”, the study “demonstration”, "
         "its simulated annotators and the runs of a small system; prints where to go. "
@@ -25,10 +24,7 @@ class Command(BaseCommand):
         add_owner(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            owner = find_owner(options["owner"])
-        except BadInput as error:
-            raise CommandError(str(error)) from error
+        owner = find_owner(options["owner"])
         if demonstration() is None:
             self.stderr.write("Loading the demonstration study; this takes about half a minute.")
         study = load_demonstration(at=timezone.now(), owner=owner)

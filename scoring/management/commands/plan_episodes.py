@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, astuple, fields
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotation.jobs import queue
 from annotation.models import JobState
-from annotation.models.errors import Refusal
 from scoring.core.sample_size import (
     PUBLISHED_ACCURACIES,
     PUBLISHED_EPISODES,
@@ -32,6 +31,7 @@ from scoring.episodes.grids import (
     points_within,
     simulate_grid,
 )
+from scoring.management.arguments import RefusingCommand
 
 WAIT_S = 0.2
 SWEEP_S = 10
@@ -41,7 +41,7 @@ COLUMNS = [
 ]
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Simulate how often a bootstrap interval over episodes covers the truth, and how wide it "
         "is, over a grid of accuracies, budgets and numbers of episodes; by default, the grid that "
@@ -85,13 +85,10 @@ class Command(BaseCommand):
             )
         names = [field.name for field in fields(GridRules)]
         rules = GridRules(**{name: options[name] for name in names})
-        try:
-            if options["distribute"] is None:
-                rows = simulate_grid(points, rules, workers=options["workers"])
-            else:
-                rows = self._distributed(points, rules, options["distribute"])
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        if options["distribute"] is None:
+            rows = simulate_grid(points, rules, workers=options["workers"])
+        else:
+            rows = self._distributed(points, rules, options["distribute"])
         self._print(rows, options["format"])
 
     def _distributed(

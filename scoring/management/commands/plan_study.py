@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.models import Study
-from annotation.models.errors import Refusal
 from scoring.core.intervals import ESTIMANDS
+from scoring.management.arguments import RefusingCommand
 from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import Pilot, read_pilot, read_system
 from scoring.planning.plans import LEAST_COVERAGE, Contrast, Plan, make_plan
@@ -33,7 +33,7 @@ FIELDS = {
 }
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Plan a study: how many annotators on how many items, for a budget or a target width of "
         "the interval. What is not given comes from a pilot (--study) or is assumed. Reads the "
@@ -84,20 +84,17 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            pilot = _pilot(options)
-            assumptions = _assumptions(options, pilot)
-            contrast = _contrast(options, pilot)
-            plan = make_plan(
-                assumptions,
-                budget=options["budget"],
-                width=None if options["width"] is None else options["width"] / 100,
-                contrast=contrast,
-                min_coverage=None if options["no_simulation"] else options["min_coverage"],
-                seed=options["seed"],
-            )
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        pilot = _pilot(options)
+        assumptions = _assumptions(options, pilot)
+        contrast = _contrast(options, pilot)
+        plan = make_plan(
+            assumptions,
+            budget=options["budget"],
+            width=None if options["width"] is None else options["width"] / 100,
+            contrast=contrast,
+            min_coverage=None if options["no_simulation"] else options["min_coverage"],
+            seed=options["seed"],
+        )
         for line in _sources(options, pilot):
             self.stderr.write(line)
         if options["format"] == "json":

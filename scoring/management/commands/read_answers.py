@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.benchmarks.formats.content import Record, read_records
 from annotation.kinds import answer_kind
@@ -14,13 +14,13 @@ from annotation.kinds.base import AnswerKind
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.registry import UnknownKind
 from annotation.kinds.spans import KIND as SPANS
-from annotation.models.errors import BadInput
+from scoring.management.arguments import RefusingCommand
 from scoring.runs.prompt_ids import HOW, PLACE
 
 KEPT = ("id", *PLACE, *HOW)
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Print predictions for import_runs from the lines of export_prompts, each with what the "
         "model answered in `answer`, read as a person would; what names no option stays as it "
@@ -38,11 +38,8 @@ class Command(BaseCommand):
             data = path.read_bytes()
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
-        try:
-            for line in _predictions(data, path.name):
-                self.stdout.write(json.dumps({**_who(options), **line}, ensure_ascii=False))
-        except BadInput as error:
-            raise CommandError(str(error)) from error
+        for line in _predictions(data, path.name):
+            self.stdout.write(json.dumps({**_who(options), **line}, ensure_ascii=False))
 
 
 def _who(options: dict[str, Any]) -> dict[str, Any]:

@@ -6,16 +6,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
-from annotation.models.errors import Refusal
 from scoring.asking.asked_runs import FORMATS, Prompts
 from scoring.asking.asking import Outcome, Tally, as_text, ask_model, estimate
 from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings, Prices
-from scoring.management.arguments import add_subject, find_subject
+from scoring.management.arguments import RefusingCommand, add_subject, find_subject
 from scoring.prompts.formats import templates_for
 
 # Between two lines about how far it is.
@@ -23,7 +22,7 @@ EVERY_S = 5.0
 STOPPED = 128 + signal.SIGINT  # as a shell has it
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Shows a model the prompts of export_prompts, by Inspect AI, and stores its answers as "
         "runs beside the people, with all that it wrote. Adds runs with their predictions, and "
@@ -58,8 +57,6 @@ class Command(BaseCommand):
                 return
             tell = self._teller(settings)
             outcome = ask_model(prompts, settings, owner=owner, limit=limit, tell=tell)
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
         except KeyboardInterrupt as stop:
             raise CommandError(
                 "Stopped. What was answered is stored; the same command asks the rest.",

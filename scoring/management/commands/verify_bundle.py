@@ -4,13 +4,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from annotation.models.errors import Refusal
 from scoring.bundle.checking import verify_bundle
+from scoring.management.arguments import RefusingCommand
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Check that a study bundle is as it was packed, and that its figures follow from its "
         "answers and gold. Nothing in it is run. Reads and changes no row."
@@ -23,10 +21,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            checked = verify_bundle(options["file"], checksum=options["checksum"])
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        checked = verify_bundle(options["file"], checksum=options["checksum"])
         self.stdout.write(
             f"The bundle of the study {checked.about.get('study')} is as it was packed, and its "
             f"{len(checked.figures)} figures follow from its answers and gold."

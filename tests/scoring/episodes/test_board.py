@@ -41,9 +41,7 @@ def test_gives_mean_sd_and_interval_over_the_episodes_of_a_data_set() -> None:
     figure = entry.figures["topics", True]
     assert figure == episode_score(few, rng=np.random.default_rng(20211206))
     assert (figure.mean, figure.sd) == pytest.approx((np.mean(few), np.std(few)))
-    assert entry.overall.few == pytest.approx(0.75)
-    assert entry.overall.zero == pytest.approx(0.375)
-    assert entry.overall.both == pytest.approx((0.75 + 0.375) / 2)
+    assert entry.overall == pytest.approx((0.375, 0.75, (0.75 + 0.375) / 2))
 
 
 def test_averages_an_episode_over_its_annotators() -> None:
@@ -78,14 +76,14 @@ def test_has_no_overall_mean_where_a_data_set_is_missing() -> None:
     sampled_task(task="more", seed=2)
     answered(first, {1: 3, 7: 6})
     entry = named(board_of(first), "UniFew")
-    assert (entry.overall.zero, entry.overall.few, entry.overall.both) == (None, None, None)
+    assert entry.overall == (None, None, None)
 
 
 def test_takes_the_few_shot_mean_alone_where_nothing_is_zero_shot() -> None:
     task = sampled_task(rules=EpisodeRules(few_shot=2, zero_shot=0, most_test=4))
     answered(task, {1: 3, 2: 3})
     overall = named(board_of(task), "UniFew").overall
-    assert (overall.zero, overall.few, overall.both) == (None, 0.75, 0.75)
+    assert overall == (None, 0.75, 0.75)
 
 
 def test_leaves_out_an_episode_that_is_not_whole() -> None:
@@ -134,10 +132,10 @@ def test_tests_two_lines_on_the_episodes_that_both_finished() -> None:
     [test] = paired_tests(board_of(task))
     differences = np.array([3, 3, 2]) / ITEMS
     sign = 1 if test.first.name == people.title else -1
-    assert (test.episodes, test.setting) == (3, ("topics", True))
-    assert sign * test.difference == pytest.approx(differences.mean())
+    assert (test.score.episodes, test.setting) == (3, ("topics", True))
+    assert sign * test.score.mean == pytest.approx(differences.mean())
     assert test.p == pytest.approx(sign_flip_p(differences))
-    assert test.low <= test.difference <= test.high
+    assert test.score.low <= test.score.mean <= test.score.high
 
 
 def test_adjusts_the_tests_for_their_number() -> None:
