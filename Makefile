@@ -24,6 +24,7 @@ PY := $(VENV)/bin/python
 PINS := $(shell cat constraints.txt requirements.txt | cksum | cut -d' ' -f1)
 DEV_PINS := $(shell cat constraints.txt requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 INSTALLED := $(VENV)/installed-$(PINS)
+CATALOGUES := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/*.po))
 DEV_INSTALLED := $(VENV)/installed-dev-$(DEV_PINS)
 
 # Several processes share the cores: one thread each for linear algebra.
@@ -36,15 +37,15 @@ LINTS := lint-style lint-migrations lint-types lint-templates lint-scripts
 
 .PHONY: run test test-all lint $(LINTS) docs bench soak mutants fuzz audit messages screens lock demonstration-runs
 
-run: $(INSTALLED)
+run: $(INSTALLED) $(CATALOGUES)
 	@$(PY) -m config.serve $(HOST) $(PORT)
 
-test: $(DEV_INSTALLED)
+test: $(DEV_INSTALLED) $(CATALOGUES)
 	@$(PY) -m tests.chromium
 	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run $(if $(COVERAGE),--cov) $(ARGS)
 
 # With what is marked models, system or long too; brings TeX, Firefox and others' tools.
-test-all: $(DEV_INSTALLED)
+test-all: $(DEV_INSTALLED) $(CATALOGUES)
 	@$(PY) -m tests.chromium
 	@$(PY) -m tests.tools
 	@$(PY) -W ignore:XDG_RUNTIME_DIR -m tests.run --heavy $(ARGS)
@@ -97,7 +98,7 @@ audit: $(DEV_INSTALLED)
 	$(PY) -m pip_audit --strict --disable-pip --require-hashes --requirement requirements.lock
 
 # The pictures of docs/screens/, taken again.
-screens: $(DEV_INSTALLED)
+screens: $(DEV_INSTALLED) $(CATALOGUES)
 	@$(PY) -m tests.chromium
 	@$(PY) -m pytest --quiet tests/browser/screens.py tests/browser/tutorial_screens.py
 
@@ -112,11 +113,10 @@ lock: $(DEV_INSTALLED)
 		--no-annotate --custom-compile-command "make lock" \
 		--output-file requirements.lock requirements.txt
 
-# After a change of the annotators' texts; needs gettext. Both catalogues are committed.
+# After a change of the annotators' texts; needs gettext.
 messages: $(INSTALLED)
 	$(PY) manage.py makemessages --locale de --no-obsolete --add-location file \
 		$(addprefix --ignore ,$(VENV) tests scoring $(RESEARCHERS))
-	$(PY) manage.py compilemessages --locale de --ignore $(VENV)
 
 $(INSTALLED): $(VENV)/made
 	@echo "Installing the requirements."
@@ -129,6 +129,10 @@ $(DEV_INSTALLED): $(VENV)/made
 	@$(PY) -m pip install --quiet --requirement requirements-dev.txt || \
 		{ echo "The requirements could not be installed: is the package index reachable?"; exit 1; }
 	@rm -f $(VENV)/installed-*; touch $@ $(INSTALLED)
+
+# Compiled where they are needed; the repository keeps the sources.
+$(CATALOGUES): %.mo: %.po | $(INSTALLED)
+	@$(PY) -m config.catalogues
 
 $(VENV)/made:
 	@test -n "$(PYTHON)" || { echo "Baseliner needs Python 3.11 or newer, and none is on the PATH."; exit 1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The steps of the image, for the Dockerfile and for whoever installs without Docker:
 #   sh config/image.sh requirements   installs what the product runs on, and nothing else
-#   sh config/image.sh static         collects the static files, compressed
+#   sh config/image.sh static         collects the static files, compressed; compiles the catalogues
 set -eu
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python}
@@ -15,6 +15,7 @@ static)
     scratch=$(mktemp -d)
     DEBUG=0 SECRET_KEY=unused DATA_DIR=$scratch "$PYTHON" manage.py collectstatic --noinput
     rm -r "$scratch"
+    "$PYTHON" -m config.catalogues
     ;;
 *)
     echo "Say requirements or static." >&2

@@ -3,6 +3,7 @@ browser sees."""
 
 import ast
 import re
+import shutil
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from django.utils import timezone
 from django.utils.translation.template import templatize
 
 from annotation.models import Assignment, Batch, Kind, WorkState
+from config.catalogues import compile_catalogues
 from tests import make
 
 FOLDER = settings.LOCALE_PATHS[0] / "de" / "LC_MESSAGES"
@@ -114,13 +116,16 @@ def test_quotes_as_german_does(messages: list[Message]) -> None:
     assert [text for text in texts if "”" in text or text.count("„") != text.count("“")] == []
 
 
-def test_is_compiled_from_its_source(messages: list[Message]) -> None:
-    """Users need no gettext: the compiled catalogue is included."""
-    compiled = (FOLDER / "django.mo").read_bytes()
-    with (FOLDER / "django.mo").open("rb") as file:
-        catalogue = GNUTranslations(file)
-    _magic, _revision, count = struct.unpack("<3I", compiled[:12])
+def test_is_compiled_from_its_source(messages: list[Message], tmp_path: Path) -> None:
+    """Users need no gettext: it is compiled where an installation is set up."""
+    shutil.copytree(settings.LOCALE_PATHS[0], tmp_path, dirs_exist_ok=True)
+    compiled = tmp_path / "de" / "LC_MESSAGES" / "django.mo"
+    compiled.unlink(missing_ok=True)
+    compile_catalogues(tmp_path)
+    _magic, _revision, count = struct.unpack("<3I", compiled.read_bytes()[:12])
     assert count == len(messages) + 1  # its header
+    with compiled.open("rb") as file:
+        catalogue = GNUTranslations(file)
     for message in messages:
         if message.plural is None:
             translated = [catalogue.gettext(message.key)]
