@@ -3,45 +3,44 @@
 Both hold external ids, so both are for owners, and leave a line in the log of changes.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 
 from django.contrib.auth.models import User
 
 from annotation.models import ChangeAction, Study
 from annotation.models.access import record
-from annotation.models.texts import as_cell
 from annotation.payments.due import Due, dues
 from annotation.payments.ledger import open_bonuses
+from annotation.studies.dictionary import columns_of
+from scoring.tables.documents import csv_line
 
 FORMATS = ("csv", "prolific")
-# Each column of the CSV with what it means.
-COLUMNS = {
-    "study": "short name of the study",
-    "annotator": "pseudonym",
-    "external_id": "the person's id on the platform; empty once erased",
-    "submission_id": "the submission's id on the platform",
-    "assignment": "number of the assignment",
-    "outcome": "how the work ended",
-    "platform_status": "what the platform last said of the submission; empty if unknown",
-    "excluded": "whether a researcher excluded the work, which changes no pay",
-    "paid_minutes": "time that is paid, capped for each page",
-    "elapsed_minutes": "time from consent to the end, breaks included",
-    "hourly_rate": "the study's rate for an hour",
-    "pays_time": "whether the outcome pays the time",
-    "minimum": "what the outcome pays at least",
-    "earned": "by the outcome's rule: time at the hourly rate, at least the minimum",
-    "approved": "approved as due, corrections included; empty while nobody approved it",
-    "due": "approved, or else earned",
-    "base": "what the platform pays by itself",
-    "sent": "bonuses sent so far",
-    "open": "due less base less sent, never below 0",
-    "overpaid": "base and sent beyond what is due",
-    "hourly": "due for an hour of elapsed time",
-    "hourly_paid": "due for an hour of paid time",
-    "currency": "of all amounts",
-}
+# Of the CSV.
+COLUMNS = columns_of(
+    ("study", "short name of the study"),
+    ("annotator", "pseudonym"),
+    ("external_id", "the person's id on the platform; empty once erased"),
+    ("submission_id", "the submission's id on the platform"),
+    ("assignment", "number of the assignment"),
+    ("outcome", "how the work ended"),
+    ("platform_status", "what the platform last said of the submission; empty if unknown"),
+    ("excluded", "whether a researcher excluded the work, which changes no pay"),
+    ("paid_minutes", "time that is paid, capped for each page"),
+    ("elapsed_minutes", "time from consent to the end, breaks included"),
+    ("hourly_rate", "the study's rate for an hour"),
+    ("pays_time", "whether the outcome pays the time"),
+    ("minimum", "what the outcome pays at least"),
+    ("earned", "by the outcome's rule: time at the hourly rate, at least the minimum"),
+    ("approved", "approved as due, corrections included; empty while nobody approved it"),
+    ("due", "approved, or else earned"),
+    ("base", "what the platform pays by itself"),
+    ("sent", "bonuses sent so far"),
+    ("open", "due less base less sent, never below 0"),
+    ("overpaid", "base and sent beyond what is due"),
+    ("hourly", "due for an hour of elapsed time"),
+    ("hourly_paid", "due for an hour of paid time"),
+    ("currency", "of all amounts"),
+)
 
 
 def export_payments(study: Study, file_format: str, *, by: User | None = None) -> Iterator[str]:
@@ -59,9 +58,9 @@ def prolific_lines(bonuses: Iterable[Due]) -> Iterator[str]:
 
 
 def _csv_lines(study: Study) -> Iterator[str]:
-    yield _csv_line(COLUMNS)
+    yield csv_line(column.key for column in COLUMNS)
     for due in dues(study):
-        yield _csv_line(as_cell(cell) for cell in _cells(study, due))
+        yield csv_line(_cells(study, due))
 
 
 def _cells(study: Study, due: Due) -> Iterator[object]:
@@ -91,14 +90,8 @@ def _cells(study: Study, due: Due) -> Iterator[object]:
         "hourly_paid": due.hourly_paid,
         "currency": study.currency,
     }
-    return (row[name] for name in COLUMNS)
+    return (row[column.key] for column in COLUMNS)
 
 
 def _truth(value: bool) -> str:
     return "true" if value else "false"
-
-
-def _csv_line(fields: Iterable[object]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(fields)
-    return line.getvalue()

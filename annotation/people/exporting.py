@@ -1,11 +1,9 @@
 """The people's page as a file: pseudonyms alone, as on the page."""
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 
-from annotation.models.texts import as_cell
 from annotation.people.rows import Row
+from scoring.tables.documents import csv_line
 
 COLUMNS = (
     *("annotator", "batch", "state", "items_done", "items", "last_sign_of_life", "paid_minutes"),
@@ -15,10 +13,10 @@ COLUMNS = (
 
 def csv_lines(people: Iterable[Row], *, with_pay: bool) -> Iterator[str]:
     columns = [name for name in COLUMNS if with_pay or name != "pay"]
-    yield _csv_line(columns)
+    yield csv_line(columns)
     for row in people:
         cells = _cells(row)
-        yield _csv_line(as_cell(cells[name]) for name in columns)
+        yield csv_line(cells[name] for name in columns)
 
 
 def _cells(row: Row) -> dict[str, object]:
@@ -37,9 +35,3 @@ def _cells(row: Row) -> dict[str, object]:
         "excluded": "true" if hasattr(assignment, "exclusion") else "false",
         "flags": " ".join(flag.name for flag in row.flags),
     }
-
-
-def _csv_line(fields: Iterable[object]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(fields)
-    return line.getvalue()

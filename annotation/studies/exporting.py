@@ -6,10 +6,8 @@ the last one vouches for all rows, and both formats carry the same ones. (In CSV
 spreadsheet would compute has an apostrophe before it, which the checksums know nothing of.)
 """
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -21,9 +19,11 @@ from annotation.jobs import files, queue
 from annotation.models import Assignment, Gold, GoldVersion, Item, Job, Judgement, Study
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import Refusal
-from annotation.models.texts import as_cell
+from annotation.studies.dictionary import COLUMNS as OF_EXPORTS
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import REFERENCE_POLICIES, score_one
+from scoring.tables.documents import csv_line
+from scoring.tables.table import Column
 
 Row = dict[str, Any]
 Rows = QuerySet[Judgement, tuple[Any, ...]]
@@ -43,38 +43,9 @@ class Chosen:
 
 
 PEOPLE = Chosen()
-# The columns of a row. Neither external ids nor gold are among them.
-SOURCES = {
-    "study": "assignment__study__slug",
-    "benchmark": "assignment__study__benchmark__name",
-    "task": "assignment__batch__task__slug",
-    "batch": "assignment__batch_id",
-    "shots": "assignment__batch__training_set__shots",
-    "split": "assignment__batch__training_set__split",
-    "chain": "assignment__batch__chain",
-    "episode": "assignment__batch__test_set__episode",
-    "annotator": "assignment__annotator__pseudonym",
-    "simulated": "assignment__annotator__channel__is_simulated",
-    "assignment": "assignment_id",
-    "order_seed": "assignment__order_seed",
-    "outcome": "assignment__outcome",
-    "excluded": "assignment__exclusion",
-    "resume_renewed_at": "assignment__resume_renewed_at",
-    "role": "role",
-    "step": "step",
-    "identity": "example__identity",
-    "content_hash": "example__content_hash",
-    "answer": "answer",
-    "spans": "spans",
-    "shown_at": "shown_at",
-    "submitted_at": "submitted_at",
-    "paid_ms": "paid_ms",
-    "browser_ms": "browser_ms",
-    "first_action_ms": "first_action_ms",
-    "active_ms": "active_ms",
-    "pastes": "pastes",
-    "gold_version": "assignment__batch__gold_version__number",
-}
+# Neither external ids nor gold are among them.
+COLUMNS = OF_EXPORTS["judgements"]
+SOURCES = {column.key: column.source for column in COLUMNS if column.source}
 # Used only to find an item's id, the checksum of its set and its gold.
 _HIDDEN = {
     "task_id": "assignment__batch__task_id",
@@ -85,11 +56,6 @@ _HIDDEN = {
     "training_checksum": "assignment__batch__training_set__checksum",
     "test_checksum": "assignment__batch__test_set__checksum",
 }
-SCORES = [f"s1_{policy}" for policy in REFERENCE_POLICIES]
-COLUMNS = [
-    *(*SOURCES, "item", *SCORES, "scored_gold_version"),
-    *("scorer_version", "set_checksum", "checksum"),
-]
 FORMATS = ("jsonl", "csv")
 ASSIGNMENTS_AT_ONCE = 20
 
@@ -128,7 +94,7 @@ def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
         row["item"] = item_ids.find(hidden[f"{role}_set"], hidden["example"])
         row["scorer_version"] = scorer_version
         row["set_checksum"] = hidden[f"{role}_checksum"]
-        yield {name: row[name] for name in COLUMNS[:-1]}
+        yield {column.key: row[column.key] for column in COLUMNS[:-1]}
 
 
 def _pieces(values: Rows, chosen: AssignmentQuerySet) -> Iterator[tuple[Any, ...]]:
@@ -191,31 +157,23 @@ def _json_lines(rows: Iterable[Row]) -> Iterator[str]:
         yield _as_json(row) + "\n"
 
 
-def csv_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
     """Lists are JSON in their cell, so that no answer can pass for a formula."""
-    yield _csv_line(columns)
+    yield csv_line(column.key for column in columns)
     for row in rows:
-        yield _csv_line([_cell(row[name]) for name in columns])
+        yield csv_line(_cell(row[column.key]) for column in columns)
 
 
-def dictionary_lines(meanings: Mapping[str, str]) -> Iterator[str]:
+def dictionary_lines(columns: Sequence[Column]) -> Iterator[str]:
     """What the columns of a table mean, as CSV too."""
-    rows = ({"column": name, "meaning": text} for name, text in meanings.items())
-    return csv_lines(["column", "meaning"], rows)
+    yield csv_line(["column", "meaning"])
+    yield from (csv_line([column.key, column.meaning]) for column in columns)
 
 
 def _cell(value: object) -> object:
-    if isinstance(value, str):
-        return as_cell(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     return _as_json(value) if isinstance(value, list) else value
-
-
-def _csv_line(fields: Iterable[object]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(fields)
-    return line.getvalue()
 
 
 JOB = "export_judgements"

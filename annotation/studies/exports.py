@@ -4,7 +4,7 @@ People stand under pseudonyms. Their external ids leave by a table of their own,
 get, and which leaves a line in the log. Rows are read a piece at a time.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from django.utils.functional import Promise
 from annotation.access.rights import Right
 from annotation.models import Assignment, Batch, ChangeAction, Comment, Item, ItemSet, Study
 from annotation.models.access import record
-from annotation.studies.dictionary import MEANINGS
+from annotation.studies.dictionary import COLUMNS
 from annotation.studies.exporting import (
     PEOPLE,
     Chosen,
@@ -27,6 +27,7 @@ from annotation.studies.exporting import (
     utc,
     with_checksums,
 )
+from scoring.tables.table import Column
 
 # So many rows are read from the database at once.
 PIECE = 500
@@ -44,11 +45,11 @@ class Export:
     permission: str = "annotation.view_assignment"
 
     @property
-    def columns(self) -> Mapping[str, str]:
-        return MEANINGS[self.name]
+    def columns(self) -> Sequence[Column]:
+        return COLUMNS[self.name]
 
     def lines(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[str]:
-        return csv_lines(list(self.columns), self.rows(study, chosen))
+        return csv_lines(self.columns, self.rows(study, chosen))
 
     def dictionary(self) -> Iterator[str]:
         return dictionary_lines(self.columns)

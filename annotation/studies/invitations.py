@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from annotation.access.identity import identity_hash
 from annotation.models import Annotator, Invitation, Study, StudyState
 from annotation.models.errors import BadInput
-from annotation.models.texts import as_cell, from_cell
+from scoring.tables.documents import csv_line, from_cell
 
 HEADINGS = frozenset({"id", "external_id", "person", "participant", "participant_id", "email"})
 LONGEST_ID = 200
@@ -44,9 +44,9 @@ def invite(study: Study, people: Sequence[str]) -> list[Invitation]:
 
 def links_csv(study: Study, link_of: Callable[[Invitation], str]) -> Iterator[str]:
     """The invited people with their links, as CSV lines."""
-    yield _csv_line(["id", "link"])
+    yield csv_line(["id", "link"], end="\r\n")
     for invitation in study.invitations.order_by("id"):
-        yield _csv_line([str(as_cell(invitation.external_id)), link_of(invitation)])
+        yield csv_line([invitation.external_id, link_of(invitation)], end="\r\n")
 
 
 def _first_column(text: str) -> Iterator[tuple[int, str]]:
@@ -74,9 +74,3 @@ def _check_erased(study: Study, people: Sequence[str]) -> None:
     if erased is not None:
         person = by_hash[erased.identity_hash]
         raise BadInput(f"“{person}” asked to be erased and cannot be invited: take the line out.")
-
-
-def _csv_line(fields: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(fields)
-    return line.getvalue()

@@ -1,8 +1,6 @@
 """Writing a bundle: one zip, file after file, never in memory as a whole. The same data give the
 same bytes."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
@@ -17,7 +15,7 @@ from annotation.models import ChangeAction, Study
 from annotation.models.access import record
 from annotation.models.errors import NotReady
 from scoring.bundle.contents import Contents, Wanted
-from scoring.tables.markdown import escaped
+from scoring.tables.documents import csv_line, escaped_markdown
 
 SUMS = "SHA256SUMS"
 SCRIPT = "figures.py"
@@ -75,13 +73,13 @@ def _lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def _dictionary(wanted: Wanted) -> str:
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(["file", "field", "meaning"])
-    for name, fields in FIELDS.items():
-        if name != "texts.jsonl" or wanted.texts:
-            writer.writerows([name, field, meaning] for field, meaning in fields.items())
-    return table.getvalue()
+    rows = [
+        [name, field, meaning]
+        for name, fields in FIELDS.items()
+        if name != "texts.jsonl" or wanted.texts
+        for field, meaning in fields.items()
+    ]
+    return "".join(map(csv_line, [["file", "field", "meaning"], *rows]))
 
 
 def readme(about: Mapping[str, Any]) -> str:
@@ -96,9 +94,9 @@ def readme(about: Mapping[str, Any]) -> str:
     ]
     left = [name for name in ("simulated annotators", "excluded assignments") if name not in marked]
     words = {
-        "title": escaped(about["title"]),
-        "study": escaped(about["study"]),
-        "benchmark": escaped(about["benchmark"]),
+        "title": escaped_markdown(about["title"]),
+        "study": escaped_markdown(about["study"]),
+        "benchmark": escaped_markdown(about["benchmark"]),
         "version": about["version"],
         "people": f"{people} {'person' if people == 1 else 'people'}",
         "state": "" if about["state"] == "closed" else "; it had not ended when this was packed",
@@ -111,7 +109,9 @@ def readme(about: Mapping[str, Any]) -> str:
                 *([f"Left out: {' and '.join(left)}."] if left else []),
             ]
         ),
-        "source": f" ({escaped(about['benchmark_source'])})" if about["benchmark_source"] else "",
+        "source": f" ({escaped_markdown(about['benchmark_source'])})"
+        if about["benchmark_source"]
+        else "",
     }
     return render_to_string("scoring/bundle/readme.txt", words)
 

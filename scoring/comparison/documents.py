@@ -21,10 +21,8 @@ from scoring.comparison.row_tables import (
     verdict_table,
 )
 from scoring.core.intervals import GUARD
-from scoring.tables.documents import Format, formats
-from scoring.tables.flat import as_csv, as_json
+from scoring.tables.documents import Format, as_csv, as_json, as_markdown, escaped_markdown, formats
 from scoring.tables.latex import as_latex
-from scoring.tables.markdown import as_markdown, escaped
 from scoring.tables.table import Table
 from scoring.tables.xlsx import as_xlsx
 
@@ -102,8 +100,8 @@ def _latex(table: Comparison) -> str:
 
 def _markdown(table: Comparison) -> str:
     parts: Iterable[str] = (
-        f"# Comparison: {escaped(table.study or table.benchmark)}",
-        f"Benchmark: {escaped(table.benchmark)}. {table.provenance}",
+        f"# Comparison: {escaped_markdown(table.study or table.benchmark)}",
+        f"Benchmark: {escaped_markdown(table.benchmark)}. {table.provenance}",
         as_markdown([*paper_tables(table), *further_tables(table)]),
     )
     return "\n\n".join(parts)

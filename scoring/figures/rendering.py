@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from scoring.figures.canvas import INK
-from scoring.tables.text import UNSEEN
+from scoring.tables.table import UNSEEN
 
 # Text stays text, ids are stable, and no clock gets into a file.
 mpl.rcParams["svg.fonttype"] = "none"

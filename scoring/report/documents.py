@@ -14,9 +14,9 @@ from scoring.report.facts import gather
 from scoring.report.methods import PAY, Section, methods
 from scoring.report.sheet import REFERENCE, Source, Topic, sheet
 from scoring.tables import documents
+from scoring.tables.documents import as_text as text_table
 from scoring.tables.latex import escaped, latex_table
 from scoring.tables.table import Column, Table, lines_of
-from scoring.tables.text import as_text as text_table
 
 WIDTH = 88
 PARTS = ("methods", "sheet")

@@ -1,15 +1,18 @@
-"""Tables as a document: a writer for each format, by name."""
+"""Tables as documents: CSV and JSON, which have every value as it is; Markdown and plain text for
+reading; LaTeX and workbooks of modules of their own."""
 
-from collections.abc import Callable, Sequence
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
+from itertools import groupby
+from textwrap import fill
 from typing import Generic, TypeVar
 
-from django.utils import translation
-
-from scoring.tables.flat import as_csv, as_json
 from scoring.tables.latex import as_latex
-from scoring.tables.markdown import as_markdown
-from scoring.tables.table import Table
+from scoring.tables.table import LaidColumn, Table, Value, in_one_line, laid_out
 from scoring.tables.xlsx import as_xlsx, meanings
 
 ALL = "all"
@@ -20,7 +23,94 @@ TYPES = {
     "markdown": ("text/markdown; charset=utf-8", "md"),
     "xlsx": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
 }
+# A spreadsheet takes a cell that begins so for a formula; the apostrophe keeps the rule reversible.
+FORMULA_SIGNS = ("=", "@", "+", "-", "\t", "\r", "'")
+# An ampersand means something where a name or a number and a semicolon follow.
+MARKDOWN_SIGNS = re.compile(r"[\\|*_`<\[#~]|&(?=#?\w+;)")
+# Quotations, lists, the line beneath a heading; a number makes a list by the sign behind it.
+BEGINNINGS = re.compile(r"^(\d*)([-+=>.)])")
 T = TypeVar("T")
+
+
+def as_cell(value: object) -> object:
+    """A text as a cell of CSV: one apostrophe before what a spreadsheet would compute. Anything
+    else is left as it is."""
+    is_formula = isinstance(value, str) and value.startswith(FORMULA_SIGNS)
+    return f"'{value}" if is_formula else value
+
+
+def from_cell(text: str) -> str:
+    """The text that `as_cell` was given."""
+    is_marked = text.startswith("'") and text[1:].startswith(FORMULA_SIGNS)
+    return text[1:] if is_marked else text
+
+
+def csv_line(values: Iterable[object], *, end: str = "\n") -> str:
+    line = StringIO()
+    csv.writer(line, lineterminator=end).writerow(map(as_cell, values))
+    return line.getvalue()
+
+
+def as_csv(table: Table) -> str:
+    lines = [table.keys, *(record.values() for record in table.records)]
+    return "".join(map(csv_line, lines))
+
+
+def as_json(tables: Sequence[Table], facts: Mapping[str, Value] | None = None) -> str:
+    """The tables by name, after facts about all of them."""
+    document = {**(facts or {}), **{table.name: table.records for table in tables}}
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def as_markdown(tables: Sequence[Table]) -> str:
+    return "\n\n".join(part for table in tables for part in _markdown_parts(table)) + "\n"
+
+
+def escaped_markdown(value: object) -> str:
+    """Text that stays literal and within its cell."""
+    return MARKDOWN_SIGNS.sub(r"\\\g<0>", in_one_line(value))
+
+
+def beginning(value: object) -> str:
+    """The same where a line begins, at which more signs mean something."""
+    return BEGINNINGS.sub(r"\1\\\2", escaped_markdown(value))
+
+
+def _markdown_parts(table: Table) -> Iterable[str]:
+    layout = laid_out(table)
+    yield f"## {escaped_markdown(layout.title)}"
+    if layout.note:
+        yield beginning(layout.note)
+    head = [escaped_markdown(" ".join(filter(None, [c.group, c.heading]))) for c in layout.columns]
+    lines = [[escaped_markdown(cell.in_one_line) for cell in line.cells] for line in layout.lines]
+    yield "\n".join(map(_markdown_line, [head, ["---"] * len(head), *lines]))
+    yield from map(beginning, layout.notes)
+
+
+def _markdown_line(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
+def as_text(table: Table, *, width: int = 88) -> str:
+    layout = laid_out(table)
+    heads = [column.heading for column in layout.columns]
+    # A line stays a line.
+    lines = [
+        (line.kind, [in_one_line(cell.in_one_line) for cell in line.cells]) for line in layout.lines
+    ]
+    widths = [max(map(len, texts)) for texts in zip(heads, *(t for _, t in lines), strict=True)]
+    rule = "  ".join("-" * width for width in widths)
+    parts = [fill(layout.caption, width), "", _text_line(layout.columns, heads, widths)]
+    for _, same in groupby(lines, key=lambda line: line[0]):
+        parts += [rule, *(_text_line(layout.columns, texts, widths) for _, texts in same)]
+    return "\n".join(parts)
+
+
+def _text_line(columns: Iterable[LaidColumn], texts: Iterable[str], widths: Iterable[int]) -> str:
+    return "  ".join(
+        text.rjust(width) if column.is_number else text.ljust(width)
+        for column, text, width in zip(columns, texts, widths, strict=True)
+    ).rstrip()
 
 
 @dataclass(frozen=True)
@@ -32,9 +122,7 @@ class Format(Generic[T]):
     several: bool
 
     def write(self, content: T) -> bytes:
-        """A document goes into a paper, whatever language the page was in."""
-        with translation.override("en"):
-            document = self.writer(content)
+        document = self.writer(content)
         return document.encode() if isinstance(document, str) else document
 
 

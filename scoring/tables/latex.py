@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from scoring.tables.layout import LaidCell, Layout, laid_out
-from scoring.tables.table import Table
-from scoring.tables.text import in_one_line
+from scoring.tables.table import LaidCell, Layout, Table, in_one_line, laid_out
 
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
 SIGNS = {

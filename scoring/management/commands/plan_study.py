@@ -15,7 +15,7 @@ from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import Pilot, read_pilot, read_system
 from scoring.planning.plans import LEAST_COVERAGE, Contrast, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
-from scoring.tables.text import as_text
+from scoring.tables.documents import as_text
 
 # The option of each field, for the sentence that says where its value comes from.
 FIELDS = {

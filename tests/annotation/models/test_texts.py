@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.models.texts import as_cell, from_cell
+from scoring.tables.documents import as_cell, from_cell
 
 FORMULAS = ["=1+1", "@SUM(A1)", "+1", "-1+cmd|' /C calc'!A0", "\t=1", "\r=1", "'=1", "'", "''=1"]
 

@@ -22,6 +22,7 @@ from annotation.work.joining import renew_resume_link
 from scoring.core.s1 import SCORER_VERSION
 from tests import make
 
+KEYS = [column.key for column in COLUMNS]
 pytestmark = pytest.mark.django_db
 
 
@@ -142,7 +143,7 @@ def test_names_nobody_and_shows_no_gold(
     assert "SESSION-7" not in text
     assert completed.annotator.identity_hash not in text
     assert completed.resume_token not in text
-    assert not {"gold", "alternatives", "external_id"} & set(COLUMNS)
+    assert not {"gold", "alternatives", "external_id"} & set(KEYS)
 
 
 def test_includes_unfinished_work(batch: Batch) -> None:
@@ -160,7 +161,7 @@ def test_writes_the_same_rows_as_csv(batch: Batch, completed: Assignment) -> Non
     text = "".join(export_judgements(batch.study, "csv"))
     table = list(csv.DictReader(io.StringIO(text)))
     for cells, row in zip(table, rows_of(batch), strict=True):
-        assert list(cells) == COLUMNS
+        assert list(cells) == KEYS
         assert json.loads(cells["answer"]) == row["answer"]
         assert json.loads(cells["spans"]) == row["spans"]
         assert cells["checksum"] == row["checksum"]
@@ -184,7 +185,7 @@ def test_gives_the_same_checksums_when_exported_again(batch: Batch, completed: A
 
 
 def test_writes_a_heading_alone_for_a_study_without_judgements(batch: Batch) -> None:
-    assert list(export_judgements(batch.study, "csv")) == [",".join(COLUMNS) + "\n"]
+    assert list(export_judgements(batch.study, "csv")) == [",".join(KEYS) + "\n"]
     assert list(export_judgements(batch.study, "jsonl")) == []
 
 

@@ -2,9 +2,7 @@ import csv
 import json
 from io import StringIO
 
-from annotation.models import texts
-from scoring.tables import flat
-from scoring.tables.flat import as_csv, as_json
+from scoring.tables.documents import as_csv, as_json
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 
@@ -13,10 +11,6 @@ def test_writes_every_value_to_csv_and_formulas_as_texts() -> None:
     assert first == {"ship": "'=SUM(A1)", "depth": "1.005", "p": "0.0004", "docked": "True"}
     assert second["ship"] == 'a,"b"\nc\x07'
     assert set(last.values()) == {""}
-
-
-def test_marks_the_same_formulas_as_exports_of_answers() -> None:
-    assert flat.FORMULA_SIGNS == texts.FORMULA_SIGNS
 
 
 def test_writes_the_bare_values_to_json_by_the_tables_names() -> None:

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from scoring.tables.layout import Head, laid_out
+from scoring.tables.table import Head, laid_out
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 

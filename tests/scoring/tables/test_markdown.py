@@ -3,13 +3,13 @@ from html import escape
 import pytest
 from markdown_it import MarkdownIt
 
-from scoring.tables.markdown import as_markdown, beginning, escaped
+from scoring.tables.documents import as_markdown, beginning, escaped_markdown
 from scoring.tables.table import Table
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 
 def test_escapes_what_would_break_a_cell() -> None:
-    assert escaped("a|b\nc [d] `e` <f> *g* \\h") == r"a\|b c \[d] \`e\` \<f> \*g\* \\h"
+    assert escaped_markdown("a|b\nc [d] `e` <f> *g* \\h") == r"a\|b c \[d] \`e\` \<f> \*g\* \\h"
 
 
 def test_writes_title_note_table_and_the_notes_of_its_marks() -> None:
@@ -48,5 +48,5 @@ def test_escapes_notes_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sets_every_text_literally_where_a_line_begins(text: str) -> None:
     shown = MarkdownIt("commonmark", {"html": True}).render(beginning(text))
     assert shown == f"<p>{escape(text, quote=False)}</p>\n"
-    heading = MarkdownIt("commonmark", {"html": True}).render(f"## {escaped(text)}")
+    heading = MarkdownIt("commonmark", {"html": True}).render(f"## {escaped_markdown(text)}")
     assert heading == f"<h2>{escape(text, quote=False)}</h2>\n"

@@ -1,4 +1,4 @@
-from scoring.tables.text import as_text
+from scoring.tables.documents import as_text
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 

@@ -5,9 +5,8 @@ from zipfile import ZipFile
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
-from scoring.tables.reading_sheets import fill_to_read
 from scoring.tables.table import Cell, Column, Line, Table
-from scoring.tables.xlsx import as_xlsx, meanings
+from scoring.tables.xlsx import as_xlsx, fill_to_read, meanings
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
 
