@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from scoring.core.gaps import gap_squares, item_means, mostly_single
 from scoring.core.intervals import EXPLORATORY_BELOW, check_level
 from scoring.core.pairing import Pair, pair_up
-from scoring.core.sign_flips import sign_flip_p
 from scoring.core.variance import (
     Floats,
     Groups,
@@ -38,8 +37,7 @@ class PairedDifference:
     two sides are paired by; 0 where they are not.
 
     p is two-sided; low and high hold the difference and lie within [−1, 1]. se, df, t and p are
-    those with the two more items. sign_flip_p is about these people and these runs only. Whatever
-    cannot be computed is NaN, and a note says why.
+    those with the two more items. Whatever cannot be computed is NaN, and a note says why.
     """
 
     difference: float
@@ -53,7 +51,6 @@ class PairedDifference:
     r: int
     m: int
     left_out: int
-    sign_flip_p: float
     level: float
     notes: tuple[str, ...]
     both_people: bool = False
@@ -101,10 +98,8 @@ def paired_difference(
     splits: ArrayLike | None = None,
     system_splits: ArrayLike | None = None,
     level: float = 0.95,
-    rng: np.random.Generator | None = None,
     both_people: bool = False,
     both_systems: bool = False,
-    sign_flips: bool = True,
 ) -> PairedDifference:
     """Test n × m scores of people against r × m scores of a system's runs, column by column.
 
@@ -123,9 +118,8 @@ def paired_difference(
 
     Where the second side are people too (`both_people`), each side may have gaps, each is pooled
     within its own splits, and a single one of them makes no test; `both_systems` compares two
-    systems, where a single run is allowed on either side. `rng` serves the sign-flip test, which is
-    exact up to 18 clusters. Raises ValueError on other shapes, infinite values or a level outside
-    (0, 1).
+    systems, where a single run is allowed on either side. Raises ValueError on other shapes,
+    infinite values or a level outside (0, 1).
     """
     check_level(level)
     pair = pair_up(people, system, clusters, splits, system_splits, both_people=both_people)
@@ -148,7 +142,6 @@ def paired_difference(
         r=r,
         m=m,
         left_out=pair.left_out,
-        sign_flip_p=sign_flip_p(d, rng=rng) if sign_flips else np.nan,
         level=level,
         notes=(*why, *_notes(pair, both_people=both_people, both_systems=both_systems)),
         both_people=both_people,

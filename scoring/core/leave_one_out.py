@@ -78,7 +78,6 @@ def paired_without_each(
             np.delete(h, k, axis=0),
             system,
             splits=None if labels is None else np.delete(labels, k),
-            sign_flips=False,
             **options,
         )
         for k in range(len(h))

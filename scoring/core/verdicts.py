@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from scoring.core.adjusting import holm
 from scoring.core.intervals import check_level
-from scoring.core.variance import NOTHING
+from scoring.core.variance import NOTHING, Floats
 from scoring.core.wilson import t_chance
 
 AHEAD, BEHIND, SAME = "ahead", "behind", "same"
@@ -140,3 +140,14 @@ def _outcome(test: Tested, likely: Likeliest, adjusted: float, level: float) -> 
 def _most(level: float) -> float:
     """The largest p that decides; 1 − .95 is a hair above .05."""
     return 1 - level
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Holm's adjusted p, in the order given. A NaN stays NaN and does not belong to the family."""
+    p = np.asarray(p_values, float)
+    if p.ndim != 1 or ((p < 0) | (p > 1)).any():
+        raise ValueError("The p values must be one row of numbers between 0 and 1.")
+    adjusted = np.full(len(p), np.nan)
+    order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
+    return adjusted

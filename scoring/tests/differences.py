@@ -130,9 +130,7 @@ class Pairing:
     @cached_property
     def test(self) -> PairedDifference:
         """One cell's mean less the other's, on the items that the system and somebody answered."""
-        return paired_difference(
-            self.ours, self.theirs, splits=self.splits, sign_flips=False, **self._options
-        )
+        return paired_difference(self.ours, self.theirs, splits=self.splits, **self._options)
 
     def without_each(self) -> tuple[PairedDifference, ...]:
         """The test without each annotator in turn."""

@@ -18,10 +18,9 @@ from scoring.cells.cells import Cell
 from scoring.cells.rows import PEOPLE, Row
 from scoring.cells.stored import known
 from scoring.core import verdicts as rule
-from scoring.core.adjusting import holm
 from scoring.core.averages import AverageDifference, average_difference
 from scoring.core.power import AverageDesign, detectable_difference
-from scoring.core.verdicts import AHEAD, BEHIND, SAME, UNDECIDED, UNTESTED
+from scoring.core.verdicts import AHEAD, BEHIND, SAME, UNDECIDED, UNTESTED, holm
 from scoring.tests.averages import SHARED_PEOPLE, share_people
 from scoring.tests.differences import (
     Difference,

@@ -7,10 +7,10 @@ from annotation.studies.lifecycle import close_study
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import Comparison, compare
-from scoring.core.adjusting import holm
 from scoring.core.averages import average_difference, average_interval
 from scoring.core.comparison import paired_difference
 from scoring.core.intervals import cell_interval
+from scoring.core.verdicts import holm
 from tests import make
 from tests.scoring.comparison import measured
 

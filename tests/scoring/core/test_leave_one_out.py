@@ -84,8 +84,6 @@ def test_compares_with_a_system_without_each() -> None:
     people, system = scores(5, 40), scores(2, 40, seed=2)
     found = paired_without_each(people, system, splits=[1, 1, 2, 2, 2], system_splits=[1, 2])
     assert [test.n for test in found] == [4] * 5
-    expected = paired_difference(
-        people[1:], system, splits=[1, 2, 2, 2], system_splits=[1, 2], sign_flips=False
-    )
+    expected = paired_difference(people[1:], system, splits=[1, 2, 2, 2], system_splits=[1, 2])
     assert (found[0].difference, found[0].p) == (expected.difference, expected.p)
     assert paired_without_each(people[:1], system) == ()

@@ -72,7 +72,7 @@ def test_expects_the_se_of_simulated_tests() -> None:
         people = people + rng.normal(0, np.sqrt(PEOPLE.residual), (6, 30))
         system = rng.normal(0, np.sqrt(SYSTEM.annotator), (5, 1))
         system = system + rng.normal(0, np.sqrt(SYSTEM.residual), (5, 30))
-        found.append(paired_difference(people, system, sign_flips=False))
+        found.append(paired_difference(people, system))
     assert np.std([f.difference for f in found]) == pytest.approx(size.standard_error, rel=0.12)
     variance = np.mean([f.se**2 for f in found])
     assert np.sqrt(variance) == pytest.approx(size.spread(0.05)[0], rel=0.05)
