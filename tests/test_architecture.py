@@ -33,7 +33,7 @@ ROOMS = {
     "annotation.benchmarks": ("models", "access", "kinds", "jobs"),
     "annotation.work": ("models", "access", "kinds", "jobs", "benchmarks"),
     "annotation.studies": ("models", "access", "kinds", "jobs", "benchmarks", "work"),
-    "annotation.payments": ("models", "access", "work", "studies"),
+    "annotation.payments": ("models", "access", "jobs", "work", "studies"),
     "annotation.people": (
         *("models", "access", "kinds", "jobs", "benchmarks", "work", "studies", "payments"),
     ),

@@ -9,23 +9,23 @@ from annotation.models import Assignment, Batch, Channel, Invitation, Study
 
 
 def study_link(request: HttpRequest, study: Study) -> str:
-    path = reverse("annotation:join_study", args=[study.join_token])
-    return request.build_absolute_uri(path) + parameters(study.channel)
+    return _link(request, "join_study", study.join_token) + parameters(study.channel)
 
 
 def batch_link(request: HttpRequest, batch: Batch) -> str:
-    path = reverse("annotation:join_batch", args=[batch.join_token])
-    return request.build_absolute_uri(path) + parameters(batch.study.channel)
+    return _link(request, "join_batch", batch.join_token) + parameters(batch.study.channel)
 
 
 def invitation_link(request: HttpRequest, invitation: Invitation) -> str:
-    path = reverse("annotation:accept_invitation", args=[invitation.token])
-    return request.build_absolute_uri(path)
+    return _link(request, "accept_invitation", invitation.token)
 
 
 def resume_link(request: HttpRequest, assignment: Assignment) -> str:
-    path = reverse("annotation:resume", args=[assignment.resume_token])
-    return request.build_absolute_uri(path)
+    return _link(request, "resume", assignment.resume_token)
+
+
+def _link(request: HttpRequest, page: str, token: str) -> str:
+    return request.build_absolute_uri(reverse(f"annotation:{page}", args=[token]))
 
 
 def parameters(channel: Channel) -> str:
@@ -34,10 +34,5 @@ def parameters(channel: Channel) -> str:
 
 
 def parameter_names(channel: Channel) -> Sequence[str]:
-    names = (
-        channel.person_param,
-        channel.study_param,
-        channel.submission_param,
-        channel.signature_param,
-    )
-    return [name for name in names if name]
+    names = (channel.person_param, channel.study_param, channel.submission_param)
+    return [name for name in (*names, channel.signature_param) if name]

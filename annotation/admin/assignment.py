@@ -159,10 +159,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             "Where it stands",
             {"fields": ["state", "step", "outcome", "excluded_as", "resume_renewed_at"]},
         ),
-        (
-            "Training",
-            {"fields": ["training", "decision"]},
-        ),
+        ("Training", {"fields": ["training", "decision"]}),
         (
             "Time and pay",
             {

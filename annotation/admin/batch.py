@@ -14,6 +14,7 @@ from annotation.access.rights import Right
 from annotation.admin.forms import BatchForm, MorePlacesForm
 from annotation.admin.pages import OwnedAdmin, Page, confirm, row_url, to_row
 from annotation.models import Batch, Study, StudyState, Task
+from annotation.models.texts import counted
 from annotation.studies.batching import hold_draft, log_batches
 from annotation.studies.lifecycle import want_more
 
@@ -24,8 +25,7 @@ def more_places(
     form = MorePlacesForm(request.POST or None, batch=batch)
 
     def done() -> str:
-        wanted = form.cleaned_data["wanted"]
-        return f"{batch} wants {wanted} {'person' if wanted == 1 else 'people'} now."
+        return f"{batch} wants {counted(form.cleaned_data['wanted'], 'person', 'people')} now."
 
     return confirm(
         model_admin,

@@ -1,6 +1,7 @@
 """The forms of the researcher's admin: each rejects bad input with a sentence."""
 
 import zipfile
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -8,7 +9,6 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django_stubs_ext import StrOrPromise
 
 from annotation.access.members import check_may_import
 from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
@@ -16,43 +16,24 @@ from annotation.models.errors import Refusal
 
 # Anyone who did the training is paid for it, whatever the result.
 ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
-LEAST = {
-    "lease_minutes": (1, "Keep a place for at least 1 minute."),
-    "expire_hours": (1, "Wait at least 1 hour before work expires."),
-    "idle_after_s": (5, "Wait at least 5 seconds before time counts as idle."),
-    "item_cap_s": (1, "Pay at least 1 second for an example."),
+# What a setting must be, and the sentence for one that is not.
+RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "hourly_rate": (lambda v: v > 0, "The hourly rate must be more than 0."),
+    "min_training_score": (
+        lambda v: 0 <= v <= 100,
+        "The floor is a training S1 in percent: between 0 and 100.",
+    ),
+    "max_drop": (lambda v: v > 0, "A drop must be more than 0; empty means no drop."),
+    "margin": (lambda v: 0 <= v <= 100, "The margin is in points of S1: between 0 and 100."),
+    "lease_minutes": (lambda v: v >= 1, "Keep a place for at least 1 minute."),
+    "expire_hours": (lambda v: v >= 1, "Wait at least 1 hour before work expires."),
+    "idle_after_s": (lambda v: v >= 5, "Wait at least 5 seconds before time counts as idle."),
+    "item_cap_s": (lambda v: v >= 1, "Pay at least 1 second for an example."),
 }
 
 
 class StudyForm(forms.ModelForm[Study]):
-    """Its fields are those of the admin's fieldsets; read-only fields use its labels too."""
-
-    class Meta:
-        labels = {
-            "slug": "Short name",
-            "hourly_rate": "Hourly rate",
-            "platform_fee": "Platform fee on top, in percent",
-            "reading_cap_s": "Seconds for the task description, at most",
-            "item_cap_s": "Seconds for one example, at most",
-            "reveal_cap_s": "Seconds for one gold answer, at most",
-            "expected_seconds": "Expected seconds per example",
-            "lease_minutes": "Minutes that a place is kept",
-            "expire_hours": "Hours until work expires",
-            "idle_after_s": "Seconds until time counts as idle",
-            "min_training_score": "Floor, in percent",
-            "max_drop": "Drop below the group's mean",
-            "drop_unit": "in",
-            "drop_group_size": "Size of the group",
-            "margin": "Margin, in points",
-        }
-        help_texts = {
-            "slug": "Used in commands and addresses.",
-            "consent_text": (
-                "Annotators see it as Markdown, as they see the description of a task: “- ” begins "
-                "an entry of a list, two stars make **bold**, an empty line begins a paragraph. "
-                "HTML and pictures are not shown."
-            ),
-        }
+    """Its fields are those of the admin's fieldsets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -73,51 +54,24 @@ class StudyForm(forms.ModelForm[Study]):
             )
         return benchmark
 
-    def clean_hourly_rate(self) -> Decimal:
-        rate: Decimal = self.cleaned_data["hourly_rate"]
-        self._check_above_zero(rate, "The hourly rate must be more than 0.")
-        return rate
-
     def clean_currency(self) -> str:
         currency: str = self.cleaned_data["currency"].upper()
         if not (len(currency) == 3 and currency.isalpha() and currency.isascii()):
             raise ValidationError("Write the currency as three letters, such as USD or EUR.")
         return currency
 
-    def clean_min_training_score(self) -> float | None:
-        floor: float | None = self.cleaned_data["min_training_score"]
-        if floor is not None and not 0 <= floor <= 100:
-            raise ValidationError("The floor is a training S1 in percent: between 0 and 100.")
-        return floor
-
-    def clean_max_drop(self) -> float | None:
-        drop: float | None = self.cleaned_data["max_drop"]
-        self._check_above_zero(drop, "A drop must be more than 0; empty means no drop.")
-        return drop
-
-    def clean_margin(self) -> float:
-        margin: float = self.cleaned_data["margin"] or 0.0
-        if not 0 <= margin <= 100:
-            raise ValidationError("The margin is in points of S1: between 0 and 100.")
-        return margin
-
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        self._check_times(data)
+        if "margin" in data:
+            data["margin"] = data["margin"] or 0.0
+        for field, (holds, sentence) in RULES.items():
+            if data.get(field) is not None and not holds(data[field]):
+                self.add_error(field, sentence)
         if "drop_group_size" in self.fields and "drop_group_size" not in self.errors:
             self._check_group(data)
         if data.get("drop_unit") == DropUnit.POINTS and (data.get("max_drop") or 0) > 100:
             self.add_error("max_drop", "A drop in points is at most 100: scores are in percent.")
         return data
-
-    def _check_above_zero(self, value: Decimal | float | None, sentence: StrOrPromise) -> None:
-        if value is not None and not value > 0:
-            raise ValidationError(sentence)
-
-    def _check_times(self, data: dict[str, Any]) -> None:
-        for field, (least, sentence) in LEAST.items():
-            if data.get(field) is not None and data[field] < least:
-                self.add_error(field, sentence)
 
     def _check_group(self, data: dict[str, Any]) -> None:
         size = data.get("drop_group_size")
@@ -136,7 +90,6 @@ class OutcomeRuleForm(forms.ModelForm[OutcomeRule]):
     class Meta:
         model = OutcomeRule
         fields = ("code", "pays_time", "minimum")
-        labels = {"pays_time": "Pays for the time", "minimum": "At least"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -7,7 +7,6 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import ngettext
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
@@ -16,8 +15,9 @@ from annotation.admin.members import changes, members
 from annotation.admin.pages import Page, confirm, show_page, to_row
 from annotation.models import Study
 from annotation.models.errors import Refusal
+from annotation.models.texts import counted
 from annotation.studies import lifecycle
-from annotation.studies.copying import copy_study
+from annotation.studies.drafting import copy_study
 from annotation.studies.invitations import invite, read_people
 
 CHANGE = "annotation.change_study"
@@ -88,7 +88,7 @@ def change_state(name: str) -> Callable[..., HttpResponse]:
 def _at_work(count: int) -> str:
     if not count:
         return "Nobody is at work at the moment."
-    return f"{count} {'person is' if count == 1 else 'people are'} at work."
+    return f"{counted(count, 'person is', 'people are')} at work."
 
 
 def copy(
@@ -128,12 +128,10 @@ def invitations(
         except Refusal as refusal:
             form.add_error(None, str(refusal))
         else:
-            done = ngettext(
-                "%(count)d person has a link.", "%(count)d people have links.", len(people)
-            )
+            done = f"{counted(len(people), 'person has a link', 'people have links')}."
             # The log names nobody.
-            model_admin.log_change(request, study, done % {"count": len(people)})
-            messages.success(request, done % {"count": len(people)})
+            model_admin.log_change(request, study, done)
+            messages.success(request, done)
             return HttpResponse(status=302, headers={"Location": request.path})
     return show_page(
         model_admin,

@@ -17,10 +17,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents
-from annotation.benchmarks.subsets import PART
 from annotation.kinds import answer_kind
 from annotation.kinds.base import AskedExample, Floor, Tested, asked
 from annotation.models import Example, Gold, Item, ItemSet, ReferencePolicy, Role, Task
+from annotation.models.benchmark import PART
 from scoring.core import floors as core
 from scoring.core.normalisation import NONE, normalised, normalised_golds
 from scoring.core.spans import measure_reach
@@ -138,12 +138,7 @@ def _rows(task: Task, gold_version: int, roles: Collection[str]) -> list[Row]:
     items = Item.objects.filter(item_set__in=whole)
     golds = _golds_in_force(items, gold_version)
     return [
-        Row(
-            sets[item.item_set_id],
-            item.source_id,
-            item.example,
-            golds.get(item.example_id, [[]]),
-        )
+        Row(sets[item.item_set_id], item.source_id, item.example, golds.get(item.example_id, [[]]))
         for item in items.select_related("example").order_by(
             "item_set__role", "item_set__shots", "item_set__split", "item_set", "position"
         )

@@ -77,8 +77,7 @@ def import_benchmark(
     study would change.
     `progress(done, total, message)` is called outside the transaction.
     """
-    if not re.fullmatch(r"[-\w]{1,80}", name, re.ASCII):
-        raise BadInput(f"“{name}” cannot be a benchmark's name; use letters, digits and hyphens.")
+    check_names(name)
     report_progress = progress or (lambda done, total, message: None)
     with open_files(source) as files:
         read, ignored = read_benchmark(files, tasks, report_progress)
@@ -87,6 +86,12 @@ def import_benchmark(
     tell()
     reports = store_tasks(name, lambda: read, owner=owner, tell=tell)
     return ImportReport(name, reports, ignored)
+
+
+def check_names(*names: str) -> None:
+    for name in names:
+        if not re.fullmatch(r"[-\w]{1,80}", name, re.ASCII):
+            raise BadInput(f"“{name}” cannot be a name; use letters, digits and hyphens.")
 
 
 def store_tasks(

@@ -9,15 +9,9 @@ from typing import BinaryIO
 from django.contrib.auth.models import User
 
 from annotation.benchmarks.exposure import exposure_key_for
-from annotation.benchmarks.formats.content import ReadTask, records_of
-from annotation.benchmarks.formats.flex import (
-    TRANSFERS,
-    FlexChallenge,
-    FlexEpisode,
-    slug_of,
-)
-from annotation.benchmarks.importing import store_tasks
-from annotation.benchmarks.sampling import check_names, episode_sets
+from annotation.benchmarks.formats.content import ReadTask, episode_sets, records_of
+from annotation.benchmarks.formats.flex import TRANSFERS, FlexChallenge, FlexEpisode, slug_of
+from annotation.benchmarks.importing import check_names, store_tasks
 from annotation.benchmarks.storing import TaskReport
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.models import Task

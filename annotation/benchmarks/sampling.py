@@ -4,23 +4,22 @@ What was drawn is a task of its own with its item sets, and keeps the parameters
 checksum of it all: sampling it again, on any machine, gives the same or an error.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.benchmarks.exposure import exposure_key_for
-from annotation.benchmarks.formats.content import ReadSet, ReadTask
+from annotation.benchmarks.formats.content import ReadSet, ReadTask, episode_sets
 from annotation.benchmarks.formats.labelled import (
     ContentExample,
     LabelledData,
     distinct,
     labelled_example,
 )
-from annotation.benchmarks.importing import store_tasks
+from annotation.benchmarks.importing import check_names, store_tasks
 from annotation.benchmarks.storing import TaskReport
 from annotation.kinds import answer_kind
 from annotation.kinds.choice import KIND as CHOICE
@@ -156,20 +155,22 @@ def sample(
     one, or if the task exists with other sets.
     """
     check_names(benchmark, task)
-    drawn = _drawn(data, rules, seed)
+    drawn = _drawn(data, rules, seed, expected)
     record: dict[str, Any] = {
         "kind": "nested" if isinstance(rules, NestedRules) else "episodes",
-        "parameters": asdict(rules),
+        # As JSON returns it, so that it can be compared.
+        "parameters": json.loads(json.dumps(asdict(rules))),
         "seed": seed,
         "checksum": core.checksum(drawn),
     }
-    _check_expected(drawn, expected)
+    sets = _read_sets(data, drawn, seed)
 
     def read() -> list[ReadTask]:
         _check_same(Task.objects.filter(benchmark__name=benchmark, slug=task).first(), record)
-        return [_read_task(data, task, record, sets, fields)]
+        defaults = {"title": task, "exposure_key": exposure_key_for(data.labels), **(fields or {})}
+        own = {"kind": CHOICE.name, "sampling": record}
+        return [ReadTask(task, own, defaults, sets, data.notes)]
 
-    sets = _read_sets(data, drawn, seed)
     [report] = store_tasks(benchmark, read, owner=owner)
     return SampleReport(
         task=report,
@@ -180,49 +181,25 @@ def sample(
     )
 
 
-def _read_task(
-    data: LabelledData,
-    slug: str,
-    record: Mapping[str, Any],
-    sets: Sequence[ReadSet],
-    fields: Mapping[str, Any] | None,
-) -> ReadTask:
-    return ReadTask(
-        slug=slug,
-        own={"kind": CHOICE.name, "sampling": _as_stored(dict(record))},
-        defaults={
-            "title": slug,
-            "exposure_key": exposure_key_for(list(data.labels)),
-            **(fields or {}),
-        },
-        sets=sets,
-        notes=data.notes,
-    )
-
-
-def check_names(*names: str) -> None:
-    for name in names:
-        if not re.fullmatch(r"[-\w]{1,80}", name, re.ASCII):
-            raise BadInput(f"“{name}” cannot be a name; use letters, digits and hyphens.")
-
-
-def _drawn(data: LabelledData, rules: Rules, seed: int) -> list[Episode] | list[ShotSet]:
+def _drawn(
+    data: LabelledData, rules: Rules, seed: int, expected: str
+) -> list[Episode] | list[ShotSet]:
     if seed < 0:
         raise BadInput(f"The seed is {seed}; it must be a whole number from 0.")
+    drawn: list[Episode] | list[ShotSet]
     try:
         if isinstance(rules, NestedRules):
-            return core.sample_nested_sets(data.labels, rules, seed=seed)
-        return core.sample_episodes(data.labels, rules, seed=seed)
+            drawn = core.sample_nested_sets(data.labels, rules, seed=seed)
+        else:
+            drawn = core.sample_episodes(data.labels, rules, seed=seed)
     except ValueError as error:
         raise BadInput(f"{data.file}: {error}") from error
-
-
-def _check_expected(drawn: Sequence[Any], expected: str) -> None:
     if expected:
         try:
             core.verify_checksum(drawn, expected)
         except ValueError as error:
             raise BadInput(str(error)) from error
+    return drawn
 
 
 def _check_same(present: Task | None, record: dict[str, Any]) -> None:
@@ -232,7 +209,7 @@ def _check_same(present: Task | None, record: dict[str, Any]) -> None:
     known = present.sampling
     if not known.get("parameters"):
         raise BadInput(f"The task {present.slug} was imported, not sampled: name another one.")
-    if (known["parameters"], known["seed"]) != (_as_stored(record)["parameters"], record["seed"]):
+    if (known["parameters"], known["seed"]) != (record["parameters"], record["seed"]):
         raise BadInput(
             f"The task {present.slug} was sampled with other parameters or another seed "
             f"({known['seed']}): name another task for these."
@@ -243,15 +220,6 @@ def _check_same(present: Task | None, record: dict[str, Any]) -> None:
             f"now have checksum {record['checksum'][:12]}…, not {known['checksum'][:12]}…. "
             "Sample from the former file, or name another task."
         )
-
-
-def _as_stored(record: dict[str, Any]) -> dict[str, Any]:
-    """As JSON returns it, so that it can be compared."""
-    parameters = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in record["parameters"].items()
-    }
-    return {**record, "parameters": parameters}
 
 
 def _read_sets(
@@ -281,22 +249,6 @@ def _sets_of_episode(episode: Episode, known: dict[str, Example], file: str) -> 
     return episode_sets(
         number=episode.number, labels=episode.labels, training=training, test=test, file=file
     )
-
-
-def episode_sets(
-    *,
-    number: int,
-    labels: Sequence[str],
-    training: Sequence[Example],
-    test: Sequence[Example],
-    file: str,
-) -> list[ReadSet]:
-    of_episode = partial(ReadSet, file=file, choices=list(labels), episode=number)
-    sets = []
-    if training:
-        name, shots = f"episode-{number}-train", len(training)
-        sets.append(of_episode(name, Role.TRAINING, examples=training, shots=shots))
-    return [*sets, of_episode(f"episode-{number}-test", Role.TEST, examples=test)]
 
 
 def _shot_set(

@@ -219,7 +219,7 @@ class TaskPlan:
 
 def new_task(benchmark: Benchmark, read: ReadTask) -> Task:
     """Not stored yet: finding its key takes a while, in which no lock is held."""
-    fields = {"exposure_key": "", **read.defaults, **read.own}
+    fields = {"exposure_key": "", "normalisation": read.normalisation, **read.defaults, **read.own}
     tests = {row.content_hash for row in read.examples().values() if row.role == Role.TEST}
     fields["exposure_key"] = fields["exposure_key"] or exposure_key_for(tests)
     return Task(benchmark=benchmark, slug=read.slug, **fields)

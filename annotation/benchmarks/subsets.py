@@ -2,11 +2,9 @@
 
 from annotation.benchmarks.formats.content import checksum
 from annotation.models import Item, ItemSet
+from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput
 from scoring.core.draws import Draws
-
-# In the name of every part: predictions are for the whole set.
-PART = "-part-"
 
 
 def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:

@@ -17,14 +17,13 @@ from django.db.models import QuerySet
 
 from annotation.jobs import queue
 from annotation.jobs.pacing import write
-from annotation.models import Benchmark, Job, JobFile, JobState, Study
+from annotation.models import Benchmark, Job, JobFile, Study
+from annotation.models.job import OVER
 
 # Answers that a file is made from: about a second's worth.
 MOST_AT_ONCE = 10_000
 KEPT_FOR = timedelta(days=7)
 GZIP = 31  # zlib's word for its format
-
-OVER = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 def on_disk(fill: Callable[[IO[bytes]], object]) -> IO[bytes]:
@@ -39,7 +38,7 @@ def on_disk(fill: Callable[[IO[bytes]], object]) -> IO[bytes]:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FileOrder:
     """A file, by the job that makes it.
 
     All that the file depends on is among the arguments, what its reader may see included: so two

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.access.requests import HtmxRequest
 from annotation.jobs import files
-from annotation.jobs.files import Wanted
+from annotation.jobs.files import FileOrder
 from annotation.models import JobFile
 
 PAGE = "annotation/jobs/file.html"
@@ -16,23 +16,23 @@ FETCHED = "file"
 
 
 def large_file(
-    request: HtmxRequest, wanted: Wanted, content_type: str, *, back: str
+    request: HtmxRequest, order: FileOrder, content_type: str, *, back: str
 ) -> HttpResponse:
     """The page of a file, or the file. Call it for whoever may see the file, and with what it is
     for this reader; `back` is the page that leads here."""
     if FETCHED in request.GET:
-        return _fetched(request, wanted, content_type)
-    job = wanted.jobs.select_related("file").first()
+        return _fetched(request, order, content_type)
+    job = order.jobs.select_related("file").first()
     author = request.user if isinstance(request.user, User) else None
     # Strangers, where a board is public, have it made once: they would keep a worker busy.
     may_order = author is not None or job is None
     if request.method == "POST":
         if may_order:
-            wanted.order(author=author)
+            order.order(author=author)
         return redirect(request.get_full_path())
     context = {
         "may_order": may_order,
-        "of": wanted.of,
+        "of": order.of,
         "back": back,
         "job": job,
         "is_waiting": job is not None and not job.is_over,
@@ -47,11 +47,11 @@ def document(data: bytes, content_type: str, name: str) -> HttpResponse:
     return HttpResponse(data, content_type=content_type, headers=headers)
 
 
-def _fetched(request: HtmxRequest, wanted: Wanted, content_type: str) -> HttpResponse:
+def _fetched(request: HtmxRequest, order: FileOrder, content_type: str) -> HttpResponse:
     number = request.GET[FETCHED]
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise Http404
-    file = get_object_or_404(JobFile, job_id=int(number), job__in=wanted.jobs)
+    file = get_object_or_404(JobFile, job_id=int(number), job__in=order.jobs)
     data = bytes(file.data)
     if "gzip" not in request.headers.get("Accept-Encoding", ""):
         return document(files.uncompressed(data), content_type, file.name)

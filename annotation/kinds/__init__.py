@@ -4,6 +4,26 @@ named after the kind, with the kind as `KIND`; and one template, with its parts.
 Their names are listed with the models (`annotation.models.Kind`), which registers them.
 """
 
-from annotation.kinds.registry import answer_kind, answer_kinds
+from functools import cache
+from importlib import import_module
 
-__all__ = ["answer_kind", "answer_kinds"]
+from annotation.kinds.base import AnswerKind
+from annotation.models import Kind
+
+
+class UnknownKind(LookupError):
+    """There is no kind of this name."""
+
+
+@cache
+def answer_kind(name: str) -> AnswerKind:
+    """The kind of this name. Raises UnknownKind."""
+    if name not in Kind.values:
+        raise UnknownKind(f"There is no kind {name!r}; there are {', '.join(Kind.values)}.")
+    kind: AnswerKind = import_module(f"annotation.kinds.{name}").KIND
+    return kind
+
+
+def answer_kinds() -> list[AnswerKind]:
+    """All of them, in the order in which they are listed."""
+    return [answer_kind(name) for name in Kind.values]

@@ -16,6 +16,7 @@ from annotation.kinds.scoring import Reveal
 from annotation.models import Example, Judgement
 from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core import floors as core
+from scoring.core.normalisation import NONE
 
 # The fields of an answer's form by their names, as a browser sends them.
 Form = Mapping[str, str]
@@ -32,9 +33,7 @@ class Answer:
     spans: tuple[tuple[int, int, int], ...] = ()
 
 
-class Asked(Protocol):
-    """What a kind must know about an example, whoever holds it."""
-
+class HasContext(Protocol):
     @property
     def context(self) -> Sequence[str]: ...
     @property
@@ -42,9 +41,22 @@ class Asked(Protocol):
         """The marked entities, each [segment, start, end]."""
         ...
 
+
+class Asked(HasContext, Protocol):
+    """What a kind must know about an example, whoever holds it."""
+
     @property
     def labels(self) -> Texts:
         """Those that its set offers."""
+        ...
+
+
+class FileRow(HasContext, Protocol):
+    """A row of a benchmark's file."""
+
+    @property
+    def gold_texts(self) -> Sequence[Texts]:
+        """Its alternatives."""
         ...
 
 
@@ -61,19 +73,6 @@ def asked(example: Example, labels: Texts) -> AskedExample:
     return AskedExample(example.context, example.candidates, labels)
 
 
-class FileRow(Protocol):
-    """A row of a benchmark's file."""
-
-    @property
-    def context(self) -> Sequence[str]: ...
-    @property
-    def candidates(self) -> Sequence[Sequence[int]]: ...
-    @property
-    def gold_texts(self) -> Sequence[Texts]:
-        """Its alternatives."""
-        ...
-
-
 @dataclass(frozen=True)
 class Tested:
     """The test examples of a task beside the alternatives of their gold, as S1 compares them."""
@@ -87,19 +86,21 @@ class Floor:
     """One way to answer without looking at the question, and the S1 that it earns."""
 
     rule: str
-    # In the audit's sentence, and before its figure in a table.
     in_words: str
-    label: StrOrPromise
     # From the test examples and the reference policy, in [0, 1].
     score: Callable[[Tested, str], float]
     # Whether the answer form allows this answer.
     is_allowed: bool = True
 
+    @property
+    def label(self) -> str:
+        """Before its figure in a table."""
+        return f"No skill: {self.in_words}"
+
 
 EMPTY = Floor(
     "empty",
     "no answer everywhere",
-    "No skill: no answer everywhere",
     lambda tested, policy: core.empty_score(tested.golds, references=policy),
 )
 
@@ -115,8 +116,10 @@ class Revealed:
 
 class AnswerKind(ABC):
     name: ClassVar[str]
-    # Its parts are named form, reveal, verdict, keys and more_keys.
     template: ClassVar[str]
+    # The sentence for a form that was sent without an answer, and the word for an empty answer.
+    missing: ClassVar[StrOrPromise]
+    nothing: ClassVar[StrOrPromise]
     # From the static folder.
     styles: ClassVar[tuple[str, ...]] = ()
     scripts: ClassVar[tuple[str, ...]] = ()
@@ -124,11 +127,13 @@ class AnswerKind(ABC):
     in_words: ClassVar[str]
     floors: ClassVar[tuple[Floor, ...]] = (EMPTY,)
     # An answer is one of the labels of its set; one of the texts that its example offers; made of
-    # pieces of the context; or any text, so that a normalisation is useful.
+    # pieces of the context; or else any text.
     takes_labels: ClassVar[bool] = False
     takes_options: ClassVar[bool] = False
     takes_pieces: ClassVar[bool] = False
-    takes_any_text: ClassVar[bool] = False
+    # What its tasks may have taken out of answers and gold before S1 compares them; the first is
+    # that of a task that names none.
+    normalisations: ClassVar[tuple[str, ...]] = (NONE,)
 
     # ---- The data of a benchmark
 
@@ -161,38 +166,13 @@ class AnswerKind(ABC):
     # ---- The annotator's page
 
     @property
-    def form_template(self) -> str:
-        return f"{self.template}#form"
-
-    @property
-    def reveal_template(self) -> str:
-        return f"{self.template}#reveal"
-
-    @property
-    def verdict_template(self) -> str:
-        return f"{self.template}#verdict"
-
-    @property
-    def keys_template(self) -> str:
-        return f"{self.template}#keys"
-
-    @property
-    def more_keys_template(self) -> str:
-        return f"{self.template}#more_keys"
+    def parts(self) -> dict[str, str]:
+        names = ("form", "reveal", "verdict", "keys", "more_keys")
+        return {name: f"{self.template}#{name}" for name in names}
 
     def options(self, asked: Asked) -> tuple[str, ...]:
         """The texts to choose from, in the order in which they are offered."""
         return ()
-
-    @property
-    @abstractmethod
-    def missing(self) -> str:
-        """The sentence for a form that was sent without an answer."""
-
-    @property
-    @abstractmethod
-    def nothing(self) -> str:
-        """The word for an empty answer."""
 
     @abstractmethod
     def shown(self, example: FrozenExample) -> Context:

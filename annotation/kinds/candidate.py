@@ -2,16 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from annotation.kinds.base import (
-    EMPTY,
-    Asked,
-    Context,
-    FileRow,
-    Floor,
-    Revealed,
-    Tested,
-    mentions,
-)
+from annotation.kinds.base import EMPTY, Asked, Context, FileRow, Floor, Revealed, Tested, mentions
 from annotation.kinds.choice import OneOption
 from annotation.kinds.marking import Piece, Range, marked
 from annotation.models.frozen import FrozenExample
@@ -27,7 +18,6 @@ FLOORS = (
     Floor(
         "most_frequent_candidate",
         "the entity that is marked most often",
-        "No skill: the entity that is marked most often",
         lambda tested, policy: core.most_frequent_candidate_score(
             tested.golds, _named(tested), references=policy
         ),
@@ -35,7 +25,6 @@ FLOORS = (
     Floor(
         "first_candidate",
         "the entity that is marked first",
-        "No skill: the entity that is marked first",
         lambda tested, policy: core.first_candidate_score(
             tested.golds, _named(tested), references=policy
         ),
@@ -43,7 +32,6 @@ FLOORS = (
     Floor(
         "every_candidate",
         "every entity at once",
-        "No skill: every entity at once",
         lambda tested, policy: core.every_candidate_score(
             tested.golds, _named(tested), references=policy
         ),

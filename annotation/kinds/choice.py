@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from random import Random
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from annotation.kinds.base import (
     EMPTY,
@@ -30,24 +29,10 @@ from scoring.core import floors as core
 MOST_DIGITS = 12
 
 
-@dataclass(frozen=True)
-class ComparedOption:
-    """An option as it was offered, and how it compares: `right`, `missed`, `extra`, or nothing."""
-
-    text: str
-    mark: str
-
-    @property
-    def own(self) -> bool:
-        return self.mark in ("right", "extra")
-
-    @property
-    def gold(self) -> bool:
-        return self.mark in ("right", "missed")
-
-
 class OneOption(AnswerKind):
     template = "annotation/kinds/choice.html"
+    missing = _("Choose one answer, then send it.")
+    nothing = _("none here")
     takes_options = True
 
     def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:
@@ -57,14 +42,6 @@ class OneOption(AnswerKind):
 
     def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
         return set(texts) & set(self.options(asked))
-
-    @property
-    def missing(self) -> str:
-        return _("Choose one answer, then send it.")
-
-    @property
-    def nothing(self) -> str:
-        return _("none here")
 
     def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
         number, options = form.get("option", ""), self.options(example)
@@ -78,7 +55,7 @@ class OneOption(AnswerKind):
     def revealed(self, revealed: Revealed) -> Context:
         marks = revealed.reveal.marks
         offered = self.options(revealed.example)
-        return {"options": [ComparedOption(text, marks.get(text, "")) for text in offered]}
+        return {"options": [(text, marks.get(text, "")) for text in offered]}
 
     def as_text(self, answer: Texts) -> str:
         return answer[0] if answer else ""
@@ -142,19 +119,8 @@ def _every_label(tested: Tested, policy: str) -> float:
 
 FLOORS = (
     EMPTY,
-    Floor(
-        "best_label",
-        "the best single label everywhere",
-        "No skill: the best single label everywhere",
-        _best_label,
-    ),
-    Floor(
-        "every_label",
-        "every label at once",
-        "No skill: every label at once",
-        _every_label,
-        is_allowed=False,
-    ),
+    Floor("best_label", "the best single label everywhere", _best_label),
+    Floor("every_label", "every label at once", _every_label, is_allowed=False),
 )
 
 

@@ -12,9 +12,7 @@ def gold_in_force(example_ids: Iterable[int], task_id: int, version: int) -> dic
     """The gold of each example as it stood at a gold version of the task."""
     golds = (
         Gold.objects.filter(
-            example_id__in=list(example_ids),
-            version__task_id=task_id,
-            version__number__lte=version,
+            example_id__in=list(example_ids), version__task_id=task_id, version__number__lte=version
         )
         .select_related("version")
         .order_by("version__number")

@@ -2,23 +2,14 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from annotation.kinds.base import (
-    Answer,
-    AnswerKind,
-    Asked,
-    Context,
-    FileRow,
-    Form,
-    Revealed,
-    Texts,
-)
+from annotation.kinds.base import Answer, AnswerKind, Asked, Context, FileRow, Form, Revealed, Texts
 from annotation.kinds.choice import are_labels
 from annotation.kinds.marking import Range, marked, occurrences
 from annotation.kinds.replies import read_pieces
@@ -33,6 +24,8 @@ class Spans(AnswerKind):
     template = "annotation/kinds/spans.html"
     styles = ("annotation/kinds/spans.css",)
     scripts = ("annotation/kinds/spans.js",)
+    missing = gettext_lazy("Select a piece of the text, or choose “none here”.")
+    nothing = gettext_lazy("none here")
     in_words = "pieces of the text are selected, or none"
     takes_pieces = True
 
@@ -54,17 +47,9 @@ class Spans(AnswerKind):
         """Pieces do not overlap, so there are no more of them than words and signs."""
         return max_spans or sum(len(tokens_of(segment)) for segment in context)
 
-    @property
-    def missing(self) -> str:
-        return _("Select a piece of the text, or choose “none here”.")
-
-    @property
-    def nothing(self) -> str:
-        return _("none here")
-
     def shown(self, example: FrozenExample) -> Context:
-        segments = zip(marked(example.context), map(boundaries, example.context), strict=True)
-        return {"segments": list(segments)}
+        pairs = zip(marked(example.context), example.context, strict=True)
+        return {"segments": [(segment, *boundaries(text)) for segment, text in pairs]}
 
     def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
         # The picker's hidden field comes first, then the plain text box.
@@ -131,19 +116,13 @@ class Spans(AnswerKind):
 Positions = list[list[int]]
 
 
-@dataclass(frozen=True)
-class Boundaries:
+def boundaries(text: str) -> tuple[str, str]:
     """What a browser must know to take a text by tokens or by characters: short texts of numbers,
-    in code points, since a page's text is seldom much longer."""
+    in code points, since a page's text is seldom much longer.
 
-    # Alternately the length of a gap and of the token after it, negative for punctuation.
-    tokens: str
-    # Code points that belong to the character before them, each by its distance from the one
-    # before.
-    joined: str
-
-
-def boundaries(text: str) -> Boundaries:
+    Alternately the length of a gap and of the token after it, negative for punctuation; and the
+    code points that belong to the character before them, each by its distance from the one before.
+    """
     tokens: list[int] = []
     end = 0
     for token in tokens_of(text):
@@ -151,7 +130,7 @@ def boundaries(text: str) -> Boundaries:
         tokens += [token.start - end, -length if token.is_punctuation else length]
         end = token.end
     joined = [b - a for a, b in pairwise([0, *joined_characters(text)])]
-    return Boundaries(" ".join(map(str, tokens)), " ".join(map(str, joined)))
+    return " ".join(map(str, tokens)), " ".join(map(str, joined))
 
 
 def _selected(text: str) -> list[object]:
@@ -189,15 +168,6 @@ def _first_occurrence(piece: str, context: Sequence[str]) -> list[int] | None:
 MOST_TOLD = 3
 
 
-@dataclass(frozen=True)
-class Told:
-    """What was missed, extra or right, as far as the bar names it."""
-
-    mark: str
-    texts: list[str]
-    more: int
-
-
 def _in_order(revealed: Revealed) -> list[ComparedText]:
     """What is compared, in the order of the text: by where it was selected, else by where it
     occurs first."""
@@ -214,13 +184,17 @@ def _in_order(revealed: Revealed) -> list[ComparedText]:
     return sorted(revealed.reveal.texts, key=lambda compared: place(compared.text))
 
 
-def _told(compared: Sequence[ComparedText]) -> list[Told]:
-    told = []
-    for mark in ("missed", "extra", "right"):
-        texts = [text.text for text in compared if text.mark == mark]
-        if texts:
-            told.append(Told(mark, texts[:MOST_TOLD], max(0, len(texts) - MOST_TOLD)))
-    return told
+def _told(compared: Sequence[ComparedText]) -> list[tuple[str, list[str], int]]:
+    """By mark what was missed, extra or right, as far as the bar names it, and how many more."""
+    marked = {
+        mark: [text.text for text in compared if text.mark == mark]
+        for mark in ("missed", "extra", "right")
+    }
+    return [
+        (mark, texts[:MOST_TOLD], max(0, len(texts) - MOST_TOLD))
+        for mark, texts in marked.items()
+        if texts
+    ]
 
 
 def _compared(revealed: Revealed) -> Iterator[Range]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from random import Random
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.kinds.base import (
     EMPTY,
@@ -28,7 +29,7 @@ from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from annotation.models.texts import is_text
 from scoring.core import floors as core
-from scoring.core.normalisation import normalised
+from scoring.core.normalisation import NORMALISATIONS, normalised
 from scoring.core.spans import tokens_of
 
 # People can type at most this many code points; a longer gold could not be given.
@@ -42,17 +43,18 @@ MOST_WRONG_WORDS = 3
 class Text(AnswerKind):
     name = "text"
     template = "annotation/kinds/text.html"
+    missing = gettext_lazy("Type an answer, or choose “no answer”.")
+    nothing = gettext_lazy("no answer")
     in_words = "a short text is typed, or none"
     floors = (
         EMPTY,
         Floor(
             "best_text",
             "the best single text everywhere",
-            "No skill: the best single text everywhere",
             lambda tested, policy: core.best_constant_text(tested.golds, references=policy)[1],
         ),
     )
-    takes_any_text = True
+    normalisations = tuple(NORMALISATIONS)
 
     def fits(self, rows: Sequence[FileRow]) -> bool:
         """Nothing in a row tells a typed text from a selected one: the task file names this
@@ -71,14 +73,6 @@ class Text(AnswerKind):
 
     def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
         return {text for text in texts if len(text) <= LONGEST}
-
-    @property
-    def missing(self) -> str:
-        return _("Type an answer, or choose “no answer”.")
-
-    @property
-    def nothing(self) -> str:
-        return _("no answer")
 
     def shown(self, example: FrozenExample) -> Context:
         return {"segments": marked(example.context)}

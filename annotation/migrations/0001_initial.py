@@ -43,9 +43,7 @@ class Migration(migrations.Migration):
 
     initial = True
 
-    dependencies = [
-        ("auth", "__first__"),
-    ]
+    dependencies = [("auth", "__first__")]
 
     operations = [
         migrations.CreateModel(
@@ -58,9 +56,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("is_staged", models.BooleanField(default=False, editable=False)),
             ],
-            options={
-                "ordering": ["name"],
-            },
+            options={"ordering": ["name"]},
         ),
         migrations.CreateModel(
             name="Task",
@@ -206,7 +202,7 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(
                         fields=("example", "version"), name="gold_once_in_version"
                     )
-                ],
+                ]
             },
         ),
         migrations.CreateModel(
@@ -292,9 +288,7 @@ class Migration(migrations.Migration):
                 ("invited_only", models.BooleanField(default=False)),
                 ("is_simulated", models.BooleanField(default=False, editable=False)),
             ],
-            options={
-                "ordering": ["name"],
-            },
+            options={"ordering": ["name"]},
         ),
         migrations.CreateModel(
             name="Study",
@@ -961,7 +955,7 @@ class Migration(migrations.Migration):
                         condition=models.Q(("reason", ""), _negated=True),
                         name="exclusion_has_reason",
                     )
-                ],
+                ]
             },
         ),
         migrations.CreateModel(
@@ -976,7 +970,7 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.CheckConstraint(condition=models.Q(("id", 1)), name="identity_key_once")
-                ],
+                ]
             },
         ),
         migrations.CreateModel(
@@ -1391,7 +1385,7 @@ class Migration(migrations.Migration):
                         fields=("remote_id",),
                         name="prolific_study_once",
                     )
-                ],
+                ]
             },
         ),
         migrations.CreateModel(
@@ -1430,7 +1424,7 @@ class Migration(migrations.Migration):
                         ),
                         name="submission_status_known",
                     )
-                ],
+                ]
             },
         ),
         migrations.AddField(

@@ -1,15 +1,19 @@
+"""The tables, each imported from here; what belongs to them lies in their modules."""
+
 from annotation.models.access import Change, ChangeAction, MemberRole, Membership
 from annotation.models.assignment import (
     Annotator,
     Assignment,
+    Comment,
     DeviceCode,
     Exclusion,
     IdentityKey,
     JoinCount,
+    Judgement,
     Place,
     WorkState,
+    WorkSummary,
 )
-from annotation.models.batch import Batch, Invitation
 from annotation.models.benchmark import (
     Benchmark,
     Example,
@@ -25,7 +29,6 @@ from annotation.models.benchmark import (
     Transfer,
 )
 from annotation.models.job import Job, JobFile, JobState, Upload
-from annotation.models.judgement import Comment, Judgement, WorkSummary
 from annotation.models.payment import (
     PaymentLine,
     Payout,
@@ -37,8 +40,10 @@ from annotation.models.payment import (
     SubmissionStatus,
 )
 from annotation.models.study import (
+    Batch,
     Channel,
     DropUnit,
+    Invitation,
     JoinAnswer,
     Outcome,
     OutcomeRule,
@@ -46,55 +51,3 @@ from annotation.models.study import (
     StudyState,
     new_token,
 )
-
-__all__ = [
-    "Annotator",
-    "Assignment",
-    "Batch",
-    "Benchmark",
-    "Change",
-    "ChangeAction",
-    "Channel",
-    "Comment",
-    "DeviceCode",
-    "DropUnit",
-    "Example",
-    "Exclusion",
-    "Gold",
-    "GoldVersion",
-    "IdentityKey",
-    "Invitation",
-    "Item",
-    "ItemSet",
-    "Job",
-    "JobFile",
-    "JobState",
-    "JoinAnswer",
-    "JoinCount",
-    "Judgement",
-    "Kind",
-    "MemberRole",
-    "Membership",
-    "Normalisation",
-    "Outcome",
-    "OutcomeRule",
-    "PayPurpose",
-    "PaymentLine",
-    "Payout",
-    "PayoutState",
-    "PayoutWay",
-    "Place",
-    "ProlificStudy",
-    "ReferencePolicy",
-    "Role",
-    "Study",
-    "StudyState",
-    "Submission",
-    "SubmissionStatus",
-    "Task",
-    "Transfer",
-    "Upload",
-    "WorkState",
-    "WorkSummary",
-    "new_token",
-]

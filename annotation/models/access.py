@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.benchmark import Benchmark
+from annotation.models.constraints import check, once
 from annotation.models.study import Study
 
 
@@ -19,12 +20,9 @@ class MemberRole(models.TextChoices):
     VIEWER = "viewer", "viewer"
 
 
-def _of_one(name: str) -> models.CheckConstraint:
-    return models.CheckConstraint(
-        condition=Q(study__isnull=False, benchmark__isnull=True)
-        | Q(study__isnull=True, benchmark__isnull=False),
-        name=name,
-    )
+_OF_ONE = Q(study__isnull=False, benchmark__isnull=True) | Q(
+    study__isnull=True, benchmark__isnull=False
+)
 
 
 class Membership(models.Model):
@@ -44,15 +42,11 @@ class Membership(models.Model):
     class Meta:
         ordering = ["user__username", "id"]
         constraints = [
-            _of_one("membership_of_one"),
+            check("membership_of_one", _OF_ONE),
             # Null differs from null, so each of the two binds only the rows it concerns.
-            models.UniqueConstraint(fields=["user", "study"], name="membership_in_study_once"),
-            models.UniqueConstraint(
-                fields=["user", "benchmark"], name="membership_in_benchmark_once"
-            ),
-            models.CheckConstraint(
-                condition=Q(role__in=MemberRole.values), name="membership_role_known"
-            ),
+            once("membership_in_study_once", ["user", "study"]),
+            once("membership_in_benchmark_once", ["user", "benchmark"]),
+            check("membership_role_known", role__in=MemberRole.values),
         ]
 
     def __str__(self) -> str:
@@ -112,10 +106,8 @@ class Change(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            _of_one("change_of_one"),
-            models.CheckConstraint(
-                condition=Q(action__in=ChangeAction.values), name="change_action_known"
-            ),
+            check("change_of_one", _OF_ONE),
+            check("change_action_known", action__in=ChangeAction.values),
         ]
 
     def __str__(self) -> str:

@@ -6,15 +6,23 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
-from annotation.models.batch import Batch
-from annotation.models.study import Channel, JoinAnswer, Outcome, Study, new_token
+from annotation.models.benchmark import Example, Role
+from annotation.models.constraints import check, once
+from annotation.models.study import Batch, Channel, JoinAnswer, Outcome, Study, new_token
+
+# No vowels and no look-alikes: neither a word nor a misreading.
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
+
+
+def random_letters() -> str:
+    """28 to the power of 8: whoever guesses is slowed down long before."""
+    return "".join(secrets.choice(LETTERS) for _ in range(8))
 
 
 def new_pseudonym() -> str:
-    # No vowels and no look-alikes: neither a word nor a misreading.
-    return "".join(secrets.choice("BCDFGHJKLMNPQRSTVWXZ23456789") for _ in range(8))
+    return random_letters()
 
 
 class Annotator(models.Model):
@@ -24,12 +32,8 @@ class Annotator(models.Model):
     the rule that nobody works on a task twice.
     """
 
-    channel = models.ForeignKey(
-        Channel,
-        on_delete=models.PROTECT,
-        related_name="annotators",
-    )
-    identity_hash = models.CharField("hash of the identity", max_length=64)
+    channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="annotators")
+    identity_hash = models.CharField(max_length=64)
     external_id = models.CharField(max_length=200, blank=True)
     pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -37,11 +41,7 @@ class Annotator(models.Model):
 
     class Meta:
         ordering = ["id"]
-        verbose_name = "annotator"
-        verbose_name_plural = "annotators"
-        constraints = [
-            models.UniqueConstraint(fields=["channel", "identity_hash"], name="annotator_once")
-        ]
+        constraints = [once("annotator_once", ["channel", "identity_hash"])]
 
     def __str__(self) -> str:
         return self.pseudonym
@@ -79,34 +79,18 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 class Assignment(models.Model):
     """One annotator's work on one batch, and how far it has got."""
 
-    annotator = models.ForeignKey(
-        Annotator,
-        on_delete=models.PROTECT,
-        related_name="assignments",
-    )
-    batch = models.ForeignKey(
-        Batch,
-        on_delete=models.PROTECT,
-        related_name="assignments",
-    )
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="assignments")
+    batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="assignments")
     # Copied from the batch: a constraint can only compare columns of this row.
-    study = models.ForeignKey(
-        Study,
-        on_delete=models.PROTECT,
-        related_name="assignments",
-    )
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="assignments")
     exposure_key = models.CharField(max_length=64)
     submission_id = models.CharField(max_length=200, blank=True)
     # By this the browser that sent the consent is known again, if its response got lost.
-    browser_hash = models.CharField(
-        "hash of the browser", max_length=64, blank=True, default="", db_index=True
-    )
-    resume_token = models.CharField(
-        "token of the personal link", max_length=40, unique=True, default=new_token
-    )
+    browser_hash = models.CharField(max_length=64, blank=True, default="", db_index=True)
+    resume_token = models.CharField(max_length=40, unique=True, default=new_token)
     # When a researcher last handed out a new resume link, whose receiver only they can know.
     resume_renewed_at = models.DateTimeField("new personal link at", null=True, blank=True)
-    order_seed = models.CharField("seed of the order", max_length=32)
+    order_seed = models.CharField(max_length=32)
 
     state = models.CharField(
         max_length=11, choices=WorkState.choices, default=WorkState.DESCRIPTION
@@ -116,10 +100,7 @@ class Assignment(models.Model):
     # Empty while open, never null: so the exposure constraint compares plain values. Nobody is
     # given `declined` any more: a few rows have it from before the consent made the assignment.
     outcome = models.CharField(
-        max_length=12,
-        choices=[*Outcome.choices, JoinAnswer.choices[0]],
-        blank=True,
-        default="",
+        max_length=12, choices=[*Outcome.choices, JoinAnswer.choices[0]], blank=True, default=""
     )
 
     # Expired because the study was closed, not for want of a sign of life.
@@ -129,46 +110,37 @@ class Assignment(models.Model):
     consented_at = models.DateTimeField(null=True, blank=True)
     # When the present page was shown to the annotator, by the server's clock.
     shown_at = models.DateTimeField(null=True, blank=True)
-    seen_at = models.DateTimeField("last seen at")
+    seen_at = models.DateTimeField()
     training_ended_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    paid_ms = models.PositiveBigIntegerField("paid time (ms)", default=0)
-    reveal_ms = models.PositiveBigIntegerField("time on right answers (ms)", default=0)
+    paid_ms = models.PositiveBigIntegerField(default=0)
+    reveal_ms = models.PositiveBigIntegerField(default=0)
     amount = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
     training_score = models.FloatField(null=True, blank=True)
     # The basis of the one decision at the end of training (annotation/work/qualifying.py).
-    screening = models.JSONField("basis of the screening", default=dict, blank=True)
+    screening = models.JSONField(default=dict, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
-        verbose_name = "assignment"
-        verbose_name_plural = "assignments"
         constraints = [
-            models.UniqueConstraint(
-                fields=["annotator", "exposure_key"],
+            once(
+                "assignment_exposed_once",
+                ["annotator", "exposure_key"],
                 condition=~Q(outcome="declined"),
-                name="assignment_exposed_once",
             ),
-            models.UniqueConstraint(
-                fields=["annotator", "study"],
-                condition=Q(outcome=""),
-                name="assignment_one_open_in_study",
-            ),
-            models.CheckConstraint(
-                condition=Q(state="finished", outcome__in=[*Outcome.values, JoinAnswer.DECLINED])
+            once("assignment_one_open_in_study", ["annotator", "study"], condition=Q(outcome="")),
+            check(
+                "assignment_finished_by_outcome",
+                Q(state="finished", outcome__in=[*Outcome.values, JoinAnswer.DECLINED])
                 | Q(~Q(state="finished"), outcome=""),
-                name="assignment_finished_by_outcome",
             ),
-            models.CheckConstraint(
-                condition=Q(state__in=WorkState.values), name="assignment_state_known"
-            ),
-            models.CheckConstraint(
-                # Those that ended without it are from before the consent made the assignment.
-                condition=Q(state="finished") | Q(consented_at__isnull=False),
-                name="assignment_works_by_consent",
+            check("assignment_state_known", state__in=WorkState.values),
+            # Those that ended without it are from before the consent made the assignment.
+            check(
+                "assignment_works_by_consent", Q(state="finished") | Q(consented_at__isnull=False)
             ),
         ]
 
@@ -213,7 +185,7 @@ class Exclusion(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=~Q(reason=""), name="exclusion_has_reason")]
+        constraints = [check("exclusion_has_reason", ~Q(reason=""))]
 
     def __str__(self) -> str:
         return f"exclusion of assignment {self.assignment_id}"
@@ -226,7 +198,7 @@ class IdentityKey(models.Model):
     fingerprint = models.CharField(max_length=64)
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(id=1), name="identity_key_once")]
+        constraints = [check("identity_key_once", id=1)]
 
     def __str__(self) -> str:
         return self.fingerprint[:8]
@@ -243,10 +215,8 @@ class JoinCount(models.Model):
     class Meta:
         ordering = ["study", "hour", "answer"]
         constraints = [
-            models.UniqueConstraint(fields=["study", "hour", "answer"], name="join_count_once"),
-            models.CheckConstraint(
-                condition=Q(answer__in=JoinAnswer.values), name="join_count_answer_known"
-            ),
+            once("join_count_once", ["study", "hour", "answer"]),
+            check("join_count_answer_known", answer__in=JoinAnswer.values),
         ]
 
     def __str__(self) -> str:
@@ -282,11 +252,101 @@ class Place(models.Model):
     class Meta:
         ordering = ["batch", "simulated", "number"]
         constraints = [
-            models.UniqueConstraint(fields=["batch", "simulated", "number"], name="place_once"),
-            models.CheckConstraint(
-                condition=Q(kept=False) | Q(holder__isnull=False), name="place_kept_by_somebody"
-            ),
+            once("place_once", ["batch", "simulated", "number"]),
+            check("place_kept_by_somebody", Q(kept=False) | Q(holder__isnull=False)),
         ]
 
     def __str__(self) -> str:
         return f"place {self.number} of batch {self.batch_id}"
+
+
+class JudgementQuerySet(models.QuerySet["Judgement"]):
+    def of_training(self) -> Self:
+        return self.filter(role="training")
+
+    def of_test(self) -> Self:
+        return self.filter(role="test")
+
+
+class Judgement(models.Model):
+    """One submitted answer. Final: the database refuses to change or delete it.
+
+    It has no score: S1 follows from the answer and a scoring version.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgements")
+    example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="judgements")
+    role = models.CharField(max_length=8, choices=Role.choices)
+    step = models.PositiveIntegerField()
+    answer = models.JSONField(help_text="List of strings; empty for none.")
+    spans = models.JSONField(
+        default=list, help_text="[segment, start, end] in code points, where pieces were selected."
+    )
+    shown_at = models.DateTimeField()
+    submitted_at = models.DateTimeField()
+    paid_ms = models.PositiveIntegerField("paid time (ms)")
+    # The browser's own account: beside the server's, never instead of it.
+    browser_ms = models.PositiveIntegerField("time by the browser (ms)", null=True)
+    first_action_ms = models.PositiveIntegerField("first action by the browser (ms)", null=True)
+    active_ms = models.PositiveIntegerField("active time by the browser (ms)", null=True)
+    pastes = models.PositiveSmallIntegerField(null=True)
+
+    objects = JudgementQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["assignment", "step"]
+        constraints = [
+            once("judgement_once", ["assignment", "example"]),
+            once("judgement_step_once", ["assignment", "step"]),
+            check("judgement_shown_first", submitted_at__gte=F("shown_at")),
+        ]
+
+    def __str__(self) -> str:
+        return f"judgement {self.step} of assignment {self.assignment_id}"
+
+
+class WorkSummary(models.Model):
+    """What the judgements of one assignment come to, so that a page about many people need not
+    read them all. Made from them alone, and made again when there are more; but whether the person
+    deserves a look is as it was found when the study's people were last looked at."""
+
+    assignment = models.OneToOneField(
+        Assignment, on_delete=models.CASCADE, primary_key=True, related_name="summary"
+    )
+    # Where the assignment stood when it was made: since then anything may have come.
+    state = models.CharField(max_length=11)
+    step = models.PositiveIntegerField()
+    median_ms = models.PositiveIntegerField(null=True)
+    # Of the test's answers: how many, what share of them are the same one, how many different
+    # ones there are, and a hash of all in the order of the examples.
+    tested = models.PositiveIntegerField(default=0)
+    commonest_share = models.FloatField(default=0)
+    distinct = models.PositiveIntegerField(default=0)
+    answers_hash = models.CharField(max_length=64, blank=True, db_index=True)
+    longest_ms = models.PositiveBigIntegerField(default=0)
+    pastes = models.PositiveIntegerField(default=0)
+    is_flagged = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"summary of assignment {self.assignment_id}"
+
+
+class Comment(models.Model):
+    """What somebody wrote to the people who run the study: on an example, or on the whole.
+
+    It changes nothing else, may name test items, and is erased with the person.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="comments")
+    example = models.ForeignKey(
+        Example, on_delete=models.PROTECT, null=True, blank=True, related_name="comments"
+    )
+    text = models.TextField()
+    written_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [check("comment_not_empty", ~Q(text=""))]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk} on assignment {self.assignment_id}"

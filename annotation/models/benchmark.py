@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.constraints import check, once
+
 # A batch copies its task's description when it starts; these fields it reads from the task.
 HELD_FIELDS = frozenset(
     {
@@ -20,6 +22,11 @@ HELD_FIELDS = frozenset(
         "exposure_key",
     }
 )
+
+
+# In the name of every set that is a part of another (benchmarks/subsets.py): predictions are for
+# the whole set.
+PART = "-part-"
 
 
 class Kind(models.TextChoices):
@@ -85,8 +92,6 @@ class Benchmark(models.Model):
 
     class Meta:
         ordering = ["name"]
-        verbose_name = "benchmark"
-        verbose_name_plural = "benchmarks"
 
     def __str__(self) -> str:
         return self.title or self.name
@@ -96,11 +101,7 @@ class Benchmark(models.Model):
 
 
 class Task(models.Model):
-    benchmark = models.ForeignKey(
-        Benchmark,
-        on_delete=models.PROTECT,
-        related_name="tasks",
-    )
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="tasks")
     slug = models.SlugField("short name", max_length=80)
     name = models.CharField(
         max_length=80,
@@ -112,8 +113,7 @@ class Task(models.Model):
     )
     kind = models.CharField(max_length=10, choices=Kind.choices)
     description = models.TextField(
-        blank=True,
-        help_text="What an annotator reads before starting. Every study needs it.",
+        blank=True, help_text="What an annotator reads before starting. Every study needs it."
     )
     max_spans = models.PositiveSmallIntegerField(
         "most pieces",
@@ -132,9 +132,7 @@ class Task(models.Model):
         max_length=3, choices=Direction.choices, default=Direction.LEFT_TO_RIGHT
     )
     reference_policy = models.CharField(
-        max_length=3,
-        choices=ReferencePolicy.choices,
-        default=ReferencePolicy.ANY,
+        max_length=3, choices=ReferencePolicy.choices, default=ReferencePolicy.ANY
     )
     transfer = models.CharField(
         "transfer protocol",
@@ -151,20 +149,12 @@ class Task(models.Model):
 
     class Meta:
         ordering = ["benchmark", "slug"]
-        verbose_name = "task"
-        verbose_name_plural = "tasks"
         constraints = [
-            models.UniqueConstraint(fields=["benchmark", "slug"], name="task_slug_in_benchmark"),
-            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="task_kind_known"),
-            models.CheckConstraint(
-                condition=Q(normalisation__in=Normalisation.values),
-                name="task_normalisation_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(max_spans__isnull=True) | Q(max_spans__gte=1),
-                name="task_max_spans_positive",
-            ),
-            models.CheckConstraint(condition=~Q(exposure_key=""), name="task_has_exposure_key"),
+            once("task_slug_in_benchmark", ["benchmark", "slug"]),
+            check("task_kind_known", kind__in=Kind.values),
+            check("task_normalisation_known", normalisation__in=Normalisation.values),
+            check("task_max_spans_positive", Q(max_spans__isnull=True) | Q(max_spans__gte=1)),
+            check("task_has_exposure_key", ~Q(exposure_key="")),
         ]
 
     def __str__(self) -> str:
@@ -183,31 +173,21 @@ class Example(models.Model):
     """One question about one context. Its gold is stored elsewhere, so that no page's query can
     fetch it by accident."""
 
-    task = models.ForeignKey(
-        Task,
-        on_delete=models.PROTECT,
-        related_name="examples",
-    )
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="examples")
     # "content:<hash>" for a training example, "id:<id>" for a test example.
     identity = models.CharField(max_length=300)
-    content_hash = models.CharField("hash of the content", max_length=64, db_index=True)
+    content_hash = models.CharField(max_length=64, db_index=True)
     # Examples of one context are asked together, and form one cluster in the statistics.
-    context_hash = models.CharField("hash of the context", max_length=64)
+    context_hash = models.CharField(max_length=64)
     context = models.JSONField(help_text="List of segments.")
     question = models.TextField()
     candidates = models.JSONField(
-        default=list,
-        blank=True,
-        help_text="[segment, start, end] in code points, end exclusive.",
+        default=list, blank=True, help_text="[segment, start, end] in code points, end exclusive."
     )
 
     class Meta:
         ordering = ["id"]
-        verbose_name = "example"
-        verbose_name_plural = "examples"
-        constraints = [
-            models.UniqueConstraint(fields=["task", "identity"], name="example_identity_in_task")
-        ]
+        constraints = [once("example_identity_in_task", ["task", "identity"])]
 
     def __str__(self) -> str:
         return self.identity
@@ -226,9 +206,7 @@ class GoldVersion(models.Model):
 
     class Meta:
         ordering = ["task", "number"]
-        constraints = [
-            models.UniqueConstraint(fields=["task", "number"], name="gold_version_number_in_task")
-        ]
+        constraints = [once("gold_version_number_in_task", ["task", "number"])]
 
     def __str__(self) -> str:
         return f"{self.task} v{self.number}"
@@ -245,9 +223,7 @@ class Gold(models.Model):
     explanation = models.TextField(blank=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["example", "version"], name="gold_once_in_version")
-        ]
+        constraints = [once("gold_once_in_version", ["example", "version"])]
 
     def __str__(self) -> str:
         return f"gold of {self.example_id}"
@@ -257,11 +233,7 @@ class Gold(models.Model):
 
 
 class ItemSet(models.Model):
-    task = models.ForeignKey(
-        Task,
-        on_delete=models.PROTECT,
-        related_name="item_sets",
-    )
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="item_sets")
     name = models.SlugField(max_length=80, help_text="Such as train-10-1, test or episode-7-test.")
     role = models.CharField(max_length=8, choices=Role.choices)
     shots = models.PositiveIntegerField(null=True, blank=True)
@@ -272,19 +244,13 @@ class ItemSet(models.Model):
     )
     source_file = models.CharField("file", max_length=300, blank=True)
     checksum = models.CharField(max_length=64)
-    examples = models.ManyToManyField(
-        Example,
-        through="Item",
-        related_name="item_sets",
-    )
+    examples = models.ManyToManyField(Example, through="Item", related_name="item_sets")
 
     class Meta:
         ordering = ["task", "role", "shots", "split", "episode", "name"]
-        verbose_name = "item set"
-        verbose_name_plural = "item sets"
         constraints = [
-            models.UniqueConstraint(fields=["task", "name"], name="item_set_name_in_task"),
-            models.CheckConstraint(condition=Q(role__in=Role.values), name="item_set_role_known"),
+            once("item_set_name_in_task", ["task", "name"]),
+            check("item_set_role_known", role__in=Role.values),
         ]
 
     def __str__(self) -> str:
@@ -302,8 +268,8 @@ class Item(models.Model):
     class Meta:
         ordering = ["item_set", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["item_set", "position"], name="item_position_once"),
-            models.UniqueConstraint(fields=["item_set", "example"], name="item_example_once"),
+            once("item_position_once", ["item_set", "position"]),
+            once("item_example_once", ["item_set", "example"]),
         ]
 
     def __str__(self) -> str:

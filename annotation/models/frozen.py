@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
 
-from annotation.models import Batch, Item, ItemSet, Role, Study
+from annotation.models.benchmark import Item, ItemSet, Role
 from annotation.models.shuffling import shuffled
+from annotation.models.study import Batch, Study
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+
+from annotation.models.constraints import check
 
 
 class JobState(models.TextChoices):
@@ -11,6 +12,9 @@ class JobState(models.TextChoices):
     DONE = "done", "done"
     FAILED = "failed", "failed"
     CANCELLED = "cancelled", "cancelled"
+
+
+OVER = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 class Upload(models.Model):
@@ -27,12 +31,7 @@ class Upload(models.Model):
 class Job(models.Model):
     kind = models.CharField(max_length=60)
     arguments = models.JSONField(default=dict)
-    upload = models.ForeignKey(
-        Upload,
-        on_delete=models.SET_NULL,
-        null=True,
-        blank=True,
-    )
+    upload = models.ForeignKey(Upload, on_delete=models.SET_NULL, null=True, blank=True)
     state = models.CharField(max_length=9, choices=JobState.choices, default=JobState.QUEUED)
     progress = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
@@ -41,10 +40,7 @@ class Job(models.Model):
     attempt = models.PositiveIntegerField(default=0)
     cancel_requested = models.BooleanField("to be cancelled", default=False)
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        blank=True,
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
     )
     created_at = models.DateTimeField(auto_now_add=True)
     heartbeat_at = models.DateTimeField("last sign of life", null=True, blank=True)
@@ -52,18 +48,14 @@ class Job(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        verbose_name = "job"
-        verbose_name_plural = "jobs"
-        constraints = [
-            models.CheckConstraint(condition=Q(state__in=JobState.values), name="job_state_known")
-        ]
+        constraints = [check("job_state_known", state__in=JobState.values)]
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.pk}"
 
     @property
     def is_over(self) -> bool:
-        return self.state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+        return self.state in OVER
 
 
 class JobFile(models.Model):

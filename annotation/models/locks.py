@@ -250,10 +250,7 @@ def _sqlite_guards(table: str) -> list[str]:
     moved = " OR ".join(f"EXISTS ({rows} AND present.id <> OLD.id)" for rows in same)
     return [
         _sqlite_trigger(f"{table}_replaced_by_{verb}", verb, table, condition, REPLACED)
-        for verb, condition in (
-            ("insert", inserted),
-            ("update", f"NEW.id <> OLD.id OR {moved}"),
-        )
+        for verb, condition in (("insert", inserted), ("update", f"NEW.id <> OLD.id OR {moved}"))
     ]
 
 

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.assignment import Assignment
+from annotation.models.constraints import check, once
 from annotation.models.study import Study, new_token
 
 
@@ -38,13 +39,9 @@ class Payout(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(condition=Q(way__in=PayoutWay.values), name="payout_way_known"),
-            models.CheckConstraint(
-                condition=Q(state__in=PayoutState.values), name="payout_state_known"
-            ),
-            models.UniqueConstraint(
-                fields=["remote_id"], condition=~Q(remote_id=""), name="payout_remote_once"
-            ),
+            check("payout_way_known", way__in=PayoutWay.values),
+            check("payout_state_known", state__in=PayoutState.values),
+            once("payout_remote_once", ["remote_id"], condition=~Q(remote_id="")),
         ]
 
     def __str__(self) -> str:
@@ -79,24 +76,15 @@ class PaymentLine(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["assignment", "purpose", "correction"], name="payment_line_once"
+            once("payment_line_once", ["assignment", "purpose", "correction"]),
+            check("payment_purpose_known", purpose__in=PayPurpose.values),
+            check("payment_first_positive", Q(amount__gt=0) | Q(correction__gt=0, amount__lt=0)),
+            check(
+                "payment_correction_has_reason", Q(correction=0) | ~Q(purpose="due") | ~Q(reason="")
             ),
-            models.CheckConstraint(
-                condition=Q(purpose__in=PayPurpose.values), name="payment_purpose_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(amount__gt=0) | Q(correction__gt=0, amount__lt=0),
-                name="payment_first_positive",
-            ),
-            models.CheckConstraint(
-                condition=Q(correction=0) | ~Q(purpose="due") | ~Q(reason=""),
-                name="payment_correction_has_reason",
-            ),
-            models.CheckConstraint(
-                condition=Q(purpose="bonus", payout__isnull=False)
-                | Q(purpose="due", payout__isnull=True),
-                name="payment_bonus_by_payout",
+            check(
+                "payment_bonus_by_payout",
+                Q(purpose="bonus", payout__isnull=False) | Q(purpose="due", payout__isnull=True),
             ),
         ]
 
@@ -125,11 +113,7 @@ class ProlificStudy(models.Model):
     problem = models.TextField(blank=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["remote_id"], condition=~Q(remote_id=""), name="prolific_study_once"
-            )
-        ]
+        constraints = [once("prolific_study_once", ["remote_id"], condition=~Q(remote_id=""))]
 
     def __str__(self) -> str:
         return f"{self.study} on Prolific"
@@ -161,11 +145,7 @@ class Submission(models.Model):
     status_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(status__in=SubmissionStatus.values), name="submission_status_known"
-            )
-        ]
+        constraints = [check("submission_status_known", status__in=SubmissionStatus.values)]
 
     def __str__(self) -> str:
         return f"submission of assignment {self.assignment_id}: {self.status}"

@@ -2,13 +2,15 @@
 
 import secrets
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.benchmark import Benchmark
+from annotation.models.benchmark import Benchmark, GoldVersion, ItemSet, Task
+from annotation.models.constraints import check, once
 
 
 class Channel(models.Model):
@@ -57,8 +59,6 @@ class Channel(models.Model):
 
     class Meta:
         ordering = ["name"]
-        verbose_name = "channel"
-        verbose_name_plural = "channels"
 
     def __str__(self) -> str:
         return self.name
@@ -97,18 +97,12 @@ LEAST_SECONDS, MOST_SECONDS = 1, 3600
 
 
 class Study(models.Model):
-    slug = models.SlugField("short name", max_length=80, unique=True)
+    slug = models.SlugField(
+        "short name", max_length=80, unique=True, help_text="Used in commands and addresses."
+    )
     title = models.CharField(max_length=200)
-    benchmark = models.ForeignKey(
-        Benchmark,
-        on_delete=models.PROTECT,
-        related_name="studies",
-    )
-    channel = models.ForeignKey(
-        Channel,
-        on_delete=models.PROTECT,
-        related_name="studies",
-    )
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
+    channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="studies")
     # Simulated annotators alone work in it, and it can be thrown away whole. Set when it is made;
     # the database keeps it.
     is_rehearsal = models.BooleanField(default=False, editable=False)
@@ -121,26 +115,22 @@ class Study(models.Model):
         related_name="rehearsals",
     )
     state = models.CharField(
-        max_length=6,
-        choices=StudyState.choices,
-        default=StudyState.DRAFT,
-        editable=False,
+        max_length=6, choices=StudyState.choices, default=StudyState.DRAFT, editable=False
     )
-    consent_text = models.TextField(blank=True)
-    contact = models.CharField(
-        max_length=200,
+    consent_text = models.TextField(
         blank=True,
-        help_text="Who annotators can contact; shown on every page.",
+        help_text="Annotators see it as Markdown, as they see the description of a task: “- ” "
+        "begins an entry of a list, two stars make **bold**, an empty line begins a paragraph. "
+        "HTML and pictures are not shown.",
+    )
+    contact = models.CharField(
+        max_length=200, blank=True, help_text="Who annotators can contact; shown on every page."
     )
     hourly_rate = models.DecimalField(max_digits=8, decimal_places=2, default=12)
     currency = models.CharField(max_length=3, default="USD")
     # Only costs and reports know it; annotators are paid without it.
     platform_fee = models.DecimalField(
-        "fee of the platform",
-        max_digits=5,
-        decimal_places=2,
-        default=0,
-        help_text="What the channel takes on top of the pay, in percent.",
+        "platform fee on top, in percent", max_digits=5, decimal_places=2, default=0
     )
 
     # What a researcher expects who knows better than what others took on the same tasks.
@@ -155,27 +145,22 @@ class Study(models.Model):
     )
 
     min_training_score = models.FloatField(
-        "least training score",
-        null=True,
-        blank=True,
-        help_text="Floor of the training S1, in percent. Leave empty for none.",
+        "floor, in percent", null=True, blank=True, help_text="Of the training S1; empty for none."
     )
     max_drop = models.FloatField(
-        "largest drop",
-        null=True,
-        blank=True,
-        help_text="How far below the group's mean is too far. Leave empty for none.",
+        "drop below the group's mean", null=True, blank=True, help_text="Leave empty for none."
     )
     drop_unit = models.CharField(
-        "unit of the drop", max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS
+        "in", max_length=6, choices=DropUnit.choices, default=DropUnit.POINTS
     )
     drop_group_size = models.PositiveSmallIntegerField(
-        "people for the drop",
+        "size of the group",
         default=5,
         help_text="The drop applies only once this many others have finished the training.",
     )
 
     margin = models.FloatField(
+        "margin, in points",
         default=0,
         help_text="In points of S1, set before the start: people and a system that differ by less "
         "are as good as one another. 0 means that only ahead and behind can be found.",
@@ -187,87 +172,58 @@ class Study(models.Model):
         help_text="How long a place is kept for somebody who does nothing.",
     )
     expire_hours = models.PositiveIntegerField(
-        "hours until it expires",
+        "hours until work expires",
         default=24,
         help_text="After this many hours without a sign of life the work expires.",
     )
     idle_after_s = models.PositiveIntegerField(
-        "seconds until idle",
-        default=30,
-        help_text="Seconds without a sign of life after which time counts as idle.",
+        "seconds until time counts as idle", default=30, help_text="Without a sign of life."
     )
-    item_cap_s = models.PositiveIntegerField(
-        "cap for one example (s)",
-        default=180,
-        help_text="The most seconds paid for one example.",
-    )
+    item_cap_s = models.PositiveIntegerField("seconds for one example, at most", default=180)
     reading_cap_s = models.PositiveIntegerField(
-        "cap for reading (s)",
-        default=300,
-        help_text="The most seconds paid for the task description.",
+        "seconds for the task description, at most", default=300
     )
-    reveal_cap_s = models.PositiveIntegerField(
-        "cap for a right answer (s)",
-        default=60,
-        help_text="The most seconds paid for reading one gold answer.",
-    )
+    reveal_cap_s = models.PositiveIntegerField("seconds for one gold answer, at most", default=60)
 
     seed = models.PositiveBigIntegerField(default=new_seed)
-    join_token = models.CharField(
-        "token of the link", max_length=40, unique=True, default=new_token, editable=False
-    )
+    join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True, editable=False)
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Out of sight on the home page; everything else stays as it is.
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     # What was frozen at the start, with its checksums; the record of what was measured.
-    frozen = models.JSONField("frozen content", default=dict, blank=True, editable=False)
+    frozen = models.JSONField(default=dict, blank=True, editable=False)
 
     class Meta:
         ordering = ["-created_at"]
-        verbose_name = "study"
         verbose_name_plural = "studies"
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=StudyState.values), name="study_state_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(state="draft", started_at__isnull=True)
+            check("study_state_known", state__in=StudyState.values),
+            check(
+                "study_started_once_open",
+                Q(state="draft", started_at__isnull=True)
                 | Q(~Q(state="draft"), started_at__isnull=False),
-                name="study_started_once_open",
             ),
-            models.CheckConstraint(
-                condition=Q(rehearses__isnull=True) | Q(is_rehearsal=True),
-                name="study_rehearsal_of_another",
-            ),
-            models.CheckConstraint(
-                condition=Q(archived_at__isnull=True) | Q(state="closed"),
-                name="study_archived_once_closed",
-            ),
-            models.CheckConstraint(condition=Q(hourly_rate__gt=0), name="study_rate_positive"),
-            models.CheckConstraint(condition=Q(platform_fee__gte=0), name="study_fee_not_negative"),
-            models.CheckConstraint(
-                condition=Q(min_training_score__isnull=True)
+            check("study_rehearsal_of_another", Q(rehearses__isnull=True) | Q(is_rehearsal=True)),
+            check("study_archived_once_closed", Q(archived_at__isnull=True) | Q(state="closed")),
+            check("study_rate_positive", hourly_rate__gt=0),
+            check("study_fee_not_negative", platform_fee__gte=0),
+            check(
+                "study_floor_in_percent",
+                Q(min_training_score__isnull=True)
                 | Q(min_training_score__gte=0, min_training_score__lte=100),
-                name="study_floor_in_percent",
             ),
-            models.CheckConstraint(
-                condition=Q(max_drop__isnull=True) | Q(max_drop__gt=0), name="study_drop_positive"
+            check("study_drop_positive", Q(max_drop__isnull=True) | Q(max_drop__gt=0)),
+            check("study_margin_in_points", margin__gte=0, margin__lte=100),
+            check("study_drop_group_of_two", drop_group_size__gte=2),
+            check(
+                "study_expected_seconds_positive",
+                Q(expected_seconds__isnull=True) | Q(expected_seconds__gt=0),
             ),
-            models.CheckConstraint(
-                condition=Q(margin__gte=0, margin__lte=100), name="study_margin_in_points"
-            ),
-            models.CheckConstraint(
-                condition=Q(drop_group_size__gte=2), name="study_drop_group_of_two"
-            ),
-            models.CheckConstraint(
-                condition=Q(expected_seconds__isnull=True) | Q(expected_seconds__gt=0),
-                name="study_expected_seconds_positive",
-            ),
-            models.CheckConstraint(
-                condition=Q(lease_minutes__gte=1) & Q(idle_after_s__gte=5) & Q(item_cap_s__gte=1),
-                name="study_times_positive",
+            check(
+                "study_times_positive",
+                Q(lease_minutes__gte=1) & Q(idle_after_s__gte=5) & Q(item_cap_s__gte=1),
             ),
         ]
 
@@ -314,53 +270,111 @@ class JoinAnswer(models.TextChoices):
 class OutcomeRule(models.Model):
     """The completion code of one outcome, or of a join without an assignment, and what it pays."""
 
-    study = models.ForeignKey(
-        Study,
-        on_delete=models.CASCADE,
-        related_name="outcome_rules",
-    )
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="outcome_rules")
     outcome = models.CharField(max_length=12, choices=[*Outcome.choices, *JoinAnswer.choices])
     code = models.CharField(max_length=40)
-    pays_time = models.BooleanField(
-        "pays the time", default=True, help_text="Pay the time worked, at the study's rate."
-    )
-    minimum = models.DecimalField(
-        max_digits=8,
-        decimal_places=2,
-        default=0,
-        help_text="The minimum that this outcome pays, in the study's currency.",
-    )
-    # Of what is paid, the part that comes without a bonus.
-    platform_pays = models.DecimalField(
-        max_digits=8,
-        decimal_places=2,
-        default=0,
-        help_text="What the platform itself pays whoever hands in this code.",
-    )
+    pays_time = models.BooleanField("pays for the time", default=True)
+    minimum = models.DecimalField("at least", max_digits=8, decimal_places=2, default=0)
+    # What the platform itself pays whoever hands in this code: of what is paid, the part that comes
+    # without a bonus.
+    platform_pays = models.DecimalField(max_digits=8, decimal_places=2, default=0)
 
     class Meta:
         ordering = ["study", "outcome"]
         verbose_name = "outcome"
-        verbose_name_plural = "outcomes"
         constraints = [
-            models.UniqueConstraint(fields=["study", "outcome"], name="outcome_rule_once"),
-            models.UniqueConstraint(fields=["study", "code"], name="outcome_code_distinct"),
-            models.CheckConstraint(
-                condition=Q(outcome__in=[*Outcome.values, *JoinAnswer.values]),
-                name="outcome_rule_known",
+            once("outcome_rule_once", ["study", "outcome"]),
+            once("outcome_code_distinct", ["study", "code"]),
+            check("outcome_rule_known", outcome__in=[*Outcome.values, *JoinAnswer.values]),
+            check("outcome_code_not_empty", ~Q(code="")),
+            check("outcome_minimum_not_negative", minimum__gte=0),
+            check(
+                "outcome_training_never_unpaid",
+                ~Q(outcome__in=["completed", "screened_out"]) | Q(pays_time=True),
             ),
-            models.CheckConstraint(condition=~Q(code=""), name="outcome_code_not_empty"),
-            models.CheckConstraint(
-                condition=Q(minimum__gte=0), name="outcome_minimum_not_negative"
-            ),
-            models.CheckConstraint(
-                condition=~Q(outcome__in=["completed", "screened_out"]) | Q(pays_time=True),
-                name="outcome_training_never_unpaid",
-            ),
-            models.CheckConstraint(
-                condition=Q(platform_pays__gte=0), name="outcome_platform_pays_not_negative"
-            ),
+            check("outcome_platform_pays_not_negative", platform_pays__gte=0),
         ]
 
     def __str__(self) -> str:
         return f"{self.get_outcome_display()}: {self.code}"
+
+
+class Batch(models.Model):
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="batches")
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="batches")
+    training_set = models.ForeignKey(
+        ItemSet, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    test_set = models.ForeignKey(ItemSet, on_delete=models.PROTECT, related_name="+")
+    chain = models.PositiveIntegerField(
+        null=True, blank=True, help_text="The run of shot sets that truly nest; see the audit."
+    )
+    wanted = models.PositiveIntegerField("number of annotators", default=3)
+    join_token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
+    # Copied when the study starts, as a record of what was shown.
+    description = models.TextField(blank=True, editable=False)
+    gold_version = models.ForeignKey(
+        GoldVersion, on_delete=models.PROTECT, null=True, blank=True, editable=False
+    )
+
+    class Meta:
+        ordering = ["study", "task", "training_set__shots", "training_set__split", "id"]
+        verbose_name_plural = "batches"
+        constraints = [
+            once("batch_once_in_study", ["study", "training_set", "test_set"]),
+            once(
+                "batch_zero_shot_once_in_study",
+                ["study", "test_set"],
+                condition=Q(training_set__isnull=True),
+            ),
+            check("batch_wants_somebody", wanted__gte=1),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} · {self.label}"
+
+    @property
+    def shots(self) -> int:
+        return self.training_set.shots or 0 if self.training_set else 0
+
+    @property
+    def split(self) -> int | None:
+        return self.training_set.split if self.training_set else None
+
+    @property
+    def label(self) -> str:
+        """Its episode, or its shots and split."""
+        if self.test_set.episode is not None:
+            return f"episode {self.test_set.episode}"
+        if self.training_set is None:
+            return "0 shots"
+        return f"{self.shots} shots, split {self.split}"
+
+    def clean(self) -> None:
+        errors: dict[str, Any] = {}
+        for field, role in (("training_set", "training"), ("test_set", "test")):
+            chosen = getattr(self, field, None)
+            if chosen is None:
+                continue
+            if chosen.role != role:
+                errors[field] = f"This is not a {role} set."
+            elif self.task_id and chosen.task_id != self.task_id:
+                errors[field] = "This set belongs to another task."
+        if errors:
+            raise ValidationError(errors)
+
+
+class Invitation(models.Model):
+    """A personal link for an invited person."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
+    external_id = models.CharField(max_length=200)
+    token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [once("invitation_once", ["study", "external_id"])]
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.external_id}"

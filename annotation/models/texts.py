@@ -1,4 +1,4 @@
-"""Which texts can be stored at all."""
+"""Which texts can be stored at all, and what is said after a number."""
 
 
 def is_text(value: str) -> bool:
@@ -8,3 +8,8 @@ def is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in value
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """For pages of researchers, which are in English alone."""
+    return f"{count} {one if count == 1 else many}"

@@ -1,12 +1,10 @@
 """What each person is due, what the platform pays of it by itself, and what was sent on top."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
-from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Count, QuerySet, Sum
 
 from annotation.models import (
@@ -19,7 +17,6 @@ from annotation.models import (
     Study,
     SubmissionStatus,
 )
-from annotation.studies.codes import log_rules, rules_of
 from annotation.work.paying import CENT, HOUR_MS, elapsed_hours
 
 # Nothing was paid by the platform, whatever code was handed in.
@@ -32,14 +29,9 @@ _PAID_AS = {
 NOTHING = Decimal("0.00")
 
 
-@dataclass(frozen=True)
-class Lines:
-    """What an assignment's lines of one purpose come to."""
-
-    amount: Decimal = NOTHING
-    count: int = 0
-
-
+# What an assignment's lines of one purpose come to, and how many they are.
+Lines = tuple[Decimal, int]
+NO_LINES: Lines = (NOTHING, 0)
 Ledger = Mapping[tuple[int, str], Lines]
 
 
@@ -65,11 +57,11 @@ class Due:
     @property
     def approved(self) -> Decimal | None:
         """None while nobody has approved it."""
-        return self.approvals.amount if self.approvals.count else None
+        return self.approvals[0] if self.approvals[1] else None
 
     @property
     def sent(self) -> Decimal:
-        return self.bonuses.amount
+        return self.bonuses[0]
 
     @property
     def total(self) -> Decimal:
@@ -148,9 +140,7 @@ def _ledger(study: Study) -> dict[tuple[int, str], Lines]:
     lines = PaymentLine.objects.filter(assignment__study=study).order_by()
     grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
     # SQLite adds up binary fractions.
-    return {
-        (pk, purpose): Lines(amount.quantize(CENT), count) for pk, purpose, amount, count in grouped
-    }
+    return {(pk, purpose): (amount.quantize(CENT), count) for pk, purpose, amount, count in grouped}
 
 
 def _due(assignment: Assignment, rules: Mapping[str, OutcomeRule], ledger: Ledger) -> Due:
@@ -159,9 +149,9 @@ def _due(assignment: Assignment, rules: Mapping[str, OutcomeRule], ledger: Ledge
         assignment=assignment,
         rule=rules.get(assignment.outcome),
         earned=assignment.amount or NOTHING,
-        approvals=ledger.get((assignment.pk, PayPurpose.DUE), Lines()),
+        approvals=ledger.get((assignment.pk, PayPurpose.DUE), NO_LINES),
         base=_base(submission.status if submission else "", assignment.outcome, rules),
-        bonuses=ledger.get((assignment.pk, PayPurpose.BONUS), Lines()),
+        bonuses=ledger.get((assignment.pk, PayPurpose.BONUS), NO_LINES),
     )
 
 
@@ -177,47 +167,11 @@ def _per_hour(amount: Decimal, hours: float) -> Decimal | None:
     return (amount / Decimal(hours)).quantize(CENT) if hours > 0 else None
 
 
-@dataclass(frozen=True)
-class Totals:
+def totals(all_dues: Collection[Due]) -> dict[str, Any]:
     """Of all dues of a study."""
-
-    people: int
-    approved: int
-    due: Decimal
-    base: Decimal
-    sent: Decimal
-    open: Decimal
-    overpaid: Decimal
-
-
-def totals(all_dues: Iterable[Due]) -> Totals:
-    sums: dict[str, Decimal] = defaultdict(Decimal)
-    people = approved = 0
-    for due in all_dues:
-        people += 1
-        approved += due.is_approved
-        for name in ("base", "sent", "open", "overpaid"):
-            sums[name] += getattr(due, name)
-        sums["due"] += due.total
-    names = ("due", "base", "sent", "open", "overpaid")
-    return Totals(people, approved, **{name: sums[name] for name in names})
-
-
-# The outcomes that a platform rewards; all others are returned there.
-REWARDED = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
-
-
-def rewards(study: Study) -> dict[str, Decimal]:
-    rules = study.outcome_rules.filter(outcome__in=REWARDED)
-    return dict(rules.values_list("outcome", "platform_pays"))
-
-
-@transaction.atomic
-def set_rewards(study: Study, amounts: Mapping[str, Decimal], *, by: User | None = None) -> None:
-    """Also while the study runs: the platform's reward can be raised there at any time."""
-    if {name: amounts[name] for name in REWARDED} == rewards(study):
-        return
-    before = rules_of(study)
-    for outcome in REWARDED:
-        study.outcome_rules.filter(outcome=outcome).update(platform_pays=amounts[outcome])
-    log_rules(study, before, by=by)
+    names = {"due": "total", **{name: name for name in ("base", "sent", "open", "overpaid")}}
+    return {
+        "people": len(all_dues),
+        "approved": sum(due.is_approved for due in all_dues),
+        **{name: sum(getattr(d, field) for d in all_dues) for name, field in names.items()},
+    }

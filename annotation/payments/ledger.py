@@ -115,7 +115,7 @@ def correct(
             line = PaymentLine.objects.create(
                 assignment=assignment,
                 purpose=PayPurpose.DUE,
-                correction=due.approvals.count,
+                correction=due.approvals[1],
                 amount=amount,
                 reason=reason.strip(),
                 author=by,
@@ -155,7 +155,7 @@ def write_payout(
             payout = Payout.objects.create(
                 study=study, way=way, state=state, remote_id=remote_id, author=by, made_at=at
             )
-            new = [(due.assignment.pk, due.bonuses.count, due.open) for due in bonuses.dues]
+            new = [(due.assignment.pk, due.bonuses[1], due.open) for due in bonuses.dues]
             _add(payout, new, at=at, by=by)
             record(by, study, ChangeAction.PAY_SENT, {}, {"people": len(bonuses.dues), "by": way})
     except IntegrityError as raced:
@@ -185,7 +185,7 @@ def settle_payout(payout: Payout, *, was_sent: bool, at: datetime, by: User | No
 def _take_back(payout: Payout, *, at: datetime, by: User | None) -> None:
     amounts = dict(payout.lines.values_list("assignment", "amount"))
     new = [
-        (due.assignment.pk, due.bonuses.count, -amounts[due.assignment.pk])
+        (due.assignment.pk, due.bonuses[1], -amounts[due.assignment.pk])
         for due in dues(payout.study, among=amounts)
     ]
     _add(payout, new, at=at, by=by)

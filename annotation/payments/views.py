@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -10,20 +11,22 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access.requests import ResearcherRequest, require
+from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
+from annotation.jobs.requests import document
 from annotation.models import Assignment, Outcome, Payout, Study
 from annotation.models.errors import Refusal
+from annotation.models.texts import counted
 from annotation.payments import ledger
-from annotation.payments.due import Due, dues, rewards, totals
-from annotation.payments.due import set_rewards as store_rewards
+from annotation.payments.due import Due, dues, totals
 from annotation.payments.exporting import COLUMNS, FORMATS, export_payments
+from annotation.studies.codes import rewards
+from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exporting import dictionary_lines
-from annotation.studies.tabs import study_frame
+from annotation.studies.tabs import study_for, study_frame
 
 _AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}
 
@@ -41,9 +44,7 @@ class RewardsForm(forms.Form):
 
 class CorrectionForm(forms.Form):
     amount = forms.DecimalField(
-        label="Change of what is due",
-        help_text="Such as 1.50, or -1.50 to take away.",
-        **_AMOUNT,
+        label="Change of what is due", help_text="Such as 1.50, or -1.50 to take away.", **_AMOUNT
     )
     reason = forms.CharField(
         label="Reason",
@@ -55,6 +56,8 @@ class CorrectionForm(forms.Form):
 CHANGE = "annotation.change_study"
 FOLDER = "annotation/payments"
 PER_PAGE = 200
+CSV = "text/csv; charset=utf-8"
+_study = partial(study_for, right=Right.PAY)
 # Below this share of the promised rate an hour is marked: the rest is rounding.
 LOW = Decimal("0.95")
 PROLIFIC = "prolific"
@@ -114,12 +117,8 @@ def approve_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
         messages.warning(request, "Nobody was ticked: tick those whose pay you approve.")
         return _back(request, study)
     approved = ledger.approve(study, chosen, at=timezone.now(), by=request.user)
-    done = ngettext(
-        "What %(count)d person is due is approved.",
-        "What %(count)d people are due is approved.",
-        approved,
-    )
-    messages.success(request, done % {"count": approved})
+    people = counted(approved, "person is", "people are")
+    messages.success(request, f"What {people} due is approved.")
     return _back(request, study)
 
 
@@ -167,10 +166,8 @@ def export(request: ResearcherRequest, slug: str, file_format: str) -> HttpRespo
         raise Http404
     study = _study(request, slug)
     lines = export_payments(study, file_format, by=request.user)
-    response = HttpResponse("".join(lines).encode(), "text/csv; charset=utf-8")
     name = f"{slug}-payments.csv" if file_format == "csv" else f"{slug}-bonuses.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return document("".join(lines).encode(), CSV, name)
 
 
 @never_cache
@@ -178,9 +175,8 @@ def export(request: ResearcherRequest, slug: str, file_format: str) -> HttpRespo
 def dictionary(request: ResearcherRequest, slug: str) -> HttpResponse:
     """Of the columns alone: it holds nobody's id, and leaves no line in the log."""
     _study(request, slug)
-    response = HttpResponse("".join(dictionary_lines(COLUMNS)), "text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-payments-dictionary.csv"'
-    return response
+    lines = dictionary_lines(COLUMNS)
+    return document("".join(lines).encode(), CSV, f"{slug}-payments-dictionary.csv")
 
 
 @never_cache
@@ -221,12 +217,6 @@ def settle_payout(request: ResearcherRequest, slug: str, payout_id: int) -> Http
     elif ledger.settle_payout(payout, was_sent=was_sent, at=timezone.now(), by=request.user):
         messages.success(request, "Written down.")
     return _back(request, study)
-
-
-def _study(request: ResearcherRequest, slug: str, permission: str = "") -> Study:
-    study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
-    require(request.user, study, Right.PAY, permission=permission)
-    return study
 
 
 def _back(request: ResearcherRequest, study: Study) -> HttpResponse:

@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from django.utils.translation import ngettext
-
 from annotation.kinds.scoring import answer_score, gold_in_force
 from annotation.models import Assignment, Judgement, Outcome, Role, SubmissionStatus, WorkSummary
 from annotation.models.frozen import batch_content
+from annotation.models.texts import counted
 
 # Fewer others say little about what is usual.
 ENOUGH_OTHERS = 4
@@ -148,13 +147,9 @@ def _seen(work: Work) -> Iterable[Flag]:
         minutes = summary.longest_ms // 60_000
         yield Flag("absent", f"{minutes} minutes before one answer")
     if summary is not None and summary.pastes:
-        sentence = ngettext("pasted %(count)d time", "pasted %(count)d times", summary.pastes)
-        yield Flag("paste", sentence % {"count": summary.pastes})
+        yield Flag("paste", f"pasted {counted(summary.pastes, 'time', 'times')}")
     if work.comments:
-        sentence = ngettext(
-            "%(count)d problem reported", "%(count)d problems reported", work.comments
-        )
-        yield Flag("problems", sentence % {"count": work.comments})
+        yield Flag("problems", f"{counted(work.comments, 'problem', 'problems')} reported")
     if work.below_rule:
         yield Flag("rule", "with those who have finished since, the rule would drop them")
     yield from _platform(work)

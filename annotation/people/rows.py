@@ -5,7 +5,7 @@ Read in a fixed number of queries, however many people and judgements there are.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -20,7 +20,6 @@ from annotation.models import (
     Assignment,
     Comment,
     Item,
-    JoinAnswer,
     Outcome,
     Study,
     Task,
@@ -29,7 +28,8 @@ from annotation.models import (
 )
 from annotation.people.flags import Flag, Work, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
-from annotation.studies.monitoring import flagged_by_rule
+from annotation.studies.exporting import csv_lines
+from annotation.studies.monitoring import flagged_by_rule, people_of
 from annotation.work.paying import earned
 
 
@@ -45,7 +45,7 @@ class Row:
     minutes: float
     pace: float | None
     pay: Decimal
-    flags: Sequence[Flag] = ()
+    flags: Sequence[Flag]
 
     @property
     def training_score(self) -> float | None:
@@ -73,14 +73,11 @@ class Row:
 def rows(study: Study) -> list[Row]:
     """People only; who declined has not worked."""
     refresh(study, most=MOST_FOR_A_PAGE)
-    everybody = list(_assignments(study))
+    everybody = list(people_of(study, "summary", "submission", "exclusion"))
     sizes = _sizes(study)
     paces = _paces(everybody, sizes)
     flags = _flags(study, everybody)
-    found = [
-        replace(_row(study, assignment, sizes, paces), flags=flags[assignment.pk])
-        for assignment in everybody
-    ]
+    found = [_row(study, one, sizes, paces, flags[one.pk]) for one in everybody]
     _keep_flagged(found)
     return found
 
@@ -99,22 +96,6 @@ def _keep_flagged(found: Iterable[Row]) -> None:
 def row_of(study: Study, assignment_id: int) -> Row | None:
     """One person, compared with all others."""
     return next((row for row in rows(study) if row.assignment.pk == assignment_id), None)
-
-
-def _assignments(study: Study) -> Iterator[Assignment]:
-    """All with the same few batches: read with each, they would take most of the time."""
-    batches = study.batches.select_related("task", "training_set", "test_set")
-    by_pk = {batch.pk: batch for batch in batches}
-    people = (
-        Assignment.objects.of_people()
-        .filter(study=study)
-        .exclude(outcome=JoinAnswer.DECLINED)
-        .select_related("annotator__channel", "summary", "submission", "exclusion")
-        .order_by("id")
-    )
-    for assignment in people:
-        assignment.study, assignment.batch = study, by_pk[assignment.batch_id]
-        yield assignment
 
 
 def _sizes(study: Study) -> dict[int, int]:
@@ -156,6 +137,7 @@ def _row(
     assignment: Assignment,
     sizes: Mapping[int, int],
     paces: Mapping[tuple[int, int], float],
+    flags: Sequence[Flag],
 ) -> Row:
     items = _items(assignment, sizes)
     done = _done(assignment, items)
@@ -169,6 +151,7 @@ def _row(
         minutes=assignment.paid_ms / 60_000,
         pace=assignment.paid_ms / usual if usual else None,
         pay=earned(assignment.paid_ms, study.hourly_rate) if amount is None else amount,
+        flags=flags,
     )
 
 
@@ -179,11 +162,7 @@ def _flags(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Flag
         .values_list("assignment")
         .annotate(Count("pk"))
     )
-    below = {
-        assignment.pk
-        for group in flagged_by_rule(study, everybody).values()
-        for assignment in group
-    }
+    below = {one.pk for group in flagged_by_rule(study, everybody).values() for one in group}
     works = [
         Work(
             assignment=assignment,
@@ -243,3 +222,34 @@ def chosen(
         ),
         key=SORTS.get(sort, SORTS["joined"]),
     )
+
+
+# As a file: pseudonyms alone, as on the page.
+
+COLUMNS = (
+    *("annotator", "batch", "state", "items_done", "items", "last_sign_of_life", "paid_minutes"),
+    *("time_against_median", "pay", "practice_score", "excluded", "flags"),
+)
+
+
+def people_csv(people: Iterable[Row], *, with_pay: bool) -> Iterator[str]:
+    columns = [name for name in COLUMNS if with_pay or name != "pay"]
+    return csv_lines(columns, map(_csv_row, people))
+
+
+def _csv_row(row: Row) -> dict[str, Any]:
+    assignment = row.assignment
+    return {
+        "annotator": assignment.annotator.pseudonym,
+        "batch": str(assignment.batch),
+        "state": row.state,
+        "items_done": row.done,
+        "items": row.items,
+        "last_sign_of_life": row.seen_at.isoformat(),
+        "paid_minutes": f"{row.minutes:.2f}",
+        "time_against_median": "" if row.pace is None else f"{row.pace:.2f}",
+        "pay": row.pay,
+        "practice_score": row.training_score,
+        "excluded": hasattr(assignment, "exclusion"),
+        "flags": " ".join(flag.name for flag in row.flags),
+    }

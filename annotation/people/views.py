@@ -12,21 +12,21 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.links import resume_link, study_link
-from annotation.access.requests import ResearcherRequest, require
+from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, may
+from annotation.jobs.requests import document
 from annotation.models import Assignment, Outcome, Study
 from annotation.models.errors import Refusal
 from annotation.payments.due import due_of
 from annotation.payments.views import CorrectionForm
 from annotation.people import timeline
-from annotation.people.exporting import csv_lines
 from annotation.people.flags import NAMES
 from annotation.people.overview import overview
-from annotation.people.rows import SORTS, Row, chosen, row_of, rows
+from annotation.people.rows import SORTS, Row, chosen, people_csv, row_of, rows
 from annotation.studies.excluding import exclude
 from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import figures_of
-from annotation.studies.tabs import study_frame
+from annotation.studies.tabs import study_for, study_frame
 from annotation.work.places import release_place
 
 VIEW, CHANGE = "annotation.view_assignment", "annotation.change_study"
@@ -39,7 +39,7 @@ PER_PAGE = 100
 @never_cache
 @require_safe
 def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug, Right.TABLES)
+    study = study_for(request, slug, right=Right.TABLES)
     now, everybody = timezone.now(), rows(study)
     below_rule: dict[int, list[Assignment]] = defaultdict(list)
     for row in everybody:
@@ -67,7 +67,7 @@ def _link_to_hand_out(request: ResearcherRequest, study: Study) -> str:
 @never_cache
 @require_safe
 def people(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug, Right.PEOPLE, VIEW)
+    study = study_for(request, slug, VIEW, right=Right.PEOPLE)
     everybody = rows(study)
     filters = _filters(request)
     context = {
@@ -88,14 +88,10 @@ def people(request: ResearcherRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_safe
 def people_export(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug, Right.PEOPLE, VIEW)
-    lines = csv_lines(
-        chosen(rows(study), **_filters(request)),
-        with_pay=may(request.user, study, Right.PAY),
-    )
-    response = HttpResponse("".join(lines).encode(), "text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-people.csv"'
-    return response
+    study = study_for(request, slug, VIEW, right=Right.PEOPLE)
+    shown = chosen(rows(study), **_filters(request))
+    lines = people_csv(shown, with_pay=may(request.user, study, Right.PAY))
+    return document("".join(lines).encode(), "text/csv; charset=utf-8", f"{slug}-people.csv")
 
 
 def _filters(request: ResearcherRequest) -> dict[str, str]:
@@ -106,7 +102,7 @@ def _filters(request: ResearcherRequest) -> dict[str, str]:
 @never_cache
 @require_safe
 def person(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
-    study = _study(request, slug, Right.PEOPLE, VIEW)
+    study = study_for(request, slug, VIEW, right=Right.PEOPLE)
     return _person_page(request, study, assignment_id)
 
 
@@ -158,7 +154,7 @@ def _message(row: Row) -> str:
 @never_cache
 @require_POST
 def release(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
-    study = _study(request, slug, Right.PEOPLE, CHANGE)
+    study = study_for(request, slug, CHANGE, right=Right.PEOPLE)
     assignment = _assignment(study, assignment_id)
     try:
         release_place(assignment, at=timezone.now(), by=request.user)
@@ -171,7 +167,7 @@ def release(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpRe
 @never_cache
 @require_POST
 def exclude_person(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
-    study = _study(request, slug, Right.PEOPLE, "annotation.add_exclusion")
+    study = study_for(request, slug, "annotation.add_exclusion", right=Right.PEOPLE)
     assignment = _assignment(study, assignment_id)
     form = ReasonForm(request.POST)
     if not form.is_valid():
@@ -187,9 +183,3 @@ def exclude_person(request: ResearcherRequest, slug: str, assignment_id: int) ->
 def _assignment(study: Study, assignment_id: int) -> Assignment:
     found = Assignment.objects.select_related("annotator", "study")
     return get_object_or_404(found, study=study, pk=assignment_id)
-
-
-def _study(request: ResearcherRequest, slug: str, right: Right, permission: str = "") -> Study:
-    study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
-    require(request.user, study, right, permission=permission)
-    return study

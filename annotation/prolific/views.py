@@ -6,6 +6,7 @@ import hmac
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -16,21 +17,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access.links import study_link
-from annotation.access.requests import ResearcherRequest, require
+from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
-from annotation.models import PayoutState, ProlificStudy, Study
+from annotation.models import PayoutState, ProlificStudy
 from annotation.models.errors import Refusal
+from annotation.models.texts import counted
 from annotation.prolific import connecting, statuses
 from annotation.prolific.connecting import SECRETS, SETTINGS
 from annotation.prolific.statuses import pay_bonuses
-from annotation.studies.starting import codes_to_set_up
-from annotation.studies.tabs import study_frame
+from annotation.studies.codes import codes_to_set_up
+from annotation.studies.tabs import study_for, study_frame
 
 
 class ConnectionForm(forms.Form):
@@ -86,6 +87,7 @@ class ConnectionForm(forms.Form):
 CHANGE = "annotation.change_study"
 PAGE = "annotation/prolific/prolific.html"
 EVENT = "submission.status.change"
+_study = partial(study_for, right=Right.IDS)
 
 
 @never_cache
@@ -125,12 +127,8 @@ def _draft(request: ResearcherRequest, connection: ProlificStudy) -> str:
 
 def _group(request: ResearcherRequest, connection: ProlificStudy) -> str:
     count = connecting.block_repeats(connection, by=request.user)
-    sentence = ngettext(
-        "%(count)d person who has worked on these tasks is in the group.",
-        "%(count)d people who have worked on these tasks are in the group.",
-        count,
-    )
-    return sentence % {"count": count}
+    people = counted(count, "person who has", "people who have")
+    return f"{people} worked on these tasks {'is' if count == 1 else 'are'} in the group."
 
 
 def _webhook(request: ResearcherRequest, connection: ProlificStudy) -> str:
@@ -140,20 +138,15 @@ def _webhook(request: ResearcherRequest, connection: ProlificStudy) -> str:
 
 def _poll(request: ResearcherRequest, connection: ProlificStudy) -> str:
     count = statuses.poll(connection, at=timezone.now())
-    sentence = ngettext("%(count)d submission changed.", "%(count)d submissions changed.", count)
-    return sentence % {"count": count}
+    return f"{counted(count, 'submission', 'submissions')} changed."
 
 
 def _approve(request: ResearcherRequest, connection: ProlificStudy) -> str:
     done, declined = statuses.approve_submissions(connection, at=timezone.now(), by=request.user)
     for sentence in declined:
         messages.warning(request, sentence)
-    sentence = ngettext(
-        "%(count)d submission is approved or screened out on Prolific.",
-        "%(count)d submissions are approved or screened out on Prolific.",
-        done,
-    )
-    return sentence % {"count": done}
+    submissions = counted(done, "submission is", "submissions are")
+    return f"{submissions} approved or screened out on Prolific."
 
 
 def _pay(request: ResearcherRequest, connection: ProlificStudy) -> str:
@@ -221,13 +214,6 @@ def _moment(text: str) -> datetime:
 def _report_address(connection: ProlificStudy) -> str:
     path = reverse("annotation:prolific_report", args=[connection.hook_token])
     return f"{settings.PUBLIC_URL}{path}"
-
-
-def _study(request: ResearcherRequest, slug: str, permission: str = "") -> Study:
-    found = Study.objects.select_related("benchmark", "channel", "prolific")
-    study = get_object_or_404(found, slug=slug)
-    require(request.user, study, Right.IDS, permission=permission)
-    return study
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

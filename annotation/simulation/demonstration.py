@@ -41,10 +41,7 @@ def demonstration() -> Study | None:
 
 
 def load_demonstration(
-    *,
-    at: datetime,
-    progress: Callable[[Assignment], None] | None = None,
-    owner: User | None = None,
+    *, at: datetime, progress: Callable[[Assignment], None] | None = None, owner: User | None = None
 ) -> Study:
     """Import, set up, start and fill the demonstration study. Continues where it was interrupted,
     and changes nothing once it is complete. What is made is the owner's."""

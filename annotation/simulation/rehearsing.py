@@ -21,7 +21,6 @@ from annotation.models import (
     Comment,
     Exclusion,
     Job,
-    JobState,
     Judgement,
     Outcome,
     Place,
@@ -29,7 +28,7 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.simulation.simulating import Crowd, simulate_study
-from annotation.studies.copying import copy_study
+from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import close_study, start_study, what_is_missing
 from annotation.work.paying import CENT
 
@@ -39,7 +38,6 @@ SEED = 1
 LEAD = timedelta(hours=12)
 # More answers keep a worker from other work for too long.
 MOST_PLACES = 500
-OVER = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 @transaction.atomic
@@ -89,7 +87,7 @@ def discard_rehearsal(rehearsal: Study) -> None:
     if not rehearsal.is_rehearsal:
         raise Refusal("Only a rehearsal can be thrown away: people's answers are kept.")
     job = job_of(rehearsal)
-    if job is not None and job.state not in OVER:
+    if job is not None and not job.is_over:
         raise Refusal("It is being played: wait until it has ended, then throw it away.")
     assignments = Assignment.objects.filter(study=rehearsal)
     people = list(assignments.values_list("annotator", flat=True))

@@ -11,7 +11,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet, Sum
-from django.utils.translation import ngettext
 
 from annotation.access.rights import RIGHTS, Right, is_all_powerful, studies
 from annotation.models import (
@@ -24,6 +23,7 @@ from annotation.models import (
     StudyState,
     WorkSummary,
 )
+from annotation.models.texts import counted
 from annotation.work.paying import CENT
 
 
@@ -105,13 +105,9 @@ def _cost(study: Study, spent: Decimal | None) -> Decimal:
 
 def _looks(flagged: int, comments: int) -> Iterable[str]:
     if flagged:
-        yield ngettext(
-            "%(count)d person needs a look.", "%(count)d people need a look.", flagged
-        ) % {"count": flagged}
+        yield f"{counted(flagged, 'person needs', 'people need')} a look."
     if comments:
-        yield ngettext(
-            "%(count)d problem was reported.", "%(count)d problems were reported.", comments
-        ) % {"count": comments}
+        yield f"{counted(comments, 'problem was', 'problems were')} reported."
 
 
 def _step(

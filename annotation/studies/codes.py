@@ -1,17 +1,20 @@
 """Completion codes and rules of outcomes: one for every outcome and for a full study; no code is
-guessable."""
+guessable. And what a researcher sees of them before the start, with what to do about each on the
+channel."""
 
-import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, Study
 from annotation.models.access import record
+from annotation.models.assignment import random_letters
+from annotation.models.frozen import draft_content
+from annotation.work.consent_facts import Fact, facts_about
 
-# No vowels and no look-alikes: neither a word nor a misreading.
-ALPHABET = "BCDFGHJKLMNPQRSTVWXZ23456789"
-LENGTH = 8
 # Those who declined or came too late have not worked.
 UNPAID = frozenset(JoinAnswer.values)
 _RULE = ("pays_time", "minimum", "platform_pays")
@@ -20,15 +23,13 @@ _RULE = ("pays_time", "minimum", "platform_pays")
 Rules = Mapping[str, str]
 
 
-def new_code() -> str:
-    return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
-
-
 def add_missing_codes(study: Study) -> list[OutcomeRule]:
     """A generated code for every outcome that has none yet. Safe to run twice."""
     present = set(study.outcome_rules.values_list("outcome", flat=True))
     return OutcomeRule.objects.bulk_create(
-        OutcomeRule(study=study, outcome=outcome, code=new_code(), pays_time=outcome not in UNPAID)
+        OutcomeRule(
+            study=study, outcome=outcome, code=random_letters(), pays_time=outcome not in UNPAID
+        )
         for outcome in [*Outcome.values, *JoinAnswer.values]
         if outcome not in present
     )
@@ -55,3 +56,120 @@ def log_rules(study: Study, before: Rules, *, by: User | None) -> None:
 
 def _told(name: str, rules: Rules) -> str:
     return "…" if name.endswith(": code") else rules.get(name, "–")
+
+
+# The outcomes that a platform rewards; all others are returned there.
+REWARDED = (Outcome.COMPLETED, Outcome.SCREENED_OUT)
+
+
+def rewards(study: Study) -> dict[str, Decimal]:
+    rules = study.outcome_rules.filter(outcome__in=REWARDED)
+    return dict(rules.values_list("outcome", "platform_pays"))
+
+
+@transaction.atomic
+def set_rewards(study: Study, amounts: Mapping[str, Decimal], *, by: User | None = None) -> None:
+    """Also while the study runs: the platform's reward can be raised there at any time."""
+    if {name: amounts[name] for name in REWARDED} == rewards(study):
+        return
+    before = rules_of(study)
+    for outcome in REWARDED:
+        study.outcome_rules.filter(outcome=outcome).update(platform_pays=amounts[outcome])
+    log_rules(study, before, by=by)
+
+
+@dataclass(frozen=True)
+class CodeToSetUp:
+    """One outcome, its code, and what the channel shall do with it."""
+
+    outcome: str
+    meaning: str
+    code: str
+    link: str
+    action: str
+    pays: str
+    # Of it, what the channel pays by itself.
+    platform_pays: Decimal
+
+
+def codes_to_set_up(study: Study) -> list[CodeToSetUp]:
+    rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
+    order = [*Outcome.values, *JoinAnswer.values]
+    return [_to_set_up(study, rules[outcome]) for outcome in order if outcome in rules]
+
+
+def facts_to_read(study: Study) -> list[Fact]:
+    """What the consent page will tell; nothing while there are no batches."""
+    batches = study.batches.select_related("study", "task", "training_set", "test_set")
+    contents = [draft_content(batch) for batch in batches]
+    return facts_about(study, contents) if contents else []
+
+
+def as_lines(codes: list[CodeToSetUp]) -> str:
+    """To paste: one line for each code, with tabs between its parts."""
+    return "\n".join(f"{code.code}\t{code.outcome}\t{code.action}" for code in codes)
+
+
+def _to_set_up(study: Study, rule: OutcomeRule) -> CodeToSetUp:
+    template = study.channel.completion_url
+    return CodeToSetUp(
+        outcome=str(rule.get_outcome_display()),
+        meaning=_MEANINGS[rule.outcome],
+        code=rule.code,
+        link=template.replace("{code}", rule.code) if template else "",
+        action=_action(study, rule),
+        pays=_pays(study, rule),
+        platform_pays=rule.platform_pays,
+    )
+
+
+def _action(study: Study, rule: OutcomeRule) -> str:
+    if study.channel.slug != "prolific":
+        return _ELSEWHERE[rule.outcome]
+    if rule.outcome == Outcome.SCREENED_OUT and not rule.platform_pays:
+        return _BY_HAND
+    return _ON_PROLIFIC[rule.outcome]
+
+
+def _pays(study: Study, rule: OutcomeRule) -> str:
+    least = f"{rule.minimum} {study.currency}"
+    if rule.pays_time and rule.minimum:
+        return f"the time, and at least {least}"
+    if rule.pays_time:
+        return "the time"
+    return least if rule.minimum else "nothing"
+
+
+_MEANINGS: dict[str, str] = {
+    Outcome.COMPLETED: "went to the end",
+    Outcome.SCREENED_OUT: "sent away after the practice, by the rule",
+    Outcome.WITHDRAWN: "chose to stop",
+    Outcome.EXPIRED: "gave no sign of life, or was cut short by the closing",
+    Outcome.DISPLACED: "came back after the place had been given away",
+    JoinAnswer.DECLINED: "did not consent",
+    JoinAnswer.FULL: "came when all places were taken",
+}
+_BY_HAND = (
+    "Review by hand; pay what is due, and never reject: failing the practice is no ground for it."
+)
+_RETURN = "Request a return; pay what is due as a bonus."
+# What the draft on Prolific gets too: prolific/connecting.py.
+_ON_PROLIFIC: dict[str, str] = {
+    Outcome.COMPLETED: "Review by hand, or approve automatically: whoever went to the end is paid.",
+    Outcome.SCREENED_OUT: "Screen out, with a fixed payment; pay what is due beyond it as a bonus. "
+    "Never reject: failing the practice is no ground for it.",
+    Outcome.WITHDRAWN: f"{_RETURN} The place then opens again there too.",
+    Outcome.EXPIRED: f"{_RETURN} The place then opens again there too.",
+    Outcome.DISPLACED: _RETURN,
+    JoinAnswer.DECLINED: "Request a return: nobody has worked.",
+    JoinAnswer.FULL: "Request a return: nobody has worked.",
+}
+_ELSEWHERE: dict[str, str] = {
+    Outcome.COMPLETED: "Approve, and pay what is due.",
+    Outcome.SCREENED_OUT: "Pay what is due, as a partial completion if there is one.",
+    Outcome.WITHDRAWN: "Pay what is due.",
+    Outcome.EXPIRED: "Pay what is due.",
+    Outcome.DISPLACED: "Pay what is due.",
+    JoinAnswer.DECLINED: "Nothing to do.",
+    JoinAnswer.FULL: "Nothing to do, unless the rule pays for having come.",
+}

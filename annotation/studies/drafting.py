@@ -1,4 +1,5 @@
-"""Drafting: a study as a plan recommends it, ready to be reviewed and started."""
+"""Drafting: a study as a plan recommends it, ready to be reviewed and started; or modelled on one
+that has started and can no longer be changed."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -7,11 +8,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.access.members import make_owner
-from annotation.benchmarks.subsets import PART, cut_test_set
-from annotation.models import Channel, Study, Task
+from annotation.benchmarks.subsets import cut_test_set
+from annotation.models import Batch, ChangeAction, Channel, OutcomeRule, Study, Task
+from annotation.models.access import record
+from annotation.models.assignment import random_letters
+from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput
 from annotation.studies.batching import PossibleBatch, add_batches, possible_batches
 from annotation.studies.codes import add_missing_codes
+from annotation.studies.lifecycle import FROZEN_FIELDS
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,7 @@ def draft_study(
 ) -> Study:
     """A study with its batches and codes. Raises BadInput if the task has fewer such sets, or the
     short name is taken."""
-    if Study.objects.filter(slug=slug).exists():
-        raise BadInput(f"There is a study “{slug}” already: choose another name.")
+    _check_free(slug)
     chosen = _chosen(draft)
     with transaction.atomic():
         study = Study.objects.create(
@@ -60,6 +64,11 @@ def draft_study(
         ]
         add_batches(study, cut, wanted=draft.annotators, by=owner)
     return study
+
+
+def _check_free(slug: str) -> None:
+    if Study.objects.filter(slug=slug).exists():
+        raise BadInput(f"There is a study “{slug}” already: choose another name.")
 
 
 def _chosen(draft: Draft) -> list[PossibleBatch]:
@@ -85,3 +94,60 @@ def _chosen(draft: Draft) -> list[PossibleBatch]:
             )
         )
     return fitting[: draft.batches]
+
+
+# A seed and codes of its own: a copy is another experiment.
+COPIED_FIELDS = (
+    "benchmark",
+    "channel",
+    "contact",
+    "expected_seconds",
+    "platform_fee",
+    *(field for field in FROZEN_FIELDS if field != "seed"),
+)
+
+
+@transaction.atomic
+def copy_study(
+    study: Study,
+    *,
+    slug: str,
+    title: str = "",
+    owner: User | None = None,
+    for_rehearsal: bool = False,
+) -> Study:
+    """A draft with the same rules, texts and batches, with new links, codes and seed; for simulated
+    annotators alone if it is made for a rehearsal."""
+    _check_free(slug)
+    copy = Study.objects.create(
+        slug=slug,
+        title=title or study.title,
+        is_rehearsal=for_rehearsal,
+        rehearses=study if for_rehearsal else None,
+        **{field: getattr(study, field) for field in COPIED_FIELDS},
+    )
+    make_owner(copy, owner)
+    OutcomeRule.objects.bulk_create(
+        OutcomeRule(
+            study=copy,
+            outcome=rule.outcome,
+            code=random_letters(),
+            pays_time=rule.pays_time,
+            minimum=rule.minimum,
+            platform_pays=rule.platform_pays,
+        )
+        for rule in study.outcome_rules.all()
+    )
+    Batch.objects.bulk_create(
+        Batch(
+            study=copy,
+            task_id=batch.task_id,
+            training_set_id=batch.training_set_id,
+            test_set_id=batch.test_set_id,
+            chain=batch.chain,
+            wanted=batch.wanted,
+        )
+        for batch in study.batches.order_by("id")
+    )
+    record(owner, copy, ChangeAction.COPIED, {}, {"from": study.slug})
+    return copy

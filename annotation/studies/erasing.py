@@ -1,7 +1,8 @@
 """Erasure: whatever names a person is deleted; the keyed hash stays, so that nobody works twice."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.auth.models import User
@@ -60,76 +61,53 @@ PERSONAL_TABLES = tuple(
 )
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What is older goes; None keeps it."""
-
-    ids: datetime | None = None
-    comments: datetime | None = None
-    changes: datetime | None = None
-    sign_ins: datetime | None = None
+# By kind: what is older than this goes.
+Limits = Mapping[str, datetime]
 
 
-@dataclass(frozen=True)
-class Erased:
-    ids: int
-    comments: int
-    changes: int
-    sign_ins: int
+def count_old(limits: Limits) -> dict[str, int]:
+    return {
+        kind: sum(rows.count() for rows in older(kind, limit)) for kind, limit in limits.items()
+    }
 
 
-def count_old(limits: Limits) -> Erased:
-    return Erased(
-        ids=people_before(limits.ids).count(),
-        comments=comments_before(limits.comments).count(),
-        changes=changes_before(limits.changes).count(),
-        sign_ins=sum(rows.count() for rows in sign_ins_before(limits.sign_ins)),
-    )
-
-
-def erase_old(limits: Limits, *, at: datetime) -> Erased:
+def erase_old(limits: Limits, *, at: datetime) -> dict[str, int]:
     """What was erased. Interrupted, it leaves nobody half erased, and goes on when run again."""
     erased = count_old(limits)
-    for annotator in people_before(limits.ids):
-        erase_annotator(annotator, at=at)
-    comments_before(limits.comments).delete()
-    changes_before(limits.changes).delete()
-    for rows in sign_ins_before(limits.sign_ins):
-        rows.delete()
+    for kind, limit in limits.items():
+        for rows in older(kind, limit):
+            if kind == "ids":
+                for annotator in rows:
+                    erase_annotator(annotator, at=at)
+            else:
+                rows.delete()
     return erased
 
 
-def people_before(limit: datetime | None) -> QuerySet[Annotator]:
+def older(kind: str, limit: datetime) -> list[QuerySet[Any]]:
+    """The rows of a kind (ids, comments, changes or sign_ins) from before the limit; sign-ins are
+    names, addresses and browsers of those who tried."""
+    if kind == "ids":
+        return [people_before(limit)]
+    if kind == "comments":
+        return [Comment.objects.filter(written_at__lt=limit)]
+    if kind == "changes":
+        return [Change.objects.filter(at__lt=limit)]
+    return [
+        model.objects.filter(attempt_time__lt=limit)
+        for model in (AccessAttempt, AccessLog, AccessFailureLog)
+    ]
+
+
+def people_before(limit: datetime) -> QuerySet[Annotator]:
     """Those whose id is known, whose last work ended before it, and all of whose studies are
     closed: until then they may have to be paid, or find their way back."""
-    if limit is None:
-        return Annotator.objects.none()
     needed = Assignment.objects.filter(annotator=OuterRef("pk")).exclude(
         study__state=StudyState.CLOSED, finished_at__isnull=False
     )
     last = Coalesce(Max("assignments__finished_at"), "created_at")
     known = Annotator.objects.exclude(external_id="").filter(channel__is_simulated=False)
     return known.exclude(Exists(needed)).annotate(last=last).filter(last__lt=limit)
-
-
-def comments_before(limit: datetime | None) -> QuerySet[Comment]:
-    return Comment.objects.filter(written_at__lt=limit) if limit else Comment.objects.none()
-
-
-def changes_before(limit: datetime | None) -> QuerySet[Change]:
-    return Change.objects.filter(at__lt=limit) if limit else Change.objects.none()
-
-
-def sign_ins_before(
-    limit: datetime | None,
-) -> "list[QuerySet[AccessAttempt] | QuerySet[AccessLog] | QuerySet[AccessFailureLog]]":
-    """Names, addresses and browsers of those who tried to sign in."""
-    if limit is None:
-        return []
-    return [
-        model.objects.filter(attempt_time__lt=limit)
-        for model in (AccessAttempt, AccessLog, AccessFailureLog)
-    ]
 
 
 def clear_files() -> None:

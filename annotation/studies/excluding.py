@@ -76,10 +76,7 @@ def _has_place_again(assignment: Assignment) -> bool:
     if Place.objects.filter(holder=assignment, kept=True).exists():
         return True
     empty = Place.objects.filter(
-        batch=assignment.batch,
-        simulated=assignment.is_simulated,
-        kept=False,
-        holder__isnull=True,
+        batch=assignment.batch, simulated=assignment.is_simulated, kept=False, holder__isnull=True
     )
     # A join may take one between the read and the write; the row count decides.
     return any(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from django.http import FileResponse, Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -21,7 +21,7 @@ from annotation.studies.exporting import (
     judgements_file,
 )
 from annotation.studies.exports import EXPORTS, IDS, Export, export_ids
-from annotation.studies.tabs import study_frame
+from annotation.studies.tabs import study_for, study_frame
 
 CSV = "text/csv; charset=utf-8"
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": CSV}
@@ -30,8 +30,7 @@ CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": CSV}
 @never_cache
 @require_safe
 def exports(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = find_study(slug)
-    require(request.user, study, Right.PEOPLE, permission="annotation.view_assignment")
+    study = study_for(request, slug, "annotation.view_assignment", right=Right.PEOPLE)
     offered = [export for export in EXPORTS.values() if _may(request, study, export)]
     context = {
         **study_frame(request.user, study, tab="data"),
@@ -46,8 +45,8 @@ def exports(request: ResearcherRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_safe
 def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | FileResponse:
-    study, table = find_study(slug), _table(name)
-    _require(request, study, table)
+    table = _table(name)
+    study = _study(request, slug, table)
     if table.name == "judgements":  # may be large: it has a page of its own
         return redirect(reverse("annotation:export_judgements", args=[slug, "csv"]))
     if table is IDS:
@@ -58,8 +57,8 @@ def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | F
 @never_cache
 @require_safe
 def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse:
-    study, table = find_study(slug), _table(name)
-    _require(request, study, table)
+    table = _table(name)
+    _study(request, slug, table)
     return _file(table.dictionary(), f"{slug}-{name}-dictionary.csv")
 
 
@@ -67,8 +66,7 @@ def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse
 @require_POST
 def ids(request: ResearcherRequest, slug: str) -> FileResponse:
     """By a form, since it leaves a line in the log."""
-    study = find_study(slug)
-    _require(request, study, IDS)
+    study = _study(request, slug, IDS)
     lines = export_ids(study, chosen_in(request), by=request.user)
     return _file(lines, f"{slug}-ids.csv")
 
@@ -79,8 +77,7 @@ def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpR
     """The file, or of a large study a page on which it is ordered and fetched."""
     if file_format not in FORMATS:
         raise Http404
-    study = find_study(slug)
-    _require(request, study, EXPORTS["judgements"])
+    study = _study(request, slug, EXPORTS["judgements"])
     chosen = chosen_in(request)
     content_type = CONTENT_TYPES[file_format]
     file = judgements_file(study, file_format, chosen)
@@ -98,10 +95,6 @@ def chosen_in(request: ResearcherRequest) -> Chosen:
     )
 
 
-def find_study(slug: str) -> Study:
-    return get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
-
-
 def _table(name: str) -> Export:
     tables = {**EXPORTS, IDS.name: IDS}
     if name not in tables:
@@ -115,9 +108,13 @@ def _may(request: ResearcherRequest, study: Study, table: Export) -> bool:
     )
 
 
-def _require(request: ResearcherRequest, study: Study, table: Export) -> None:
-    for right in table.rights:
+def _study(request: ResearcherRequest, slug: str, table: Export) -> Study:
+    """For whoever has all the rights that the table takes."""
+    first, *others = table.rights
+    study = study_for(request, slug, table.permission, right=first)
+    for right in others:
         require(request.user, study, right, permission=table.permission)
+    return study
 
 
 def _file(lines: Iterable[str], name: str) -> FileResponse:

@@ -7,7 +7,7 @@ spreadsheet would compute has an apostrophe before it, which the checksums know 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -19,11 +19,9 @@ from annotation.jobs import files, queue
 from annotation.models import Assignment, Gold, GoldVersion, Item, Job, Judgement, Study
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import Refusal
-from annotation.studies.dictionary import COLUMNS as OF_EXPORTS
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import REFERENCE_POLICIES, score_one
 from scoring.tables.documents import csv_line
-from scoring.tables.table import Column
 
 Row = dict[str, Any]
 Rows = QuerySet[Judgement, tuple[Any, ...]]
@@ -43,9 +41,38 @@ class Chosen:
 
 
 PEOPLE = Chosen()
-# Neither external ids nor gold are among them.
-COLUMNS = OF_EXPORTS["judgements"]
-SOURCES = {column.key: column.source for column in COLUMNS if column.source}
+# The columns of a row. Neither external ids nor gold are among them.
+SOURCES = {
+    "study": "assignment__study__slug",
+    "benchmark": "assignment__study__benchmark__name",
+    "task": "assignment__batch__task__slug",
+    "batch": "assignment__batch_id",
+    "shots": "assignment__batch__training_set__shots",
+    "split": "assignment__batch__training_set__split",
+    "chain": "assignment__batch__chain",
+    "episode": "assignment__batch__test_set__episode",
+    "annotator": "assignment__annotator__pseudonym",
+    "simulated": "assignment__annotator__channel__is_simulated",
+    "assignment": "assignment_id",
+    "order_seed": "assignment__order_seed",
+    "outcome": "assignment__outcome",
+    "excluded": "assignment__exclusion",
+    "resume_renewed_at": "assignment__resume_renewed_at",
+    "role": "role",
+    "step": "step",
+    "identity": "example__identity",
+    "content_hash": "example__content_hash",
+    "answer": "answer",
+    "spans": "spans",
+    "shown_at": "shown_at",
+    "submitted_at": "submitted_at",
+    "paid_ms": "paid_ms",
+    "browser_ms": "browser_ms",
+    "first_action_ms": "first_action_ms",
+    "active_ms": "active_ms",
+    "pastes": "pastes",
+    "gold_version": "assignment__batch__gold_version__number",
+}
 # Used only to find an item's id, the checksum of its set and its gold.
 _HIDDEN = {
     "task_id": "assignment__batch__task_id",
@@ -56,6 +83,45 @@ _HIDDEN = {
     "training_checksum": "assignment__batch__training_set__checksum",
     "test_checksum": "assignment__batch__test_set__checksum",
 }
+MEANINGS = {
+    "study": "Short name of the study.",
+    "benchmark": "Name of the benchmark.",
+    "task": "Short name of the task.",
+    "batch": "Number of the batch.",
+    "shots": "Training examples that were shown, 0 for none.",
+    "split": "Which of the shot sets of this size; empty where there is none.",
+    "chain": "The run of shot sets that truly nest.",
+    "episode": "Number of the few-shot episode; empty elsewhere.",
+    "annotator": "Pseudonym of the person.",
+    "simulated": "true where a program answered.",
+    "assignment": "Number of the person's work on the batch.",
+    "order_seed": "Seed of the order in which this person saw the items.",
+    "outcome": "completed, screened_out, withdrawn, expired, displaced; empty while open.",
+    "excluded": "true where a researcher excluded the assignment.",
+    "resume_renewed_at": "When a new personal link was handed out (UTC); empty for never.",
+    "role": "training or test.",
+    "step": "Place in this person's order, from 0.",
+    "identity": "Name of the example: training by its content, test by its id.",
+    "content_hash": "SHA-256 of the example's content.",
+    "answer": "The answer as a JSON list of texts, empty for none.",
+    "spans": "JSON list of [segment, start, end] in code points, where pieces were selected.",
+    "shown_at": "When the item was shown (UTC, the server's clock).",
+    "submitted_at": "When the answer was stored (UTC, the server's clock).",
+    "paid_ms": "Milliseconds counted for pay, at most the study's cap for an item.",
+    "browser_ms": "Milliseconds on the page, by the browser's account.",
+    "first_action_ms": "Milliseconds to the first action, by the browser's account.",
+    "active_ms": "Active milliseconds, by the browser's account.",
+    "pastes": "How often something was pasted, by the browser's account.",
+    "gold_version": "Version of the gold that was shown in training, and screened by.",
+    "item": "The id that the benchmark's file gives the item.",
+    "s1_set": "S1 in [0, 1] where several references count as their union.",
+    "s1_any": "S1 in [0, 1] where the best of several references counts.",
+    "scored_gold_version": "Version of the gold that s1_set and s1_any are scored against.",
+    "scorer_version": "Version of the scorer.",
+    "set_checksum": "Checksum of the item set.",
+    "checksum": "Running SHA-256 over this row and all rows before it.",
+}
+COLUMNS = list(MEANINGS)
 FORMATS = ("jsonl", "csv")
 ASSIGNMENTS_AT_ONCE = 20
 
@@ -94,7 +160,7 @@ def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
         row["item"] = item_ids.find(hidden[f"{role}_set"], hidden["example"])
         row["scorer_version"] = scorer_version
         row["set_checksum"] = hidden[f"{role}_checksum"]
-        yield {column.key: row[column.key] for column in COLUMNS[:-1]}
+        yield {name: row[name] for name in COLUMNS[:-1]}
 
 
 def _pieces(values: Rows, chosen: AssignmentQuerySet) -> Iterator[tuple[Any, ...]]:
@@ -157,17 +223,17 @@ def _json_lines(rows: Iterable[Row]) -> Iterator[str]:
         yield _as_json(row) + "\n"
 
 
-def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
+def csv_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     """Lists are JSON in their cell, so that no answer can pass for a formula."""
-    yield csv_line(column.key for column in columns)
+    yield csv_line(columns)
     for row in rows:
-        yield csv_line(_cell(row[column.key]) for column in columns)
+        yield csv_line([_cell(row[name]) for name in columns])
 
 
-def dictionary_lines(columns: Sequence[Column]) -> Iterator[str]:
+def dictionary_lines(meanings: Mapping[str, str]) -> Iterator[str]:
     """What the columns of a table mean, as CSV too."""
-    yield csv_line(["column", "meaning"])
-    yield from (csv_line([column.key, column.meaning]) for column in columns)
+    rows = ({"column": name, "meaning": text} for name, text in meanings.items())
+    return csv_lines(["column", "meaning"], rows)
 
 
 def _cell(value: object) -> object:
@@ -180,9 +246,9 @@ JOB = "export_judgements"
 TELLS_EVERY = 2_000
 
 
-def judgements_file(study: Study, file_format: str, chosen: Chosen = PEOPLE) -> files.Wanted:
+def judgements_file(study: Study, file_format: str, chosen: Chosen = PEOPLE) -> files.FileOrder:
     arguments = {"format": file_format, **asdict(chosen)}
-    return files.Wanted(JOB, study, arguments, answers=_judgements(study))
+    return files.FileOrder(JOB, study, arguments, answers=_judgements(study))
 
 
 def make_file(job: Job, progress: queue.Progress) -> queue.Result:

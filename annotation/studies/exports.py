@@ -4,20 +4,20 @@ People stand under pseudonyms. Their external ids leave by a table of their own,
 get, and which leaves a line in the log. Rows are read a piece at a time.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Min, Q, Sum
-from django.utils.functional import Promise
 
 from annotation.access.rights import Right
-from annotation.models import Assignment, Batch, ChangeAction, Comment, Item, ItemSet, Study
+from annotation.models import ChangeAction, Comment, Gold, Item, Study
 from annotation.models.access import record
-from annotation.studies.dictionary import COLUMNS
 from annotation.studies.exporting import (
+    MEANINGS,
     PEOPLE,
     Chosen,
     Row,
@@ -27,10 +27,11 @@ from annotation.studies.exporting import (
     utc,
     with_checksums,
 )
-from scoring.tables.table import Column
 
 # So many rows are read from the database at once.
 PIECE = 500
+# By name what a column means, and where a row has it: by names in a row, or as a function finds it.
+Columns = Mapping[str, tuple[str, str | Callable[[Any], Any]]]
 
 
 @dataclass(frozen=True)
@@ -38,140 +39,83 @@ class Export:
     """One table. It takes all of these rights, and the permission."""
 
     name: str
-    label: str | Promise
-    about: str | Promise
-    rows: Callable[[Study, Chosen], Iterator[Row]]
+    label: str
+    about: str
+    reads: Callable[[Study, Chosen], Iterable[Any]]
+    described: Columns
     rights: tuple[Right, ...] = (Right.PEOPLE,)
     permission: str = "annotation.view_assignment"
 
     @property
-    def columns(self) -> Sequence[Column]:
-        return COLUMNS[self.name]
+    def columns(self) -> Mapping[str, str]:
+        """What each means."""
+        return {name: meaning for name, (meaning, _source) in self.described.items()}
+
+    def rows(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
+        for row in self.reads(study, chosen):
+            yield {name: _cell(row, source) for name, (_, source) in self.described.items()}
 
     def lines(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[str]:
-        return csv_lines(self.columns, self.rows(study, chosen))
+        return csv_lines(list(self.described), self.rows(study, chosen))
 
     def dictionary(self) -> Iterator[str]:
         return dictionary_lines(self.columns)
 
 
-def checked_judgements(study: Study, chosen: Chosen) -> Iterator[Row]:
+def _cell(row: Any, source: str | Callable[[Any], Any]) -> Any:
+    if callable(source):
+        return source(row)
+    for name in source.split("."):
+        if row is not None:
+            row = row[name] if isinstance(row, dict) else getattr(row, name)
+    return utc(row) if isinstance(row, datetime) else row
+
+
+def _judgements(study: Study, chosen: Chosen) -> Iterator[Row]:
     return with_checksums(judgement_rows(study, chosen))
 
 
-def assignment_rows(study: Study, chosen: Chosen) -> Iterator[Row]:
-    assignments = chosen.assignments(study).select_related(
-        *("annotator__channel", "exclusion", "batch__task"),
-        *("batch__training_set", "batch__test_set", "batch__gold_version"),
-    )
-    for assignment in _pieces(assignments):
-        yield _assignment_row(assignment, assignment.batch)
+def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:
+    related = ("batch__training_set", "batch__test_set", "batch__gold_version")
+    people = ("annotator__channel", "exclusion", "batch__task")
+    return _pieces(chosen.assignments(study).select_related(*people, *related))
 
 
-def _assignment_row(assignment: Assignment, batch: Batch) -> Row:
-    return {
-        "assignment": assignment.pk,
-        "annotator": assignment.annotator.pseudonym,
-        "simulated": assignment.is_simulated,
-        "excluded": hasattr(assignment, "exclusion"),
-        "task": batch.task.slug,
-        "batch": batch.pk,
-        "shots": batch.shots,
-        "split": batch.split,
-        "episode": batch.test_set.episode,
-        "gold_version": batch.gold_version.number if batch.gold_version else None,
-        "state": assignment.state,
-        "step": assignment.step,
-        "outcome": assignment.outcome,
-        "training_score": assignment.training_score,
-        "passed": assignment.screening.get("passed"),
-        "joined_at": utc(assignment.joined_at),
-        "training_ended_at": utc(assignment.training_ended_at),
-        "finished_at": utc(assignment.finished_at),
-        "paid_ms": assignment.paid_ms,
-        "reveal_ms": assignment.reveal_ms,
-        "resume_renewed_at": utc(assignment.resume_renewed_at),
-        "order_seed": assignment.order_seed,
-    }
-
-
-def people_rows(study: Study, chosen: Chosen) -> Iterator[Row]:
+def _people(study: Study, chosen: Chosen) -> Iterable[Any]:
     """One row for each person, over their assignments in this study."""
     completed = Count("pk", filter=Q(outcome="completed"))
-    people = (
+    return (
         chosen.assignments(study)
         .order_by("annotator__pseudonym")
         .values("annotator__pseudonym", "annotator__channel__slug", "annotator__erased_at")
         .annotate(Count("pk"), Min("joined_at"), Sum("paid_ms"), completed=completed)
     )
-    for person in people:
-        yield {
-            "annotator": person["annotator__pseudonym"],
-            "channel": person["annotator__channel__slug"],
-            "assignments": person["pk__count"],
-            "completed": person["completed"],
-            "first_joined_at": utc(person["joined_at__min"]),
-            "paid_ms": person["paid_ms__sum"],
-            "erased": person["annotator__erased_at"] is not None,
-        }
 
 
-def item_rows(study: Study, chosen: Chosen) -> Iterator[Row]:
+def _items(study: Study, chosen: Chosen) -> Iterator[Any]:
     """Every item that the study's batches show or ask, with its gold as it stands."""
     batches = study.batches.select_related("task", "training_set", "test_set")
     sets = {one.pk: one for batch in batches for one in (batch.training_set, batch.test_set) if one}
     for item_set in sets.values():
-        yield from _items_of(item_set)
+        items = Item.objects.filter(item_set=item_set).select_related("example")
+        for item in _pieces(items.prefetch_related("example__golds__version")):
+            item.item_set = item_set
+            yield item
 
 
-def _items_of(item_set: ItemSet) -> Iterator[Row]:
-    items = Item.objects.filter(item_set=item_set).select_related("example")
-    for item in _pieces(items.prefetch_related("example__golds__version")):
-        example = item.example
-        gold = max(example.golds.all(), key=lambda gold: gold.version.number)
-        yield {
-            "task": item_set.task.slug,
-            "set": item_set.name,
-            "role": item_set.role,
-            "position": item.position,
-            "item": item.source_id,
-            "identity": example.identity,
-            "context": example.context,
-            "question": example.question,
-            "candidates": example.candidates,
-            "labels": item_set.choices,
-            "gold": gold.alternative_texts(),
-            "gold_version": gold.version.number,
-            "content_hash": example.content_hash,
-            "context_hash": example.context_hash,
-        }
+def _gold(item: Item) -> Gold:
+    return max(item.example.golds.all(), key=lambda gold: gold.version.number)
 
 
-def problem_rows(study: Study, chosen: Chosen) -> Iterator[Row]:
+def _problems(study: Study, chosen: Chosen) -> Iterator[Any]:
     """What annotators reported, in their own words; of everybody whose work is exported."""
     comments = Comment.objects.filter(assignment__in=chosen.assignments(study).values("pk"))
     related = ("assignment__annotator", "assignment__batch__task", "example")
-    for comment in _pieces(comments.select_related(*related)):
-        yield {
-            "annotator": comment.assignment.annotator.pseudonym,
-            "assignment": comment.assignment_id,
-            "task": comment.assignment.batch.task.slug,
-            "example": comment.example.identity if comment.example else "",
-            "text": comment.text,
-            "written_at": utc(comment.written_at),
-        }
+    return _pieces(comments.select_related(*related))
 
 
-def id_rows(study: Study, chosen: Chosen) -> Iterator[Row]:
-    assignments = chosen.assignments(study).select_related("annotator__channel")
-    for assignment in _pieces(assignments):
-        yield {
-            "annotator": assignment.annotator.pseudonym,
-            "assignment": assignment.pk,
-            "channel": assignment.annotator.channel.slug,
-            "external_id": assignment.annotator.external_id,
-            "submission_id": assignment.submission_id,
-        }
+def _ids(study: Study, chosen: Chosen) -> Iterator[Any]:
+    return _pieces(chosen.assignments(study).select_related("annotator__channel"))
 
 
 def _pieces(rows: Any) -> Iterator[Any]:
@@ -184,6 +128,105 @@ def _pieces(rows: Any) -> Iterator[Any]:
         last = piece[-1].pk if piece else last
 
 
+_ASSIGNMENTS: Columns = {
+    "assignment": ("Number of the person's work on the batch.", "pk"),
+    "annotator": ("Pseudonym of the person.", "annotator.pseudonym"),
+    "simulated": ("true where a program works.", "is_simulated"),
+    "excluded": ("true where a researcher excluded it.", lambda row: hasattr(row, "exclusion")),
+    "task": ("Short name of the task.", "batch.task.slug"),
+    "batch": ("Number of the batch.", "batch_id"),
+    "shots": ("Training examples, 0 for none.", "batch.shots"),
+    "split": ("Which of the shot sets of this size; empty where there is none.", "batch.split"),
+    "episode": ("Number of the few-shot episode; empty elsewhere.", "batch.test_set.episode"),
+    "gold_version": (
+        "Version of the gold that is shown in training, and screened by.",
+        "batch.gold_version.number",
+    ),
+    "state": ("description, answering, revealed or finished.", "state"),
+    "step": ("The next item, counted from 0 over training and test.", "step"),
+    "outcome": (
+        "completed, screened_out, withdrawn, expired, displaced; empty while open.",
+        "outcome",
+    ),
+    "training_score": ("Mean S1 of the first answers in training, in percent.", "training_score"),
+    "passed": (
+        "Whether the training was passed; empty before its end, or without training.",
+        lambda row: row.screening.get("passed"),
+    ),
+    "joined_at": ("When the person joined (UTC).", "joined_at"),
+    "training_ended_at": ("When the training ended (UTC).", "training_ended_at"),
+    "finished_at": ("When the work ended (UTC).", "finished_at"),
+    "paid_ms": ("Milliseconds counted for pay, with the study's caps.", "paid_ms"),
+    "reveal_ms": ("Milliseconds spent on right answers in training.", "reveal_ms"),
+    "resume_renewed_at": (
+        "When a new personal link was handed out (UTC); empty for never.",
+        "resume_renewed_at",
+    ),
+    "order_seed": ("Seed of the order in which this person sees the items.", "order_seed"),
+}
+
+_PEOPLE: Columns = {
+    "annotator": ("Pseudonym of the person.", "annotator__pseudonym"),
+    "channel": ("Where the person came from.", "annotator__channel__slug"),
+    "assignments": ("Assignments in this study.", "pk__count"),
+    "completed": ("Of these, the completed ones.", "completed"),
+    "first_joined_at": ("When the person first joined (UTC).", "joined_at__min"),
+    "paid_ms": ("Milliseconds counted for pay, over all of them.", "paid_ms__sum"),
+    "erased": (
+        "true where the person's identity was erased.",
+        lambda row: row["annotator__erased_at"] is not None,
+    ),
+}
+
+_ITEMS: Columns = {
+    "task": ("Short name of the task.", "item_set.task.slug"),
+    "set": ("Name of the item set.", "item_set.name"),
+    "role": ("training or test.", "item_set.role"),
+    "position": ("Position in the set; annotators see an order of their own.", "position"),
+    "item": ("The id that the benchmark's file gives the item.", "source_id"),
+    "identity": (
+        "Name of the example: training by its content, test by its id.",
+        "example.identity",
+    ),
+    "context": ("The text, a JSON list of segments.", "example.context"),
+    "question": ("The question.", "example.question"),
+    "candidates": (
+        "JSON list of [segment, start, end] of the marked candidates.",
+        "example.candidates",
+    ),
+    "labels": ("JSON list of the labels that the set offers.", "item_set.choices"),
+    "gold": (
+        "JSON list of alternatives, each a list of texts.",
+        lambda row: _gold(row).alternative_texts(),
+    ),
+    "gold_version": ("The version that brought this gold.", lambda row: _gold(row).version.number),
+    "content_hash": ("SHA-256 of the example's content.", "example.content_hash"),
+    "context_hash": (
+        "SHA-256 of its context; items that share one are one cluster.",
+        "example.context_hash",
+    ),
+}
+
+_PROBLEMS: Columns = {
+    "annotator": ("Pseudonym of the person.", "assignment.annotator.pseudonym"),
+    "assignment": ("Number of the person's work on the batch.", "assignment_id"),
+    "task": ("Short name of the task.", "assignment.batch.task.slug"),
+    "example": (
+        "The example that it is about; empty for the whole.",
+        lambda row: row.example.identity if row.example else "",
+    ),
+    "text": ("What the person wrote.", "text"),
+    "written_at": ("When (UTC).", "written_at"),
+}
+
+_IDS: Columns = {
+    "annotator": ("Pseudonym of the person.", "annotator.pseudonym"),
+    "assignment": ("Number of the person's work on the batch.", "pk"),
+    "channel": ("Where the person came from.", "annotator.channel.slug"),
+    "external_id": ("The person's id there; empty once it was erased.", "annotator.external_id"),
+    "submission_id": ("The id of the submission there, if the channel has one.", "submission_id"),
+}
+
 SCORED = (Right.PEOPLE, Right.GOLD)
 EXPORTS = {
     export.name: export
@@ -192,7 +235,8 @@ EXPORTS = {
             "judgements",
             "Judgements",
             "Every answer with its time and its score under both reference policies.",
-            checked_judgements,
+            _judgements,
+            {name: (meaning, name) for name, meaning in MEANINGS.items()},
             SCORED,
             "annotation.view_judgement",
         ),
@@ -200,14 +244,16 @@ EXPORTS = {
             "assignments",
             "Assignments",
             "Who worked on what, how far, and how it ended.",
-            assignment_rows,
+            _assignments,
+            _ASSIGNMENTS,
         ),
-        Export("people", "People", "One row for each person.", people_rows),
+        Export("people", "People", "One row for each person.", _people, _PEOPLE),
         Export(
             "items",
             "Items",
             "What was shown and asked, with its gold.",
-            item_rows,
+            _items,
+            _ITEMS,
             (Right.GOLD,),
             "annotation.view_example",
         ),
@@ -215,7 +261,8 @@ EXPORTS = {
             "problems",
             "Reported problems",
             "What people wrote about items, in their own words.",
-            problem_rows,
+            _problems,
+            _PROBLEMS,
             SCORED,
             "annotation.view_comment",
         ),
@@ -225,7 +272,8 @@ IDS = Export(
     "ids",
     "External ids",
     "Which person of the channel stands behind each pseudonym.",
-    id_rows,
+    _ids,
+    _IDS,
     (Right.IDS,),
     "annotation.view_annotator",
 )

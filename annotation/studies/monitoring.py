@@ -77,10 +77,7 @@ class StudyFigures:
 
 
 def study_figures(study: Study, *, at: datetime) -> StudyFigures:
-    batches = {batch.pk: batch for batch in _batches(study)}
-    people = list(_people(study))
-    for assignment in people:
-        assignment.batch = batches[assignment.batch_id]
+    people = list(people_of(study, "exclusion"))
     return figures_of(study, people, flagged_by_rule(study, people), at=at)
 
 
@@ -138,15 +135,14 @@ def _joins(
         )
 
 
-def _people(study: Study) -> Iterable[Assignment]:
-    """Who declined has not worked."""
-    return (
-        Assignment.objects.of_people()
-        .filter(study=study)
-        .exclude(outcome=JoinAnswer.DECLINED)
-        .select_related("annotator__channel", "exclusion")
-        .order_by("id")
-    )
+def people_of(study: Study, *related: str) -> Iterator[Assignment]:
+    """Who declined has not worked. All with the same few batches: read with each, they would take
+    most of the time."""
+    batches = {batch.pk: batch for batch in _batches(study)}
+    people = Assignment.objects.of_people().filter(study=study).exclude(outcome=JoinAnswer.DECLINED)
+    for assignment in people.select_related("annotator__channel", *related).order_by("id"):
+        assignment.study, assignment.batch = study, batches[assignment.batch_id]
+        yield assignment
 
 
 def _others(study: Study) -> tuple[Counter[int], int]:

@@ -1,6 +1,7 @@
 """The preview of a draft's batch: an annotator's pages in a frame that says so, and no rows."""
 
 import secrets
+from dataclasses import asdict
 
 from django.core import signing
 from django.http import Http404, HttpResponse
@@ -64,7 +65,7 @@ def _at_stop(request: ResearcherRequest, batch: Batch) -> PreviewState:
 def _read(request: ResearcherRequest, batch: Batch) -> PreviewState:
     """Raises BadSignature for a state that has expired, or is another's or of another batch."""
     given = request.POST.get("state", "")
-    state = PreviewState.from_plain(signing.loads(given, salt=_salt(request), max_age=LASTS_S))
+    state = PreviewState(**signing.loads(given, salt=_salt(request), max_age=LASTS_S))
     if state.batch != batch.pk:
         raise signing.BadSignature
     return state
@@ -76,7 +77,7 @@ def _page(request: ResearcherRequest, preview: Preview, error: str) -> HttpRespo
         **preview.context(at=timezone.now()),
         "title": "Preview",
         "preview_address": request.path,
-        "preview_state": signing.dumps(preview.state.plain(), salt=_salt(request), compress=True),
+        "preview_state": signing.dumps(asdict(preview.state), salt=_salt(request), compress=True),
         "stops": _stops(preview),
         "batch": batch,
         "error": error,
@@ -86,12 +87,7 @@ def _page(request: ResearcherRequest, preview: Preview, error: str) -> HttpRespo
 
 
 def _stops(preview: Preview) -> dict[str, str]:
-    labels = {
-        "description": "What to do",
-        "practice": "Practice",
-        "test": "Test",
-        "end": "End",
-    }
+    labels = {"description": "What to do", "practice": "Practice", "test": "Test", "end": "End"}
     if not preview.trained:
         del labels["practice"]
     return labels

@@ -4,17 +4,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.utils.functional import Promise
 
-from annotation.access.requests import lets_in
+from annotation.access.requests import ResearcherRequest, lets_in, require
 from annotation.access.rights import Right, rights_in
 from annotation.models import Study, StudyState
 
 DRAFTS = (StudyState.DRAFT,)
-ANY_STATE = tuple(StudyState)
 STARTED = (StudyState.OPEN, StudyState.PAUSED, StudyState.CLOSED)
 CHANGE = "annotation.change_study"
+
+
+# The pages of scoring that those of annotation lead to: nothing else here names them.
+_PAGES = "builder bundle comparison episodes imported_studies item leaderboard plan rehearsal"
+SCORING_PAGES = {name: f"scoring:{name}" for name in f"{_PAGES} rehearsals report".split()}
+
+
+def scoring_pages(request: HttpRequest) -> dict[str, Any]:
+    """For templates."""
+    return {"scoring_pages": SCORING_PAGES}
 
 
 @dataclass(frozen=True)
@@ -22,104 +32,50 @@ class Tab:
     """A page of a study. Its address takes the study's slug, after `before`, or its key."""
 
     name: str
-    label: str | Promise
+    label: str
     page: str
     right: Right
     permission: str = ""
-    states: Sequence[str] = ANY_STATE
+    states: Sequence[str] = tuple(StudyState)
     before: tuple[str, ...] = ()
     by_key: bool = False
-    of_rehearsals_alone: bool = False
-    # What it shows is of people, and a rehearsal has none.
-    of_people_alone: bool = False
+    # Whether studies of people have it, and rehearsals, in which there are none.
+    of_people: bool = True
+    of_rehearsals: bool = True
 
     def is_of(self, study: Study) -> bool:
-        is_left_out = self.of_people_alone if study.is_rehearsal else self.of_rehearsals_alone
-        return study.state in self.states and not is_left_out
+        has_it = self.of_rehearsals if study.is_rehearsal else self.of_people
+        return has_it and study.state in self.states
 
     def address(self, study: Study) -> str:
         return reverse(self.page, args=[*self.before, study.pk if self.by_key else study.slug])
 
 
+_SET_UP = (Right.SET_UP, CHANGE)
+_READ = (Right.PEOPLE, "annotation.view_assignment", STARTED)
 TABS = (
-    Tab(
-        "rehearsed",
-        "What came out",
-        "scoring:rehearsal",
-        Right.SET_UP,
-        permission=CHANGE,
-        of_rehearsals_alone=True,
-    ),
-    Tab("overview", "Overview", "annotation:watch", Right.TABLES, of_people_alone=True),
-    Tab(
-        "settings",
-        "Settings",
-        "admin:annotation_study_change",
-        Right.SET_UP,
-        by_key=True,
-    ),
-    Tab(
-        "batches",
-        "Batches",
-        "scoring:builder",
-        Right.SET_UP,
-        permission=CHANGE,
-        states=DRAFTS,
-    ),
-    Tab(
-        "rehearsal",
-        "Rehearsal",
-        "scoring:rehearsals",
-        Right.SET_UP,
-        permission=CHANGE,
-        states=DRAFTS,
-    ),
-    Tab(
-        "start",
-        "Start",
-        "annotation:start",
-        Right.SET_UP,
-        permission=CHANGE,
-        states=DRAFTS,
-    ),
-    Tab(
-        "people",
-        "People",
-        "annotation:people",
-        Right.PEOPLE,
-        permission="annotation.view_assignment",
-        states=STARTED,
-        of_people_alone=True,
-    ),
-    Tab("payments", "Payments", "annotation:payments", Right.PAY, of_people_alone=True),
-    Tab("comparison", "Comparison", "scoring:comparison", Right.TABLES, before=("study",)),
-    Tab("report", "Report", "scoring:report", Right.GOLD),
-    Tab(
-        "data",
-        "Data",
-        "annotation:exports",
-        Right.PEOPLE,
-        permission="annotation.view_assignment",
-        states=STARTED,
-    ),
-    Tab(
-        "log",
-        "Log",
-        "admin:annotation_study_changes",
-        Right.SET_UP,
-        permission=CHANGE,
-        by_key=True,
-    ),
+    Tab("rehearsed", "What came out", SCORING_PAGES["rehearsal"], *_SET_UP, of_people=False),
+    Tab("overview", "Overview", "annotation:watch", Right.TABLES, of_rehearsals=False),
+    Tab("settings", "Settings", "admin:annotation_study_change", Right.SET_UP, by_key=True),
+    Tab("batches", "Batches", SCORING_PAGES["builder"], *_SET_UP, DRAFTS),
+    Tab("rehearsal", "Rehearsal", SCORING_PAGES["rehearsals"], *_SET_UP, DRAFTS),
+    Tab("start", "Start", "annotation:start", *_SET_UP, DRAFTS),
+    Tab("people", "People", "annotation:people", *_READ, of_rehearsals=False),
+    Tab("payments", "Payments", "annotation:payments", Right.PAY, of_rehearsals=False),
+    Tab("comparison", "Comparison", SCORING_PAGES["comparison"], Right.TABLES, before=("study",)),
+    Tab("report", "Report", SCORING_PAGES["report"], Right.GOLD),
+    Tab("data", "Data", "annotation:exports", *_READ),
+    Tab("log", "Log", "admin:annotation_study_changes", *_SET_UP, by_key=True),
 )
 
 
-@dataclass(frozen=True)
-class Way:
-    """A tab as one study shows it."""
-
-    label: str | Promise
-    address: str
-    is_here: bool
+def study_for(
+    request: ResearcherRequest, slug: str, permission: str = "", *, right: Right
+) -> Study:
+    """The study of an address, for whoever has the right in it."""
+    study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
+    require(request.user, study, right, permission=permission)
+    return study
 
 
 def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
@@ -128,17 +84,14 @@ def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:
     return {
         "study": study,
         "rights": rights_in(user, study),
-        "tabs": _ways(user, study, tab),
+        # Label, address, and whether it is the present page.
+        "tabs": [
+            (one.label, one.address(study), one.name == tab)
+            for one in TABS
+            if one.is_of(study) and lets_in(user, study, one.right, permission=one.permission)
+        ],
         "state_changes": _state_changes(user, study),
     }
-
-
-def _ways(user: Any, study: Study, here: str) -> list[Way]:
-    return [
-        Way(tab.label, tab.address(study), tab.name == here)
-        for tab in TABS
-        if tab.is_of(study) and lets_in(user, study, tab.right, permission=tab.permission)
-    ]
 
 
 def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
@@ -146,16 +99,15 @@ def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
     and its page."""
     if not lets_in(user, study, Right.SET_UP, permission=CHANGE):
         return []
+    archiving = (
+        ("take-out", "Take out of the archive…") if study.archived_at else ("archive", "Archive…")
+    )
     names = {
         StudyState.OPEN: [("pause", "Pause…"), ("close", "Close…")],
         StudyState.PAUSED: [("resume", "Resume…"), ("close", "Close…")],
-        StudyState.CLOSED: [
-            ("take-out", "Take out of the archive…")
-            if study.archived_at
-            else ("archive", "Archive…")
-        ],
+        StudyState.CLOSED: [archiving],
     }
     return [
-        (str(label), reverse(f"admin:annotation_study_{name}", args=[study.pk]))
+        (label, reverse(f"admin:annotation_study_{name}", args=[study.pk]))
         for name, label in names.get(StudyState(study.state), [])
     ]

@@ -12,18 +12,18 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access import rights
 from annotation.access.links import invitation_link, study_link
-from annotation.access.requests import ResearcherRequest, require
+from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.jobs.requests import document
 from annotation.models import ItemSet, Study
 from annotation.models.errors import Refusal
 from annotation.studies.advice import design_advice, study_advice
 from annotation.studies.cards import study_cards
-from annotation.studies.export_views import CSV, find_study
+from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read
+from annotation.studies.export_views import CSV
 from annotation.studies.invitations import links_csv
 from annotation.studies.lifecycle import start_study, what_is_missing
-from annotation.studies.starting import as_lines, codes_to_set_up, facts_to_read
-from annotation.studies.tabs import study_frame
+from annotation.studies.tabs import study_for, study_frame
 from annotation.work.estimating import estimate, expected_seconds
 from annotation.work.paying import CENT
 from annotation.work.wording import markdown_html
@@ -58,8 +58,7 @@ START = "annotation/studies/start.html"
 @require_http_methods(["GET", "HEAD", "POST"])
 def start(request: ResearcherRequest, slug: str) -> HttpResponse:
     """What is missing, what it costs, what annotators will read, and the codes; a POST starts."""
-    study = find_study(slug)
-    require(request.user, study, Right.SET_UP, permission="annotation.change_study")
+    study = study_for(request, slug, "annotation.change_study", right=Right.SET_UP)
     if study.is_frozen:
         messages.error(request, "This study has been started already.")
         return redirect("annotation:watch", slug)
@@ -74,10 +73,7 @@ def start(request: ResearcherRequest, slug: str) -> HttpResponse:
         **study_frame(request.user, study, tab="start"),
         "refusal": refusal,
         "missing": what_is_missing(study),
-        "advice": [
-            *design_advice(study, batches, host=request.get_host()),
-            *study_advice(study),
-        ],
+        "advice": [*design_advice(study, batches, host=request.get_host()), *study_advice(study)],
         "batches": batches,
         "tasks": [
             (task, markdown_html(task.description)) for task in {batch.task for batch in batches}
@@ -106,8 +102,7 @@ def _start(request: ResearcherRequest, study: Study) -> str:
 @never_cache
 @require_safe
 def invitation_links(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = find_study(slug)
-    require(request.user, study, Right.IDS, permission="annotation.view_invitation")
+    study = study_for(request, slug, "annotation.view_invitation", right=Right.IDS)
     lines = links_csv(study, lambda invitation: invitation_link(request, invitation))
     name = f"{slug}-invitations.csv"
     return document("".join(lines).encode(), CSV, name)

@@ -1,13 +1,13 @@
 """What is said when work has ended, or could not begin: why, what is paid, and what to do with the
 code."""
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
+from django_stubs_ext import StrOrPromise
 
 from annotation.models import Assignment, Channel, JoinAnswer, Outcome, OutcomeRule, Study
 from annotation.work.paying import amount_due, earned, in_hand_ms
@@ -53,7 +53,7 @@ def ending_if_withdrawn(assignment: Assignment, *, at: datetime) -> Ending:
 
 
 def heading_of(outcome: str) -> str:
-    return _HEADINGS[outcome]()
+    return str(_HEADINGS[outcome])
 
 
 def code_of(study: Study, outcome: str) -> Code | None:
@@ -79,26 +79,26 @@ def _rule(study: Study, outcome: str) -> OutcomeRule | None:
     return study.outcome_rules.filter(outcome=outcome).first()
 
 
-_HEADINGS: dict[str, Callable[[], str]] = {
-    Outcome.COMPLETED: lambda: _("Done. Thank you!"),
-    Outcome.SCREENED_OUT: lambda: _("Thank you. Your part ends here."),
-    Outcome.WITHDRAWN: lambda: _("You have stopped. Thank you for your time."),
-    Outcome.EXPIRED: lambda: _("This work has ended."),
-    Outcome.DISPLACED: lambda: _("Your place was given to somebody else."),
-    JoinAnswer.DECLINED: lambda: _("You did not take part."),
+_HEADINGS: dict[str, StrOrPromise] = {
+    Outcome.COMPLETED: gettext_lazy("Done. Thank you!"),
+    Outcome.SCREENED_OUT: gettext_lazy("Thank you. Your part ends here."),
+    Outcome.WITHDRAWN: gettext_lazy("You have stopped. Thank you for your time."),
+    Outcome.EXPIRED: gettext_lazy("This work has ended."),
+    Outcome.DISPLACED: gettext_lazy("Your place was given to somebody else."),
+    JoinAnswer.DECLINED: gettext_lazy("You did not take part."),
 }
 
-_REASONS: dict[str, Callable[[], str]] = {
-    Outcome.COMPLETED: lambda: _("You have answered every example. Your answers are stored."),
-    Outcome.WITHDRAWN: lambda: _(
+_REASONS: dict[str, StrOrPromise] = {
+    Outcome.COMPLETED: gettext_lazy("You have answered every example. Your answers are stored."),
+    Outcome.WITHDRAWN: gettext_lazy(
         "Your place is open for somebody else. Your answers so far stay stored under a pseudonym "
         "and are left out of the results."
     ),
-    Outcome.DISPLACED: lambda: _(
+    Outcome.DISPLACED: gettext_lazy(
         "You were away for longer than the place could be kept, and somebody else took it before "
         "you came back. What you sent until then is stored."
     ),
-    JoinAnswer.DECLINED: lambda: _(
+    JoinAnswer.DECLINED: gettext_lazy(
         "You chose not to take part. Nothing about you was stored beyond this choice."
     ),
 }
@@ -110,7 +110,7 @@ def _reason(assignment: Assignment) -> str:
         return _why_screened_out(assignment)
     if assignment.outcome == Outcome.EXPIRED:
         return _why_expired(assignment)
-    return _REASONS[assignment.outcome]()
+    return str(_REASONS[assignment.outcome])
 
 
 def _why_screened_out(assignment: Assignment) -> str:

@@ -4,7 +4,6 @@ It lets in like the personal link, which a person at two devices can hardly copy
 """
 
 import math
-import secrets
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -12,25 +11,22 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, DeviceCode
+from annotation.models.assignment import LETTERS, random_letters
 from annotation.models.errors import BadInput
 
 CODE_MINUTES = 10
-# As in pseudonyms: neither a word nor a misreading.
-_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
-# 28 to the power of 8: whoever guesses is slowed down long before.
-_LENGTH = 8
 
 
 @transaction.atomic
 def new_code(assignment: Assignment, *, at: datetime) -> str:
     """A code that works once; the one before it ends."""
-    code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+    code = random_letters()
     DeviceCode.objects.filter(expires_at__lte=at).delete()
     expires_at = at + timedelta(minutes=CODE_MINUTES)
     DeviceCode.objects.update_or_create(
         assignment=assignment, defaults={"code_hash": _hash(code), "expires_at": expires_at}
     )
-    return f"{code[: _LENGTH // 2]}-{code[_LENGTH // 2 :]}"
+    return f"{code[:4]}-{code[4:]}"
 
 
 def use_code(typed: str, *, at: datetime) -> Assignment:
@@ -59,7 +55,7 @@ def end_codes(assignment: Assignment) -> None:
 
 
 def _letters(typed: str) -> str:
-    return "".join(letter for letter in typed.upper() if letter in _LETTERS)
+    return "".join(letter for letter in typed.upper() if letter in LETTERS)
 
 
 def _hash(letters: str) -> str:

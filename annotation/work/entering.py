@@ -53,7 +53,7 @@ LONGEST_ID = 200
 
 
 @dataclass(frozen=True)
-class Way:
+class JoinLink:
     """What a link leads into."""
 
     name: str
@@ -87,19 +87,19 @@ def annotators_page(view: View) -> View:
 @annotators_page
 @require_safe
 def join_study(request: HttpRequest, token: str) -> HttpResponse:
-    return _open(request, _way("study", token))
+    return _open(request, _link("study", token))
 
 
 @annotators_page
 @require_safe
 def join_batch(request: HttpRequest, token: str) -> HttpResponse:
-    return _open(request, _way("batch", token))
+    return _open(request, _link("batch", token))
 
 
 @annotators_page
 @require_safe
 def accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
-    return _open(request, _way("invitation", token))
+    return _open(request, _link("invitation", token))
 
 
 @annotators_page
@@ -116,49 +116,49 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
     return go_on(request, assignment)
 
 
-def _way(name: str, token: str) -> Way:
+def _link(name: str, token: str) -> JoinLink:
     if name == "invitation":
         invited = get_object_or_404(
             Invitation.objects.select_related("study__channel"), token=token
         )
-        return Way(name, token, invited.study, invited=invited.external_id)
+        return JoinLink(name, token, invited.study, invited=invited.external_id)
     if name == "batch":
         batch = get_object_or_404(Batch.objects.select_related("study__channel"), join_token=token)
-        return Way(name, token, batch.study, batch)
-    return Way(
+        return JoinLink(name, token, batch.study, batch)
+    return JoinLink(
         name, token, get_object_or_404(Study.objects.select_related("channel"), join_token=token)
     )
 
 
-def _open(request: HttpRequest, way: Way) -> HttpResponse:
-    if slowed := _slowed(request, "joins", way):
+def _open(request: HttpRequest, link: JoinLink) -> HttpResponse:
+    if slowed := _slowed(request, "joins", link):
         return slowed
     try:
-        door = _new_door(request, way)
+        door = _new_door(request, link)
     except NoEntry as refusal:
-        return _refused(request, way.study, str(refusal), status=403)
-    response = _behind(request, door, way)
+        return _refused(request, link.study, str(refusal), status=403)
+    response = _behind(request, door, link)
     cookies.set_door(response, door)
     return response
 
 
-def _new_door(request: HttpRequest, way: Way) -> Door:
+def _new_door(request: HttpRequest, link: JoinLink) -> Door:
     """Who comes by this link. Raises NoEntry."""
     last = cookies.door_of(request)
     browser = last.browser if last else cookies.new_browser()
-    channel = way.study.channel
-    if way.invited:
-        return Door(way.name, way.token, way.invited, "", True, browser)
+    channel = link.study.channel
+    if link.invited:
+        return Door(link.name, link.token, link.invited, "", True, browser)
     if channel.invited_only or channel.is_simulated:
         raise NoEntry(_("This study takes invited people only: open your personal link."))
     submission_id = _parameter(request, channel.submission_param)
-    if way.is_plain:
+    if link.is_plain:
         # A second tab is the same person; whoever is stored already is asked who they are.
-        is_second_tab = last is not None and (last.way, last.token) == (way.name, way.token)
+        is_second_tab = last is not None and (last.way, last.token) == (link.name, link.token)
         own_id = last.external_id if last and is_second_tab else ""
         if not own_id or person(channel, own_id).pk is not None:
             own_id = new_token()
-        return Door(way.name, way.token, own_id, submission_id, True, browser)
+        return Door(link.name, link.token, own_id, submission_id, True, browser)
     external_id = _parameter(request, channel.person_param)
     placeholder = dict(parse_qsl(channel.link_query)).get(channel.person_param)
     if external_id in ("", placeholder):  # which the platform would have filled in
@@ -172,7 +172,7 @@ def _new_door(request: HttpRequest, way: Way) -> Door:
             _("This link was altered on the way. Open the study again from %(channel)s.")
             % {"channel": channel.name}
         )
-    return Door(way.name, way.token, external_id, submission_id, signed, browser)
+    return Door(link.name, link.token, external_id, submission_id, signed, browser)
 
 
 def _parameter(request: HttpRequest, name: str) -> str:
@@ -180,25 +180,27 @@ def _parameter(request: HttpRequest, name: str) -> str:
     return value if value.isprintable() else ""
 
 
-def _behind(request: HttpRequest, door: Door, way: Way, *, asks_who: bool = True) -> HttpResponse:
+def _behind(
+    request: HttpRequest, door: Door, link: JoinLink, *, asks_who: bool = True
+) -> HttpResponse:
     """One's own work, the question who it is, the consent page, or a refusal."""
-    visit = _visit(door, way)
+    visit = _visit(door, link)
     if not _may_enter(request, door, visit):
-        return _refused_stranger(request, way.study)
+        return _refused_stranger(request, link.study)
     present = present_assignment(visit)
     if present is not None:
         return go_on(request, present)
-    if asks_who and way.is_plain and (known := _known_people(request, door, way.study.channel)):
-        work = [own_work(way.study, annotator) for annotator in known]
-        return render(request, WHO, {"study": way.study, "people": work})
-    return _consent_page(request, door, way)
+    if asks_who and link.is_plain and (known := _known_people(request, door, link.study.channel)):
+        work = [own_work(link.study, annotator) for annotator in known]
+        return render(request, WHO, {"study": link.study, "people": work})
+    return _consent_page(request, door, link)
 
 
-def _visit(door: Door, way: Way) -> Visit:
+def _visit(door: Door, link: JoinLink) -> Visit:
     return Visit(
-        study=way.study,
-        annotator=person(way.study.channel, door.external_id),
-        batch=way.batch,
+        study=link.study,
+        annotator=person(link.study.channel, door.external_id),
+        batch=link.batch,
         submission_id=door.submission_id,
         browser_hash=door.browser_hash,
     )
@@ -242,15 +244,15 @@ def consent(request: HttpRequest) -> HttpResponse:
             "site, and open your link again."
         )
         return render(request, REFUSED, {"sentence": sentence}, status=403)
-    way = _way(door.way, door.token)
+    link = _link(door.way, door.token)
     if request.method != "POST":
-        return _behind(request, door, way, asks_who=False)
+        return _behind(request, door, link, asks_who=False)
     if not {"agree", "decline"} & request.POST.keys():
-        return _behind(request, door, way)
+        return _behind(request, door, link)
     if request.POST.get("door", door.digest) != door.digest:
         # Another link was opened after this page: the latest counts.
-        return _behind(request, door, way)
-    return _slowed(request, "consents", way) or _answered(request, door, way)
+        return _behind(request, door, link)
+    return _slowed(request, "consents", link) or _answered(request, door, link)
 
 
 @annotators_page
@@ -260,50 +262,50 @@ def choose_who(request: HttpRequest) -> HttpResponse:
     door = cookies.door_of(request)
     if door is None:
         return redirect("annotation:consent")
-    way = _way(door.way, door.token)
-    known = _known_people(request, door, way.study.channel) if way.is_plain else []
+    link = _link(door.way, door.token)
+    known = _known_people(request, door, link.study.channel) if link.is_plain else []
     for annotator in known:
         if annotator.pseudonym == request.POST.get("who"):
-            own = Door(way.name, way.token, annotator.external_id, "", True, door.browser)
-            present = present_assignment(_visit(own, way))
+            own = Door(link.name, link.token, annotator.external_id, "", True, door.browser)
+            present = present_assignment(_visit(own, link))
             response = go_on(request, present) if present else redirect("annotation:consent")
             cookies.set_door(response, own)
             return response
     return redirect("annotation:consent")
 
 
-def _consent_page(request: HttpRequest, door: Door, way: Way) -> HttpResponse:
+def _consent_page(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
     try:
-        batches = open_batches(_visit(door, way), at=timezone.now())
+        batches = open_batches(_visit(door, link), at=timezone.now())
     except (Full, NotOpen) as refusal:
-        return _refused_place(request, way, refusal)
+        return _refused_place(request, link, refusal)
     context = {
-        "study": way.study,
-        "facts": consent_facts(way.study, batches),
-        "consent": markdown_html(way.study.consent_text),
+        "study": link.study,
+        "facts": consent_facts(link.study, batches),
+        "consent": markdown_html(link.study.consent_text),
         "door": door,
-        "is_plain": way.is_plain,
+        "is_plain": link.is_plain,
     }
     return render(request, CONSENT, context)
 
 
-def _answered(request: HttpRequest, door: Door, way: Way) -> HttpResponse:
-    visit = _visit(door, way)
+def _answered(request: HttpRequest, door: Door, link: JoinLink) -> HttpResponse:
+    visit = _visit(door, link)
     if not _may_enter(request, door, visit):
-        return _refused_stranger(request, way.study)
+        return _refused_stranger(request, link.study)
     if "decline" in request.POST and present_assignment(visit) is None:
-        count_answer(way.study, JoinAnswer.DECLINED, at=timezone.now())
+        count_answer(link.study, JoinAnswer.DECLINED, at=timezone.now())
         sentence = _("You chose not to take part. Nothing about you was stored.")
-        return _refused(request, way.study, sentence, answer=JoinAnswer.DECLINED)
+        return _refused(request, link.study, sentence, answer=JoinAnswer.DECLINED)
     try:
         assignment = join(visit, at=timezone.now())
     except (Full, NotOpen) as refusal:
         if isinstance(refusal, Full):
-            count_answer(way.study, JoinAnswer.FULL, at=timezone.now())
-        return _refused_place(request, way, refusal)
+            count_answer(link.study, JoinAnswer.FULL, at=timezone.now())
+        return _refused_place(request, link, refusal)
     # Somebody else may have consented with this id a moment ago.
     if not _may_enter(request, door, visit):
-        return _refused_stranger(request, way.study)
+        return _refused_stranger(request, link.study)
     return go_on(request, assignment)
 
 
@@ -319,10 +321,10 @@ def _refused_stranger(request: HttpRequest, study: Study) -> HttpResponse:
     return _refused(request, study, sentence, status=403, may_have_begun=True)
 
 
-def _slowed(request: HttpRequest, act: str, way: Way) -> HttpResponse | None:
+def _slowed(request: HttpRequest, act: str, link: JoinLink) -> HttpResponse | None:
     """The page that asks to wait, if too much came from this address or by this link."""
-    address, link = throttles.address_of(request), f"{way.name} {way.token}"
-    limits = {f"{act}_per_address": address, f"{act}_per_link": link}
+    address, token = throttles.address_of(request), f"{link.name} {link.token}"
+    limits = {f"{act}_per_address": address, f"{act}_per_link": token}
     seconds = max(throttles.seconds_to_wait(*limit) for limit in limits.items())
     if not seconds:
         for limit in limits.items():
@@ -332,14 +334,14 @@ def _slowed(request: HttpRequest, act: str, way: Way) -> HttpResponse | None:
         "Very many people come from your network, or by this link, at the moment. Wait "
         "%(minutes)d minutes and load this page again: nothing is lost."
     ) % {"minutes": -(-seconds // 60)}
-    response = _refused(request, way.study, sentence, status=429)
+    response = _refused(request, link.study, sentence, status=429)
     response["Retry-After"] = str(seconds)
     return response
 
 
-def _refused_place(request: HttpRequest, way: Way, refusal: NoEntry) -> HttpResponse:
+def _refused_place(request: HttpRequest, link: JoinLink, refusal: NoEntry) -> HttpResponse:
     answer = JoinAnswer.FULL if isinstance(refusal, Full) else None
-    return _refused(request, way.study, str(refusal), answer=answer, is_plain=way.is_plain)
+    return _refused(request, link.study, str(refusal), answer=answer, is_plain=link.is_plain)
 
 
 def _refused(

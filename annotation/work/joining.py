@@ -13,6 +13,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F, Sum
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django_stubs_ext import StrOrPromise
 
 from annotation.access.identity import identity_hash
 from annotation.models import (
@@ -152,19 +154,19 @@ def _check_takes(visit: Visit) -> None:
 def check_open(study: Study) -> None:
     """Raises NotOpen with what to do about it."""
     if not study.is_open:
-        raise NotOpen(_SHUT[StudyState(study.state)]())
+        raise NotOpen(str(_SHUT[study.state]))
 
 
-_SHUT = {
-    StudyState.DRAFT: lambda: _(
+_SHUT: dict[str, StrOrPromise] = {
+    StudyState.DRAFT: gettext_lazy(
         "This study has not started yet. Open your link again later: it stays as it is, and "
         "nothing is lost."
     ),
-    StudyState.PAUSED: lambda: _(
+    StudyState.PAUSED: gettext_lazy(
         "This study is paused at the moment. Open your link again later: it stays as it is, and "
         "nothing is lost."
     ),
-    StudyState.CLOSED: lambda: _("This study has ended: nobody can join it any more."),
+    StudyState.CLOSED: gettext_lazy("This study has ended: nobody can join it any more."),
 }
 
 

@@ -69,12 +69,7 @@ def judgement_at(assignment: Assignment, step: int) -> Judgement | None:
 
 
 def submit_answer(
-    assignment: Assignment,
-    *,
-    step: int,
-    form: Form,
-    times: BrowserTimes,
-    at: datetime,
+    assignment: Assignment, *, step: int, form: Form, times: BrowserTimes, at: datetime
 ) -> Judgement | None:
     """Lock the answer to a step. If repeated, returns the first judgement; if stale or ahead of the
     server's position, nothing. Raises BadInput and changes nothing.

@@ -18,14 +18,7 @@ from django.utils.translation import gettext as _
 from annotation.kinds import answer_kind
 from annotation.kinds.base import Revealed
 from annotation.kinds.scoring import compare, gold_in_force
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Judgement,
-    Role,
-    Study,
-    WorkState,
-)
+from annotation.models import Annotator, Assignment, Judgement, Role, Study, WorkState
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content
 from annotation.work.closing_page import code_of, ending_of, heading_of
 from annotation.work.consent_facts import ahead
@@ -137,7 +130,7 @@ def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
     kind = answer_kind(content.kind)
     shown = kind.shown(example)
     context = {"content": content, "kind": kind, "example": example, "shown": shown}
-    return mark_safe(render_to_string(kind.form_template, context))
+    return mark_safe(render_to_string(kind.parts["form"], context))
 
 
 def _revealed(position: Position) -> dict[str, Any]:

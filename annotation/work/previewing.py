@@ -5,7 +5,8 @@ Nothing is stored. Where the preview stands travels with its forms, and everythi
 the batch as it is now. It shows gold after a practice answer, as the study will.
 """
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import fmean
 from typing import Any
@@ -36,20 +37,11 @@ class PreviewState:
     state: str = WorkState.DESCRIPTION
     step: int = 0
     # S1 of the practice answers so far.
-    scores: tuple[float, ...] = ()
+    scores: Sequence[float] = ()
     # The answer to the present step, once it is given.
-    answer: tuple[str, ...] = ()
-    spans: tuple[tuple[int, int, int], ...] = ()
+    answer: Sequence[str] = ()
+    spans: Sequence[Sequence[int]] = ()
     outcome: str = ""
-
-    def plain(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_plain(cls, values: dict[str, Any]) -> "PreviewState":
-        spans = tuple((s, start, end) for s, start, end in values["spans"])
-        lists = {"scores": tuple(values["scores"]), "answer": tuple(values["answer"])}
-        return cls(**{**values, **lists, "spans": spans})
 
 
 class Preview:

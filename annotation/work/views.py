@@ -3,7 +3,7 @@ position of the browser's assignment, and shows that."""
 
 from functools import wraps
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,6 +14,7 @@ from django.views.i18n import set_language
 from annotation.access import cookies, throttles
 from annotation.access.links import resume_link
 from annotation.access.requests import HtmxRequest
+from annotation.kinds.base import Form
 from annotation.models import Assignment
 from annotation.models.errors import BadInput
 from annotation.work import judging
@@ -22,8 +23,51 @@ from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
 from annotation.work.entering import REFUSED, View, annotators_page, go_on
 from annotation.work.finishing import withdraw as withdraw_assignment
-from annotation.work.forms import read_sent_answer, read_step
+from annotation.work.judging import BrowserTimes
 from annotation.work.page import page_context, page_frame, page_title, picture_of
+
+# What an annotator's forms carry is read by hand: these few fields come with every answer, and
+# Django's forms would take a sixth of a step's time.
+_LONGEST_MS = 2**31 - 1
+_MOST_PASTES = 2**15 - 1
+
+
+def read_step(post: QueryDict) -> int:
+    """The step number: the form's idempotency key. Raises BadInput."""
+    step = _whole_number(post.get("step", ""))
+    if step is None:
+        raise BadInput(_("This form could not be read. Reload the page and send it again."))
+    return step
+
+
+def read_sent_answer(post: QueryDict) -> tuple[int, Form, BrowserTimes]:
+    """Everything that an answer's form carries: its step, the fields from which the kind of the
+    task reads its own, and the browser's times. Raises BadInput with a sentence to show."""
+    times = BrowserTimes(
+        browser_ms=_milliseconds(post.get("browser_ms", "")),
+        first_action_ms=_milliseconds(post.get("first_action_ms", "")),
+        active_ms=_milliseconds(post.get("active_ms", "")),
+        pastes=_count(post.get("pastes", "")),
+    )
+    return read_step(post), {name: post.get(name, "") for name in post}, times
+
+
+def _milliseconds(text: str) -> int | None:
+    """The browser's clock may say anything: what cannot be stored counts as unknown, and no answer
+    is ever refused for it."""
+    value = _whole_number(text)
+    return value if value is not None and value <= _LONGEST_MS else None
+
+
+def _count(text: str) -> int | None:
+    value = _whole_number(text)
+    return None if value is None else min(value, _MOST_PASTES)
+
+
+def _whole_number(text: str) -> int | None:
+    # No step, option or time of ours has more digits than this.
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
+
 
 PAGE = "annotation/work/work.html"
 STOP = "annotation/work/stop.html"
@@ -74,14 +118,12 @@ def begin(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
 def submit(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     now = timezone.now()
     try:
-        sent = read_sent_answer(request.POST)
-        judgement = judging.submit_answer(
-            assignment, step=sent.step, form=sent.fields, times=sent.times, at=now
-        )
+        step, form, times = read_sent_answer(request.POST)
+        judgement = judging.submit_answer(assignment, step=step, form=form, times=times, at=now)
     except BadInput as refusal:
         return _page(request, assignment, error=str(refusal))
     is_ours = judgement is not None and judgement.submitted_at == now
-    if not is_ours and judging.counts_otherwise(assignment, step=sent.step, form=sent.fields):
+    if not is_ours and judging.counts_otherwise(assignment, step=step, form=form):
         return _page(request, assignment, notice=_answered_elsewhere())
     return _next_page(request, assignment)
 

@@ -16,7 +16,7 @@ from annotation.benchmarks.archives import Files, Source, open_files
 from annotation.models.errors import BadInput
 from scoring.bundle.contents import FORMAT, VERSION
 from scoring.bundle.figures import CLOSE, distance, rebuilt
-from scoring.bundle.packing import FIELDS, SCRIPT, SUMS
+from scoring.bundle.packing import FIELDS, RULES, SCRIPT, SUMS
 from scoring.models import ImportedStudy
 
 # What reading rows and computing with them raises where they are not what a bundle holds.
@@ -24,7 +24,7 @@ MALFORMED = (
     *(KeyError, IndexError, TypeError, AttributeError),
     *(ValueError, ArithmeticError, RecursionError),
 )
-NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT)
+NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT, RULES)
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,20 @@ where the mean is below one half); degrees of freedom by Satterthwaite (1946). R
 
 import argparse
 import json
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from string import punctuation
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+
+try:
+    from normalisation import normalised, normalised_golds  # type: ignore[import-not-found]
+except ImportError:  # not unpacked: within the product
+    from scoring.core.normalisation import normalised, normalised_golds
 
 Array = NDArray[Any]
 Row = dict[str, Any]
@@ -44,17 +47,9 @@ def s1(given: Iterable[str], right: Iterable[str]) -> float:
     return 2 * len(answer & gold) / (len(answer) + len(gold))
 
 
-def squad(text: str) -> str:
-    """As SQuAD's official script makes texts alike."""
-    text = text.lower().translate(str.maketrans("", "", punctuation))
-    return " ".join(re.sub(r"\b(?:a|an|the)\b", " ", text).split())
-
-
 def score(answer: list[str], alternatives: list[list[str]], references: str, like: str) -> float:
     """Several alternatives count as their union (set), or the best of them counts (any)."""
-    alike = {"none": str.__str__, "squad": squad}[like]
-    answer = [alike(text) for text in answer]
-    golds = [[alike(text) for text in texts] for texts in alternatives] or [[]]
+    answer, golds = normalised(answer, like), normalised_golds(alternatives, like) or [[]]
     if references == "set":
         return s1(answer, [text for texts in golds for text in texts])
     return max(s1(answer, texts) for texts in golds)

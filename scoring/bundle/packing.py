@@ -15,10 +15,13 @@ from annotation.models import ChangeAction, Study
 from annotation.models.access import record
 from annotation.models.errors import NotReady
 from scoring.bundle.contents import Contents, Wanted
+from scoring.core import normalisation
 from scoring.tables.documents import csv_line, escaped_markdown
 
 SUMS = "SHA256SUMS"
 SCRIPT = "figures.py"
+# Beside the script, which asks it what makes texts alike.
+RULES = "normalisation.py"
 # The moment of packing would make every bundle another one.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -51,6 +54,7 @@ def _files(contents: Contents, wanted: Wanted) -> Iterator[tuple[str, Iterable[s
             yield name, _lines(getattr(contents, name.removesuffix(".jsonl"))())
     yield "dictionary.csv", [_dictionary(wanted)]
     yield SCRIPT, [Path(__file__).with_name(SCRIPT).read_text(encoding="utf-8")]
+    yield RULES, [Path(normalisation.__file__).read_text(encoding="utf-8")]
 
 
 def _put(archive: ZipFile, name: str, lines: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.benchmarks.formats.content import checksum
-from annotation.jobs.files import Wanted
+from annotation.jobs.files import FileOrder
 from annotation.models import (
     Assignment,
     Benchmark,
@@ -182,10 +182,12 @@ def answers_in(scope: Scope) -> int:
     return sum(_count(_owners(task, scope), task) for task in scope.tasks)
 
 
-def wanted_file(kind: str, scope: Scope, choices: Choices, **arguments: str | int | None) -> Wanted:
+def wanted_file(
+    kind: str, scope: Scope, choices: Choices, **arguments: str | int | None
+) -> FileOrder:
     """A file about what is compared, which a worker makes."""
     chosen = json.dumps(asdict(choices), sort_keys=True)
-    return Wanted(
+    return FileOrder(
         kind,
         scope.study or scope.benchmark,
         {"choices": chosen, **arguments},

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 
 from annotation.access import rights
-from annotation.benchmarks.subsets import PART
 from annotation.models import Assignment, Channel, Item, Role, Study, Task
+from annotation.models.benchmark import PART
 from annotation.studies.batching import PossibleBatch, possible_batches
 from scoring.core.intervals import ESTIMANDS
 from scoring.planning.designs import MOST_ANNOTATORS, MOST_ITEMS, Assumptions

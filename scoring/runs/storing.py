@@ -11,10 +11,10 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from annotation.benchmarks.subsets import PART
 from annotation.jobs.pacing import ROWS_AT_ONCE, write
 from annotation.kinds import answer_kind
 from annotation.models import Benchmark, ItemSet, Role, Task
+from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.texts import is_text
 from scoring.cells.form import answer_forms

@@ -17,7 +17,6 @@ from annotation.access.rights import Right, may
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.simulation.rehearsing import (
-    OVER,
     discard_rehearsal,
     job_of,
     order_rehearsal,
@@ -155,7 +154,7 @@ def rehearsal(request: ResearcherRequest, slug: str) -> HttpResponse:
     """How far it is; then the table, the report, the cost and the time that came out."""
     study = _study(request, slug, is_rehearsal=True)
     job = job_of(study)
-    waits = job is not None and job.state not in OVER
+    waits = job is not None and not job.is_over
     context = {
         **study_frame(request.user, study, tab="rehearsed"),
         "job": job,

@@ -188,7 +188,7 @@ class Person:
         options = kind.options(example)
         if options:
             self.chooses(options.index(texts[0]), by)
-        elif kind.takes_any_text:
+        elif not kind.takes_pieces:
             self.types("".join(texts), by)
         elif not texts:
             self.chooses_none(by)

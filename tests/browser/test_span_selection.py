@@ -100,7 +100,7 @@ def document_of(
     source = (settings.BASE_DIR / PAGE).read_text()
     divs = "".join(
         f'<div data-segment="{i}" dir="{direction}" lang="en" data-length="{length or len(text)}"'
-        f' data-tokens="{boundaries(text).tokens}" data-joined="{boundaries(text).joined}">'
+        f' data-tokens="{boundaries(text)[0]}" data-joined="{boundaries(text)[1]}">'
         f"{escape(text)}</div>"
         for i, text in enumerate(segments)
     )
@@ -862,7 +862,7 @@ DRAGS = """texts => {
 
 def drags_over(page: Page, texts: list[str]) -> list[list[Any]]:
     marked = [boundaries(text) for text in texts]
-    given = [[text, b.tokens, b.joined] for text, b in zip(texts, marked, strict=True)]
+    given = [[text, *told] for text, told in zip(texts, marked, strict=True)]
     return page.evaluate(DRAGS, given)
 
 

@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from annotation.benchmarks.archives import open_files
-from annotation.benchmarks.formats.labelled import Columns, read_labelled
+from annotation.benchmarks.formats.labelled import read_labelled
 from annotation.benchmarks.formats.task_file import read_task_file
 from annotation.benchmarks.importing import import_benchmark
 from annotation.benchmarks.importing_episodes import import_episodes
@@ -136,7 +136,7 @@ def _descriptions() -> list[bytes]:
 
 
 def _read_table(files: Contents, suffix: str) -> None:
-    read_labelled(files["file"], f"texts{suffix}", Columns(("text",), "label"))
+    read_labelled(files["file"], f"texts{suffix}")
 
 
 def _tables() -> list[bytes]:

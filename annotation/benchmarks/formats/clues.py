@@ -29,7 +29,6 @@ from annotation.benchmarks.formats.content import (
 from annotation.kinds import answer_kind, answer_kinds
 from annotation.models import Role
 from annotation.models.errors import BadInput
-from scoring.core.normalisation import NONE
 
 # Where a folder's slug is not the name used in the literature.
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
@@ -341,11 +340,11 @@ def _check_answers(rows: Sequence[ReadExample], kind: str) -> None:
 
 
 def _check_normalisation(folder: TaskFolder, own: dict[str, Any], kind: str) -> None:
-    """Whoever chooses or selects gives the gold's own words."""
-    if own.get("normalisation", NONE) != NONE and not answer_kind(kind).takes_any_text:
+    named, known = own.get("normalisation"), answer_kind(kind).normalisations
+    if named and named not in known:
         raise BadInput(
-            f"{folder.files[task_file.NAME]}: “normalisation” is for texts that are typed, but "
-            f"the task's kind is {kind}; leave it out."
+            f"{folder.files[task_file.NAME]}: answers of the kind {kind} are compared with the "
+            f"normalisation {' or '.join(known)}, not {named}; leave “normalisation” out."
         )
 
 

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any, NoReturn
 
+from annotation.kinds import answer_kind
 from annotation.models import Role
 from annotation.models.errors import BadInput
 from annotation.models.texts import is_text
-from scoring.core.normalisation import NONE
 
 Span = dict[str, Any]
 Alternatives = list[list[Span]]
@@ -83,8 +83,7 @@ class ReadTask:
 
     @property
     def normalisation(self) -> str:
-        normalisation: str = self.own.get("normalisation", NONE)
-        return normalisation
+        return self.own.get("normalisation") or answer_kind(self.kind).normalisations[0]
 
     def examples(self) -> dict[str, ReadExample]:
         """Every example once, by its identity; the first row that names it counts."""
@@ -93,6 +92,22 @@ class ReadTask:
             for row in read_set.examples:
                 examples.setdefault(row.identity, row)
         return examples
+
+
+def episode_sets(
+    *,
+    number: int,
+    labels: Sequence[str],
+    training: Sequence[ReadExample],
+    test: Sequence[ReadExample],
+    file: str,
+) -> list[ReadSet]:
+    of_episode = partial(ReadSet, file=file, choices=list(labels), episode=number)
+    sets = []
+    if training:
+        name, shots = f"episode-{number}-train", len(training)
+        sets.append(of_episode(name, Role.TRAINING, examples=training, shots=shots))
+    return [*sets, of_episode(f"episode-{number}-test", Role.TEST, examples=test)]
 
 
 def checksum(value: object) -> str:

@@ -35,15 +35,6 @@ class ContentExample(ReadExample):
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Which fields hold what, and the question if no field does."""
-
-    texts: Sequence[str] = ("text",)
-    label: str = "label"
-    question: str = DEFAULT_QUESTION
-
-
-@dataclass(frozen=True)
 class LabelledData:
     """Each content once, in the file's order."""
 
@@ -57,12 +48,20 @@ class LabelledData:
         return {example.content_hash: example.label for example in self.examples}
 
 
-def read_labelled(data: bytes, file: str, columns: Columns) -> LabelledData:
-    """Raises BadInput at the first row that cannot be used."""
+def read_labelled(
+    data: bytes,
+    file: str,
+    *,
+    texts: Sequence[str] = ("text",),
+    label: str = "label",
+    question: str = DEFAULT_QUESTION,
+) -> LabelledData:
+    """From these fields; the question is that of rows that have none. Raises BadInput at the first
+    row that cannot be used."""
     suffix = file[file.rfind(".") :].lower()
     delimiter = DELIMITERS.get(suffix)
     records = _read_rows(data, file, delimiter) if delimiter else read_records(data, file)
-    labelled = distinct(file, (_read_example(record, columns) for record in records))
+    labelled = distinct(file, (_read_example(record, texts, label, question) for record in records))
     if not labelled.examples:
         raise BadInput(f"{file} is empty: it needs a heading and one row for each text.")
     return labelled
@@ -144,17 +143,19 @@ def _as_record(file: str, line: int, heading: Sequence[str], row: Sequence[str])
     return Record(file, line, dict(zip(heading, row, strict=True)))
 
 
-def _read_example(record: Record, columns: Columns) -> ContentExample:
-    context = [text for name in columns.texts for text in _segments(record, name)]
+def _read_example(
+    record: Record, texts: Sequence[str], label: str, question: str
+) -> ContentExample:
+    context = [text for name in texts for text in _segments(record, name)]
     if not any(segment.strip() for segment in context):
         record.refuse("the text is empty.")
-    question = record.fields.get("question") or columns.question
+    question = record.fields.get("question") or question
     return labelled_example(
         where=record.where,
         source_id=_read_id(record),
         context=context,
         question=record.as_text(question, "“question”"),
-        label=_read_label(record, columns.label),
+        label=_read_label(record, label),
     )
 
 

@@ -1,7 +1,6 @@
 """Erase what names people once it is old enough."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from dataclasses import astuple
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.studies.erasing import Limits, clear_files, count_old, erase_old
+from annotation.studies.erasing import clear_files, count_old, erase_old
 
 KINDS = ("ids", "comments", "changes", "sign_ins")
 
@@ -37,9 +36,9 @@ class Command(BaseCommand):
         given = {kind: options[kind] for kind in KINDS if options[kind] is not None}
         if not given:
             raise CommandError("Say what, and after how many days: as in `--ids 365`.")
-        limits = Limits(**{kind: now - timedelta(days=age) for kind, age in given.items()})
+        limits = {kind: now - timedelta(days=age) for kind, age in given.items()}
         found = count_old(limits) if options["dry_run"] else erase_old(limits, at=now)
-        if any(astuple(found)) and not options["dry_run"]:
+        if any(found.values()) and not options["dry_run"]:
             transaction.on_commit(clear_files)
-        counts = ", ".join(f"{getattr(found, kind)} {kind.replace('_', '-')}" for kind in given)
+        counts = ", ".join(f"{found[kind]} {kind.replace('_', '-')}" for kind in given)
         self.stdout.write(f"{'Would erase' if options['dry_run'] else 'Erased'}: {counts}.")

@@ -1,17 +1,19 @@
 """Write everything about a study as CSV, with dictionaries."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.management.arguments import add_chosen, chosen_in, find_study
+from annotation.management.arguments import StudyCommand, chosen_in
+from annotation.models import Study
 from annotation.studies.exports import EXPORTS
 
 
-class Command(BaseCommand):
+class Command(StudyCommand):
+    chooses = True
     help = (
         "Writes judgements, assignments, people, items and reported problems of a study as CSV "
         "files into a folder, and beside each what its columns mean. People appear under "
@@ -19,13 +21,11 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--study", required=True, metavar="SLUG")
+        super().add_arguments(parser)
         parser.add_argument("--output", required=True, metavar="FOLDER", type=Path)
-        add_chosen(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        study, chosen = find_study(options["study"]), chosen_in(options)
-        folder: Path = options["output"]
+    def act(self, study: Study, options: Mapping[str, Any]) -> None:
+        folder, chosen = options["output"], chosen_in(options)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name, table in EXPORTS.items():

@@ -1,15 +1,16 @@
 """Write the judgements of a study to stdout."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
-from annotation.management.arguments import add_chosen, chosen_in, find_study
+from annotation.management.arguments import StudyCommand, chosen_in
+from annotation.models import Study
 from annotation.studies.exporting import FORMATS, export_judgements
 
 
-class Command(BaseCommand):
+class Command(StudyCommand):
+    chooses = True
     help = (
         "Writes the judgements of a study to stdout, one row each, with S1 under both reference "
         "policies and a running checksum. People appear under pseudonyms. Only reads; changes no "
@@ -17,11 +18,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--study", required=True, metavar="SLUG")
+        super().add_arguments(parser)
         parser.add_argument("--format", choices=FORMATS, default="jsonl")
-        add_chosen(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        study = find_study(options["study"])
-        for line in export_judgements(study, options["format"], chosen_in(options)):
-            self.stdout.write(line, ending="")
+    def act(self, study: Study, options: Mapping[str, Any]) -> None:
+        self.write(export_judgements(study, options["format"], chosen_in(options)))

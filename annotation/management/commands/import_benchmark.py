@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from annotation.access.members import find_owner
 from annotation.benchmarks.importing import import_benchmark
 from annotation.benchmarks.storing import TaskReport
-from annotation.management.arguments import add_owner
+from annotation.management.arguments import add_owner, without_description
 from annotation.models.errors import Refusal
 
 
@@ -56,12 +56,9 @@ class Command(BaseCommand):
                 self.stdout.write(line)
         for name in report.ignored:
             self.stderr.write(f"Not read, because its name is not in CLUES layout: {name}")
-        for task in report.tasks:
-            if not task.described:
-                self.stderr.write(
-                    f"{task.slug} has no description, which every study needs: write one in the "
-                    "admin, or in a task.json beside its files."
-                )
+        where = "in the admin, or in a task.json beside its files"
+        for sentence in without_description(report.tasks, where=where):
+            self.stderr.write(sentence)
         self.stderr.write(report.summary)
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.access.members import find_owner
 from annotation.benchmarks.importing_episodes import import_episodes
-from annotation.management.arguments import add_owner
+from annotation.management.arguments import add_owner, without_description
 from annotation.models.errors import Refusal
 
 
@@ -46,9 +46,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{report.few_shot} few-shot and {report.zero_shot} zero-shot episodes")
         known = f", as the published challenge {report.published}" if report.published else ""
         self.stdout.write(f"checksum {report.checksum}{known}")
-        for task in report.tasks:
-            if not task.described:
-                self.stderr.write(
-                    f"{task.slug} has no description, which every study needs: write one in the "
-                    "admin."
-                )
+        for sentence in without_description(report.tasks):
+            self.stderr.write(sentence)

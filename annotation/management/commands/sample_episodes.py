@@ -9,12 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
 from annotation.access.members import find_owner
-from annotation.benchmarks.formats.labelled import (
-    DEFAULT_QUESTION,
-    Columns,
-    LabelledData,
-    read_labelled,
-)
+from annotation.benchmarks.formats.labelled import DEFAULT_QUESTION, LabelledData, read_labelled
 from annotation.benchmarks.sampling import (
     PRESETS,
     Preset,
@@ -24,7 +19,7 @@ from annotation.benchmarks.sampling import (
     preset,
     sample,
 )
-from annotation.management.arguments import add_owner
+from annotation.management.arguments import add_owner, without_description
 from annotation.models import Task, Transfer
 from annotation.models.errors import BadInput, Refusal
 from scoring.core.episodes import EpisodeRules, NestedRules
@@ -114,10 +109,8 @@ class Command(BaseCommand):
         for finding in task.findings:
             if finding.severity == "warning":
                 self.stderr.write(finding.message)
-        if not task.described:
-            self.stderr.write(
-                f"{task.slug} has no description, which every study needs: write one in the admin."
-            )
+        for sentence in without_description([task]):
+            self.stderr.write(sentence)
 
 
 def _source_task(named: str | None) -> Task | None:
@@ -142,8 +135,8 @@ def _data(source: Task | None, options: dict[str, Any]) -> LabelledData:
         content = path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    columns = Columns(tuple(options["text"] or ["text"]), options["label"], options["question"])
-    return read_labelled(content, path.name, columns)
+    fields = {"texts": options["text"] or ["text"], "label": options["label"]}
+    return read_labelled(content, path.name, question=options["question"], **fields)
 
 
 def _changes(options: dict[str, Any]) -> dict[str, Any]:

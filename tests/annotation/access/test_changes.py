@@ -12,7 +12,6 @@ from annotation.access.members import give_role, take_role
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Change, Study
 from annotation.models.errors import Refusal
-from annotation.payments.due import set_rewards
 from annotation.studies.batching import (
     MOST_LOGGED,
     delete_batches,
@@ -20,8 +19,8 @@ from annotation.studies.batching import (
     make_batches,
     possible_batches,
 )
-from annotation.studies.codes import log_rules, rules_of
-from annotation.studies.copying import copy_study
+from annotation.studies.codes import log_rules, rules_of, set_rewards
+from annotation.studies.drafting import copy_study
 from annotation.studies.erasing import erase_annotator
 from annotation.studies.excluding import exclude, lift_exclusion
 from annotation.studies.lifecycle import (

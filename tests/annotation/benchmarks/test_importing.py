@@ -386,7 +386,7 @@ class TestBadFile:
 
     @pytest.mark.parametrize("name", ["", "my benchmark", "ä", "x" * 81, "a/b"])
     def test_rejects_a_name_that_is_no_slug(self, folder: Path, name: str) -> None:
-        with pytest.raises(BadInput, match="cannot be a benchmark's name"):
+        with pytest.raises(BadInput, match="cannot be a name"):
             import_benchmark(folder, name=name)
 
 

@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from annotation.benchmarks.formats.labelled import Columns, LabelledData, read_labelled
+from annotation.benchmarks.formats.labelled import LabelledData, read_labelled
 from annotation.models.errors import BadInput
 
 
 def read(text: str, file: str = "texts.csv", **columns: Any) -> LabelledData:
-    return read_labelled(text.encode(), file, Columns(**columns))
+    return read_labelled(text.encode(), file, **columns)
 
 
 def test_reads_a_csv_file_of_texts_with_labels() -> None:
@@ -72,7 +72,7 @@ def test_names_the_line_that_cannot_be_used(text: str, sentence: str) -> None:
 def test_names_the_line_that_is_not_utf8() -> None:
     data = "text,label\nRain.,weather\nKüste,sea\n".encode("latin-1")
     with pytest.raises(BadInput, match=r"texts.csv, line 3: .*not UTF-8"):
-        read_labelled(data, "texts.csv", Columns())
+        read_labelled(data, "texts.csv")
 
 
 @pytest.mark.parametrize("label", ["null", "true", "1.5", "[]"])

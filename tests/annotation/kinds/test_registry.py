@@ -3,9 +3,8 @@
 import pytest
 from django.template.loader import get_template
 
-from annotation.kinds import answer_kind, answer_kinds
+from annotation.kinds import UnknownKind, answer_kind, answer_kinds
 from annotation.kinds.base import EMPTY, AnswerKind
-from annotation.kinds.registry import UnknownKind
 from annotation.models import Kind
 
 
@@ -22,8 +21,8 @@ def test_refuses_a_kind_that_nobody_registered(name: str) -> None:
 
 @pytest.mark.parametrize("kind", answer_kinds(), ids=lambda kind: kind.name)
 def test_has_every_part_of_its_template(kind: AnswerKind) -> None:
-    parts = [kind.form_template, kind.reveal_template, kind.verdict_template]
-    for part in [*parts, kind.keys_template, kind.more_keys_template]:
+    assert list(kind.parts) == ["form", "reveal", "verdict", "keys", "more_keys"]
+    for part in kind.parts.values():
         assert get_template(part)
 
 

@@ -102,9 +102,12 @@ def test_the_database_refuses_what_nobody_registered(tmp_path: Path, field: dict
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"normalisation": "stemmed"}, "“normalisation” must be none or squad"),
+        ({"normalisation": "stemmed"}, "“normalisation” must be none"),
         ({"kind": "essay"}, "“kind” must be choice, spans, candidate or text"),
-        ({"kind": "spans", "normalisation": "squad"}, "for texts that are typed"),
+        (
+            {"kind": "spans", "normalisation": "squad"},
+            "compared with the normalisation none, not squad",
+        ),
     ],
 )
 def test_refuses_a_task_file(tmp_path: Path, fields: dict[str, str], sentence: str) -> None:

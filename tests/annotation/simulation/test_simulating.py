@@ -123,5 +123,5 @@ def test_refuses_a_study_that_is_not_open() -> None:
 
 
 def test_the_command_says_which_study_is_missing() -> None:
-    with pytest.raises(CommandError, match="no study nowhere"):
+    with pytest.raises(CommandError, match="no study 'nowhere'"):
         call_command("simulate_annotators", study="nowhere")

@@ -2,7 +2,7 @@ import pytest
 
 from annotation.models import Batch
 from annotation.models.errors import BadInput
-from annotation.studies.copying import copy_study
+from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import start_study
 from tests import make
 

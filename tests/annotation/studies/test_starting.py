@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import JoinAnswer, Outcome, Study, Task
-from annotation.studies.starting import as_lines, codes_to_set_up
+from annotation.studies.codes import as_lines, codes_to_set_up
 from tests import make
 
 pytestmark = pytest.mark.django_db

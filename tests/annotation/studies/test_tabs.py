@@ -42,13 +42,14 @@ def test_every_tab_opens_for_whoever_sees_it_and_leads_on(batch: Batch, role: st
         text = page.content.decode()
         assert links_of(text) == links_of(start), address
         assert text.count('class="r-tabs"') == 1
+        assert f'› <a href="{links_of(text)[0]}">' in text
         assert f'<a href="{address}" aria-current="page">' in text
 
 
 def test_viewers_are_not_led_to_what_they_may_not_open(batch: Batch) -> None:
     viewer, owner = (make.member(batch.study, role) for role in ("viewer", "owner"))
     shown = [
-        {str(tab.label) for tab in study_frame(user, batch.study, tab="overview")["tabs"]}
+        {label for label, *_ in study_frame(user, batch.study, tab="overview")["tabs"]}
         for user in (viewer, owner)
     ]
     assert shown[0] < shown[1]
@@ -65,7 +66,7 @@ def test_a_rehearsal_has_no_page_of_people(batch: Batch) -> None:
     tabs = {False: set(study_frame(owner, batch.study, tab="")["tabs"])}
     batch.study.is_rehearsal = True
     tabs[True] = set(study_frame(owner, batch.study, tab="")["tabs"])
-    labels = {of: {str(tab.label) for tab in those} for of, those in tabs.items()}
+    labels = {of: {label for label, *_ in those} for of, those in tabs.items()}
     assert labels[False] - labels[True] == {"Overview", "People", "Payments"}
     assert labels[True] - labels[False] == {"What came out"}
 

@@ -3,24 +3,25 @@
 import pytest
 from django.http import QueryDict
 
+from annotation.kinds.base import Form
 from annotation.models.errors import BadInput
-from annotation.work.forms import SentAnswer, read_sent_answer, read_step
 from annotation.work.judging import BrowserTimes
+from annotation.work.views import read_sent_answer, read_step
 
 
-def read(query: str) -> SentAnswer:
+def read(query: str) -> tuple[int, Form, BrowserTimes]:
     return read_sent_answer(QueryDict(f"step=0&{query}"))
 
 
 def test_reads_a_choice_and_its_times() -> None:
-    sent = read("option=1&browser_ms=900&first_action_ms=200&active_ms=800")
-    assert sent.fields["option"] == "1"
-    assert sent.times == BrowserTimes(900, 200, 800)
+    step, fields, times = read("option=1&browser_ms=900&first_action_ms=200&active_ms=800")
+    assert (step, fields["option"]) == (0, "1")
+    assert times == BrowserTimes(900, 200, 800)
 
 
 @pytest.mark.parametrize("value", ["", "-3", "99999999999999", "soon", "NaN", "1.5", "²"])
 def test_never_refuses_an_answer_for_the_browsers_clock(value: str) -> None:
-    assert read(f"option=0&browser_ms={value}").times == BrowserTimes()
+    assert read(f"option=0&browser_ms={value}")[2] == BrowserTimes()
 
 
 @pytest.mark.parametrize("query", ["", "step=", "step=-1", "step=x", "step=" + "9" * 5000])
