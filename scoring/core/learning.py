@@ -6,7 +6,7 @@ which items happened to stand there. The adjusted curve takes that out by the ad
     score = annotator + item + position,
 
 fitted by least squares over the group; its points are the group's mean plus the position effects,
-which sum to zero over the answers. `training_gain` has a straight line in their place.
+which sum to zero over the answers.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.core.variance import NOTHING, Floats
-from scoring.core.wilson import t_quantile
+from scoring.core.variance import Floats
 
 Integers = NDArray[np.int64]
 
@@ -82,55 +81,6 @@ def learning_curve(
     rows = _annotator_means(who, point, y)
     by_annotator = {name: tuple(row) for name, row in zip(names, rows.tolist(), strict=True)}
     return LearningCurve(points, by_annotator, residual_var)
-
-
-@dataclass(frozen=True)
-class TrainingGain:
-    """The slope of the scores over the positions: per_item is one position's worth, total from the
-    first position to the last; se, low and high (95 %) are of the total. NaN where orders differ
-    too little, or for a single annotator; se, low and high also for two, whose residuals mirror
-    each other, whatever they are."""
-
-    per_item: float
-    total: float
-    se: float
-    low: float
-    high: float
-    df: int
-
-
-def training_gain(
-    annotators: ArrayLike, items: ArrayLike, positions: ArrayLike, scores: ArrayLike
-) -> TrainingGain:
-    """The slope in score = annotator + item + slope · position, by least squares.
-
-    Its variance is robust within annotators (Liang and Zeger 1986) and its t has n−1 degrees of
-    freedom: people are drawn, not answers, and they differ in what they gain. The variance is taken
-    n/(n−2) times, since the items' effects and the slope have each adapted to the residuals of one
-    of n. Simulated, the interval covers .92 to .96 from three people on. Arguments and errors as
-    for `learning_curve`.
-    """
-    who, names = _numbered(annotators)
-    item, _ = _numbered(items)
-    place, y = np.asarray(positions, np.int64), np.asarray(scores, float)
-    _check(who, item, place, y, 1)
-    n, reach = len(names), int(place.max() - place.min())
-    design = np.zeros((len(y), n + int(item.max()) + 1))
-    design[np.arange(len(y)), who] = design[np.arange(len(y)), n + item] = 1
-    both = np.column_stack([place, y])
-    apart = both - design @ np.linalg.lstsq(design, both, rcond=None)[0]
-    x, rest = apart[:, 0], apart[:, 1]
-    size = float(x @ x)
-    if n < 2 or size <= NOTHING * len(y):
-        return TrainingGain(np.nan, np.nan, np.nan, np.nan, np.nan, n - 1)
-    slope = float(x @ rest) / size
-    total = slope * reach
-    if n == 2:
-        return TrainingGain(slope, total, np.nan, np.nan, np.nan, n - 1)
-    by_person = np.bincount(who, x * (rest - slope * x))
-    se = float(np.sqrt((by_person**2).sum() * n / (n - 2))) / size * reach
-    half = float(t_quantile(n - 1, 0.95)) * se
-    return TrainingGain(slope, total, se, total - half, total + half, n - 1)
 
 
 def _position_effects(

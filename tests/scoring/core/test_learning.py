@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from scoring.core.learning import learning_curve, training_gain
+from scoring.core.learning import learning_curve
 
 PEOPLE, SHOTS = 12, 10
 
@@ -124,59 +124,3 @@ def test_holds_an_annotator_who_left_early() -> None:
 def test_rejects_bad_rows(rows: tuple, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         learning_curve(*rows)
-
-
-def a_line(
-    rng: np.random.Generator, slopes: np.ndarray, noise: float = 0.3
-) -> tuple[np.ndarray, ...]:
-    """Everybody with an order and a slope of their own over the same twenty items."""
-    people, shots = len(slopes), 20
-    places = np.array([rng.permutation(shots) + 1 for _ in range(people)])
-    hard, skill = rng.normal(0, 0.2, shots), rng.normal(0, 0.1, (people, 1))
-    scores = 0.5 + hard + skill + slopes[:, None] * places + rng.normal(0, noise, places.shape)
-    who, items = np.indices(places.shape)
-    return who.ravel(), items.ravel(), places.ravel(), scores.ravel()
-
-
-def test_recovers_the_slope_behind_items_and_people() -> None:
-    gain = training_gain(*a_line(np.random.default_rng(1), np.full(6, 0.01), noise=0))
-    assert (gain.per_item, gain.total) == pytest.approx((0.01, 0.19))
-    assert gain.se == pytest.approx(0, abs=1e-9)
-    assert gain.df == 5
-
-
-def test_the_slope_agrees_with_a_dense_fit_and_turns_with_the_scores() -> None:
-    who, items, places, scores = a_line(np.random.default_rng(2), np.zeros(7))
-    design = np.column_stack([np.eye(7)[who], np.eye(20)[items], places])
-    expected = np.linalg.lstsq(design, scores, rcond=None)[0][-1]
-    gain = training_gain(who, items, places, scores)
-    assert gain.per_item == pytest.approx(expected)
-    turned = training_gain(who, items, places, 1 - scores)
-    assert (turned.total, turned.se) == pytest.approx((-gain.total, gain.se))
-
-
-@pytest.mark.parametrize("people", [3, 5, 10])
-@pytest.mark.parametrize("slope_sd", [0, 0.01])
-def test_the_interval_of_a_gain_covers_what_other_people_would_gain(
-    people: int, slope_sd: float
-) -> None:
-    rng = np.random.default_rng(3)
-    covered = 0
-    for _ in range(400):
-        gain = training_gain(*a_line(rng, rng.normal(0.01, slope_sd, people)))
-        covered += gain.low <= 0.19 <= gain.high
-    assert 0.91 <= covered / 400 <= 0.98
-
-
-def test_two_people_have_a_gain_without_an_interval() -> None:
-    gain = training_gain(
-        *([1] * 4 + [2] * 4, list("abcdbcda"), [1, 2, 3, 4] * 2, [0.5, 1, 1, 1, 1, 1, 1, 1])
-    )
-    assert np.isfinite(gain.total)
-    assert np.isnan([gain.se, gain.low, gain.high]).all()
-
-
-def test_there_is_no_slope_where_everybody_has_the_same_order_or_alone() -> None:
-    same = training_gain([1, 1, 1, 2, 2, 2], list("abcabc"), [1, 2, 3, 1, 2, 3], [0, 1, 1, 0, 0, 1])
-    alone = training_gain(["p"] * 3, list("abc"), [1, 2, 3], [0, 1, 1])
-    assert np.isnan([same.total, same.se, alone.total, alone.se]).all()
