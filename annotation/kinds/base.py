@@ -7,6 +7,7 @@ and nothing else looks at a kind's name.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from typing import Any, ClassVar, Protocol
 
@@ -165,7 +166,7 @@ class AnswerKind(ABC):
 
     # ---- The annotator's page
 
-    @property
+    @cached_property
     def parts(self) -> dict[str, str]:
         names = ("form", "reveal", "verdict", "keys", "more_keys")
         return {name: f"{self.template}#{name}" for name in names}

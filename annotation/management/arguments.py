@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.benchmarks.storing import TaskReport
 from annotation.models import Study
 from annotation.models.errors import Refusal
-from annotation.studies.exporting import Chosen
+from annotation.studies.exported_judgements import Chosen
 
 
 class StudyCommand(BaseCommand):

@@ -12,7 +12,7 @@ from annotation.models import ChangeAction, Study
 from annotation.models.access import record
 from annotation.payments.due import Due, dues
 from annotation.payments.ledger import open_bonuses
-from annotation.studies.exporting import csv_lines
+from annotation.studies.exported_judgements import csv_lines
 
 FORMATS = ("csv", "prolific")
 # Each column of the CSV with what it means.

@@ -25,7 +25,7 @@ from annotation.payments.due import Due, dues, totals
 from annotation.payments.exporting import COLUMNS, FORMATS, export_payments
 from annotation.studies.codes import rewards
 from annotation.studies.codes import set_rewards as store_rewards
-from annotation.studies.exporting import dictionary_lines
+from annotation.studies.exported_judgements import dictionary_lines
 from annotation.studies.tabs import study_for, study_frame
 
 _AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}

@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.people.flags import Flag, Work, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
-from annotation.studies.exporting import csv_lines
+from annotation.studies.exported_judgements import csv_lines
 from annotation.studies.monitoring import flagged_by_rule, people_of
 from annotation.work.paying import earned
 

@@ -13,14 +13,14 @@ from annotation.access.rights import Right
 from annotation.jobs.files import on_disk
 from annotation.jobs.requests import document, large_file
 from annotation.models import Study
-from annotation.studies.exporting import (
+from annotation.studies.exported_judgements import (
     FORMATS,
     Chosen,
     export_judgements,
     file_name,
     judgements_file,
 )
-from annotation.studies.exports import EXPORTS, IDS, Export, export_ids
+from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
 from annotation.studies.tabs import study_for, study_frame
 
 CSV = "text/csv; charset=utf-8"

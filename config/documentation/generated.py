@@ -12,7 +12,7 @@ from django.core.management.base import DjangoHelpFormatter
 from django.utils import translation
 from drf_spectacular.generators import SchemaGenerator
 
-from annotation.studies.exports import EXPORTS
+from annotation.studies.exported_tables import EXPORTS
 from scoring.analysis.tables import ALL, PROVENANCE
 from scoring.comparison.row_tables import finding_table, interval_table, row_table
 from scoring.episodes.board import EpisodeBoard

@@ -114,7 +114,7 @@ def written(rows: Iterable[tuple[object, ...]]) -> None:
 
 def exported(study: "Study") -> tuple[int, float]:
     """How many lines, and by how many megabytes the process grew after their first tenth."""
-    from annotation.studies.exporting import export_judgements
+    from annotation.studies.exported_judgements import export_judgements
 
     lines = export_judgements(study, "csv")
     tenth = sum(1 for _ in islice(lines, study_size(study) // 10))

@@ -107,7 +107,7 @@ def prepare(amount: Amount) -> str:
 def order(amount: Amount, simulated: str) -> LongWork:
     from annotation.jobs.queue import enqueue
     from annotation.models import Job, Study, Upload
-    from annotation.studies.exporting import judgements_file
+    from annotation.studies.exported_judgements import judgements_file
     from scoring.cells.scope import Choices, Scope, wanted_file
     from scoring.comparison.comparing import enqueue_table
     from scoring.samples.tasks import JOB as SAMPLES

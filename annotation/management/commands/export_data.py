@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from annotation.management.arguments import StudyCommand, chosen_in
 from annotation.models import Study
-from annotation.studies.exports import EXPORTS
+from annotation.studies.exported_tables import EXPORTS
 
 
 class Command(StudyCommand):

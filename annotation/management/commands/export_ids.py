@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.management.arguments import StudyCommand, chosen_in
 from annotation.models import Study
-from annotation.studies.exports import export_ids
+from annotation.studies.exported_tables import export_ids
 
 
 class Command(StudyCommand):

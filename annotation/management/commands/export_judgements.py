@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.management.arguments import StudyCommand, chosen_in
 from annotation.models import Study
-from annotation.studies.exporting import FORMATS, export_judgements
+from annotation.studies.exported_judgements import FORMATS, export_judgements
 
 
 class Command(StudyCommand):

@@ -15,8 +15,8 @@ from django.utils import timezone
 from annotation.jobs import files
 from annotation.jobs.queue import run_job
 from annotation.models import Annotator, Batch, Job, JobFile, Study
-from annotation.studies import exporting
-from annotation.studies.exporting import Chosen, export_judgements
+from annotation.studies import exported_judgements as exporting
+from annotation.studies.exported_judgements import Chosen, export_judgements
 from tests import make
 
 pytestmark = pytest.mark.django_db

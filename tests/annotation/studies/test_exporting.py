@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Assignment, Batch, Judgement
 from annotation.studies.excluding import exclude
-from annotation.studies.exporting import (
+from annotation.studies.exported_judgements import (
     COLUMNS,
     PEOPLE,
     Chosen,

@@ -14,10 +14,10 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Annotator, Assignment, Batch, Change, Comment
-from annotation.studies import exports
+from annotation.studies import exported_tables
 from annotation.studies.excluding import exclude
-from annotation.studies.exporting import PEOPLE, Chosen
-from annotation.studies.exports import EXPORTS, IDS, export_ids
+from annotation.studies.exported_judgements import PEOPLE, Chosen
+from annotation.studies.exported_tables import EXPORTS, IDS, export_ids
 from annotation.work.commenting import add_comment
 from tests import make
 
@@ -118,7 +118,7 @@ def test_reads_a_piece_at_a_time(
 
 
 def test_needs_no_more_memory_for_more_rows(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "PIECE", 10)
+    monkeypatch.setattr(exported_tables, "PIECE", 10)
     first = batch.assignments.order_by("pk").first()
     assert first is not None
 

@@ -16,7 +16,7 @@ from django.db.models import Count, Min, Q, Sum
 from annotation.access.rights import Right
 from annotation.models import ChangeAction, Comment, Gold, Item, Study
 from annotation.models.access import record
-from annotation.studies.exporting import (
+from annotation.studies.exported_judgements import (
     MEANINGS,
     PEOPLE,
     Chosen,
