@@ -6,7 +6,7 @@ import numpy as np
 
 from scoring.cells.cells import Cell
 from scoring.cells.consensus import Units, answers_by_item
-from scoring.cells.stored import percent
+from scoring.cells.rows import percent
 from scoring.core.agreement import Agreement, alpha_interval, consensus, pairwise_s1_interval
 from scoring.core.s1 import score_many
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from annotation.models import Assignment, Example, Item, Study, Task
 from scoring.cells.cells import Cell, CellReader
-from scoring.cells.stored import percent
+from scoring.cells.rows import percent
 from scoring.cells.vectors import Answers, judged_answers, predicted_answers
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import score_one

@@ -28,7 +28,7 @@ USUAL: dict[str, tuple[str, ...]] = {
 }
 # The tables whose first side is people; their lines are about the system, as in the overview.
 OF_PEOPLE = ("tests", "average-tests")
-OF_SYSTEM: dict[str, str] = {**WORDS, AHEAD: "ahead of people", BEHIND: "behind people"}
+OF_SYSTEM: dict[str, str] = {**WORDS, AHEAD: "behind people", BEHIND: "ahead of people"}
 OF_SYSTEMS: dict[str, str] = {**WORDS, AHEAD: "first ahead", BEHIND: "first behind"}
 # With its method and size a system's name is one cell.
 NAMES = {
@@ -136,18 +136,18 @@ def _in_words(table: Table) -> Table:
     of_people = table.name in OF_PEOPLE
     words = OF_SYSTEM if of_people else OF_SYSTEMS
     marks = {FRAGILE: NOTE_OF_FRAGILE}
-    lines = tuple(_worded(line, words, turned=of_people) for line in table.lines)
+    lines = tuple(_worded(line, words, of_people=of_people) for line in table.lines)
     return replace(table, marks=marks, lines=lines)
 
 
-def _worded(line: Line, words: Mapping[str, str], *, turned: bool) -> Line:
+def _worded(line: Line, words: Mapping[str, str], *, of_people: bool) -> Line:
     outcome = str(_value(line, "outcome") or "")
     if not outcome:
         return line
-    if turned:
-        outcome = MIRRORED.get(outcome, outcome)
+    # Signs say how the second side stands to people; of two systems the first is meant.
+    sign = SIGNS.get(outcome if of_people else MIRRORED.get(outcome, outcome), "")
     marks = FRAGILE if _value(line, "falls") else ""
-    cell = Cell(words[outcome], sign=SIGNS.get(outcome, ""), marks=marks)
+    cell = Cell(words[outcome], sign=sign, marks=marks)
     return replace(line, cells={**line.cells, "outcome": cell})
 
 

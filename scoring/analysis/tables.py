@@ -1,6 +1,6 @@
 """All tables of an analysis: what each says, its columns, and where it takes its values."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -28,10 +28,6 @@ _NEW = "The 95 % interval for other people on other items like these, in percent
 _THESE = "The 95 % interval for other people on exactly this test set, in percent."
 _GUARD = "The guard band, in percent; only where n is below 5. Two have nothing else."
 _variance = partial(Column, digits=4)
-
-
-def _uncertainty(column: Column) -> Column:
-    return column.under(column.key, source=f"uncertainty.{column.source or column.key}")
 
 
 UNCERTAINTY = (
@@ -98,14 +94,22 @@ UNCERTAINTY = (
 )
 
 
-def _agreement(key: str, heading: str, meaning: str) -> Iterable[Column]:
-    limit = "A limit of its 95 % interval, by bootstrap over contexts."
-    yield Column(key, heading, meaning, digits=2, source=f"agreement.{key}.value")
-    for end in ("low", "high"):
-        source = f"agreement.{key}.{end}"
-        yield Column(f"{key}_{end}", f"95 % {end}", limit, digits=2, source=source)
-
-
+_LIMIT = "A limit of its 95 % interval, by bootstrap over contexts."
+# Krippendorff's and the like, each with its interval.
+OF_PAIRS = (
+    (
+        "masi",
+        "α, MASI",
+        "Krippendorff's α with the MASI distance between two answers: 1 is full "
+        "agreement, 0 what chance gives.",
+    ),
+    (
+        "pairwise_s1",
+        "S1 of pairs",
+        "Mean S1 of two annotators' answers against each other, from 0 to 1.",
+    ),
+    ("empty", "α, empty or not", "Krippendorff's α on whether an answer is empty."),
+)
 _CONSENSUS = "Its 95 % interval by bootstrap over contexts: these people, other items."
 AGREEMENT = (
     points(
@@ -126,18 +130,15 @@ AGREEMENT = (
         "annotators or more.",
         source="agreement.against_others",
     ),
-    *_agreement(
-        "masi",
-        "α, MASI",
-        "Krippendorff's α with the MASI distance between two answers: 1 is full "
-        "agreement, 0 what chance gives.",
+    *(
+        Column(key, heading, meaning, digits=2, source=f"agreement.{source}")
+        for name, title, what in OF_PAIRS
+        for key, heading, meaning, source in (
+            (name, title, what, f"{name}.value"),
+            (f"{name}_low", "95 % low", _LIMIT, f"{name}.low"),
+            (f"{name}_high", "95 % high", _LIMIT, f"{name}.high"),
+        )
     ),
-    *_agreement(
-        "pairwise_s1",
-        "S1 of pairs",
-        "Mean S1 of two annotators' answers against each other, from 0 to 1.",
-    ),
-    *_agreement("empty", "α, empty or not", "Krippendorff's α on whether an answer is empty."),
 )
 OF_CURVE = (
     *WHERE,
@@ -178,149 +179,163 @@ EXCLUDED = (
 )
 
 
-def _table(name: str, title: str, note: str, *columns: Column) -> Table:
-    return Table(name, title, note, columns, ())
-
-
-TESTS = _table(
+TESTS = Table(
     "tests",
     "People against systems, on the same items",
     "Percent points, people less system, for other people, other runs and other items like "
     "these: Satterthwaite's t on the items that the system and somebody answered. Holm's p "
     "covers the tests of one study with five annotators or more. Non-overlapping SD bars are "
     "not a test.",
-    *WHERE,
-    *SYSTEM,
-    points("mean", "People", "People's mean S1 in percent on the compared items."),
-    points("other_mean", "System's mean", "The system's mean S1 in percent on the compared items."),
-    *DIFFERENCE,
-    *VERDICT,
-    *OF_PEOPLE,
-    *UNDER,
+    (
+        *WHERE,
+        *SYSTEM,
+        points("mean", "People", "People's mean S1 in percent on the compared items."),
+        points(
+            "other_mean", "System's mean", "The system's mean S1 in percent on the compared items."
+        ),
+        *DIFFERENCE,
+        *VERDICT,
+        *OF_PEOPLE,
+        *UNDER,
+    ),
 )
-SYSTEMS = _table(
+SYSTEMS = Table(
     "systems",
     "Systems against systems, on the same items",
     "Percent points, first less second, on the same items and, where both have two or more "
     "of the same, on the same splits. The p values are adjusted over this table, which is "
     "a family of its own.",
-    BY_KEY["task"],
-    BY_KEY["shots"],
-    words("first", "First", "The first system's name."),
-    words("first_method", "Method", "How the first system was adapted."),
-    words("first_parameters", "Parameters", "The first system's size."),
-    words("system", "Second", "The second system's name."),
-    words("method", "Method", "How the second system was adapted."),
-    words("parameters", "Parameters", "The second system's size."),
-    points("mean", "First's mean", "In percent, on the compared items."),
-    points("other_mean", "Second's mean", "In percent, on the compared items."),
-    *DIFFERENCE,
-    *VERDICT,
-    *UNDER,
+    (
+        BY_KEY["task"],
+        BY_KEY["shots"],
+        words("first", "First", "The first system's name."),
+        words("first_method", "Method", "How the first system was adapted."),
+        words("first_parameters", "Parameters", "The first system's size."),
+        words("system", "Second", "The second system's name."),
+        words("method", "Method", "How the second system was adapted."),
+        words("parameters", "Parameters", "The second system's size."),
+        points("mean", "First's mean", "In percent, on the compared items."),
+        points("other_mean", "Second's mean", "In percent, on the compared items."),
+        *DIFFERENCE,
+        *VERDICT,
+        *UNDER,
+    ),
 )
-SHOTS = _table(
+SHOTS = Table(
     "changes",
     "Change between shots",
     "Percent points, more shots less fewer, on the same items and with other people: "
     "Satterthwaite's t for other people and other items like these. The p values are "
     "adjusted over this table.",
-    *WHERE,
-    Column(
-        "other_shots",
-        "Against shots",
-        "The smaller number of training examples, which the other annotators had.",
+    (
+        *WHERE,
+        Column(
+            "other_shots",
+            "Against shots",
+            "The smaller number of training examples, which the other annotators had.",
+        ),
+        points("mean", "More", "With more shots, in percent, on the compared items."),
+        points("other_mean", "Fewer", "With fewer shots, in percent, on the compared items."),
+        *DIFFERENCE,
+        *UNDER,
     ),
-    points("mean", "More", "With more shots, in percent, on the compared items."),
-    points("other_mean", "Fewer", "With fewer shots, in percent, on the compared items."),
-    *DIFFERENCE,
-    *UNDER,
 )
-CELLS = _table(
+CELLS = Table(
     "uncertainty",
     "The uncertainty of each cell",
     "New items: how other people would do on other items like these; these items: on "
     "exactly this test set. The guard band is given beside the interval for n below 5. "
     "Components are variances of scores in [0, 1]; they feed the planner.",
-    *WHERE,
-    *map(_uncertainty, UNCERTAINTY),
-    *UNDER,
+    (
+        *WHERE,
+        *(one.under(one.key, source=f"uncertainty.{one.source or one.key}") for one in UNCERTAINTY),
+        *UNDER,
+    ),
 )
-TOGETHER = _table(
+TOGETHER = Table(
     "agreement",
     "Consensus and agreement",
     "Consensus holds what more than half of the annotators chose; it is a figure of its"
     " own, not the mean annotator's. α is Krippendorff's; intervals by bootstrap over "
     "contexts.",
-    *WHERE,
-    *AGREEMENT,
-    *UNDER,
+    (
+        *WHERE,
+        *AGREEMENT,
+        *UNDER,
+    ),
 )
-CURVES = _table(
+CURVES = Table(
     "curves",
     "Learning over the training items",
     "S1 in percent by position in the shot set, over everybody who finished the training, "
     "screened out or not. Adjusted: corrected for which items happened to be there, since "
     "orders differ, and kept within 0 and 100.",
-    *OF_CURVE,
-    *OF_POINT,
-    *UNDER,
+    (
+        *OF_CURVE,
+        *OF_POINT,
+        *UNDER,
+    ),
 )
-AVERAGES = _table(
+AVERAGES = Table(
     "aggregates",
     "Over all tasks",
     "The mean of the task means, only for those who have all of them. SD is that of this "
     "mean, √(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead.",
-    BY_KEY["kind"],
-    BY_KEY["study"],
-    *SYSTEM,
-    BY_KEY["shots"],
-    points("mean", "Mean", "Mean of the task means, in percent."),
-    points("low", "95 % low", "Lower limit of its 95 % interval, in percent."),
-    points("high", "95 % high", "Upper limit of its 95 % interval, in percent."),
-    points(
-        "sd",
-        "SD of the mean",
-        "√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing.",
+    (
+        BY_KEY["kind"],
+        BY_KEY["study"],
+        *SYSTEM,
+        BY_KEY["shots"],
+        points("mean", "Mean", "Mean of the task means, in percent."),
+        points("low", "95 % low", "Lower limit of its 95 % interval, in percent."),
+        points("high", "95 % high", "Upper limit of its 95 % interval, in percent."),
+        points(
+            "sd",
+            "SD of the mean",
+            "√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing.",
+        ),
+        points(
+            "clues_sd",
+            "SD as CLUES prints it",
+            "√(Σ sd²), in percent points; empty if an SD is missing.",
+        ),
+        TASKS,
+        words("exploratory", "Exploratory", "Whether a task has fewer than five annotators."),
+        BY_KEY["notes"],
+        BY_KEY["references"],
+        BY_KEY["normalisation"].under("normalisations"),
+        words("source", "Source", "Where the figures were published, if they were."),
     ),
-    points(
-        "clues_sd",
-        "SD as CLUES prints it",
-        "√(Σ sd²), in percent points; empty if an SD is missing.",
-    ),
-    TASKS,
-    words("exploratory", "Exploratory", "Whether a task has fewer than five annotators."),
-    BY_KEY["notes"],
-    BY_KEY["references"],
-    BY_KEY["normalisation"].under("normalisations"),
-    words("source", "Source", "Where the figures were published, if they were."),
 )
-AVERAGE_TESTS = _table(
+AVERAGE_TESTS = Table(
     "average-tests",
     "People against systems, over all tasks",
     "The mean of the tasks' differences, people less system, in percent points. Those of "
     "one study's people are a family of their own. Where tasks share people there is no "
     "interval.",
-    BY_KEY["study"],
-    SIMULATED,
-    BY_KEY["shots"],
-    *SYSTEM,
-    points("difference", "Difference", "The mean of the tasks' differences."),
-    points("low", "95 % low", "Lower limit of its 95 % interval."),
-    points("high", "95 % high", "Upper limit of its 95 % interval."),
-    *(column for column in VERDICT if column.key != "p_direction"),
-    p_column("p", "p of the direction", "Its p value, with the margin; raw.").under(
-        "p", source="p_direction"
+    (
+        BY_KEY["study"],
+        SIMULATED,
+        BY_KEY["shots"],
+        *SYSTEM,
+        points("difference", "Difference", "The mean of the tasks' differences."),
+        points("low", "95 % low", "Lower limit of its 95 % interval."),
+        points("high", "95 % high", "Upper limit of its 95 % interval."),
+        *(column for column in VERDICT if column.key != "p_direction"),
+        p_column("p", "p of the direction", "Its p value, with the margin; raw.").under(
+            "p", source="p_direction"
+        ),
+        P_HOLM,
+        *(column for column in OF_PEOPLE if column.key == "detectable"),
+        TASKS,
+        BY_KEY["notes"],
     ),
-    P_HOLM,
-    *(column for column in OF_PEOPLE if column.key == "detectable"),
-    TASKS,
-    BY_KEY["notes"],
 )
-SIDES = _table(
+SIDES = Table(
     "excluded",
     "Without and with excluded annotators",
     "Cells that hold excluded annotators, side by side.",
-    *EXCLUDED,
+    (*EXCLUDED,),
 )
 ALL = (TESTS, SYSTEMS, SHOTS, CELLS, TOGETHER, CURVES, AVERAGES, AVERAGE_TESTS, SIDES)
 TABLES = {table.name: table for table in ALL}
@@ -330,23 +345,27 @@ PARTS = {
     "aggregates": "averages",
     "average-tests": "average_tests",
 }
-PROVENANCE = _table(
+PROVENANCE = Table(
     "provenance",
     "What these figures rest on",
     "Stale: answers, runs, gold or figures have changed since this was computed, so it no "
     "longer matches the data.",
-    words(
-        "inputs",
-        "Fingerprint of the inputs",
-        "The first 12 digits of a checksum of all answers, runs, gold and choices.",
+    (
+        words(
+            "inputs",
+            "Fingerprint of the inputs",
+            "The first 12 digits of a checksum of all answers, runs, gold and choices.",
+        ),
+        words("computed_at", "Computed at", "Date and time, with the time zone."),
+        words("stale", "Stale", "Whether the inputs have changed since."),
+        Column("seed", "Seed", "Where all random draws start."),
+        Column("scorer_version", "Scorer version", "The version of the scoring rules."),
+        BY_KEY["references"],
+        BY_KEY["estimand"],
+        words(
+            "interim", "Interim", "The studies that are not closed, whose figures may still change."
+        ),
     ),
-    words("computed_at", "Computed at", "Date and time, with the time zone."),
-    words("stale", "Stale", "Whether the inputs have changed since."),
-    Column("seed", "Seed", "Where all random draws start."),
-    Column("scorer_version", "Scorer version", "The version of the scoring rules."),
-    BY_KEY["references"],
-    BY_KEY["estimand"],
-    words("interim", "Interim", "The studies that are not closed, whose figures may still change."),
 )
 
 

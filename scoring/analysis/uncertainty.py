@@ -6,8 +6,8 @@ import numpy as np
 
 from scoring.cells.cell_rows import cell_figures, guard_of
 from scoring.cells.cells import Cell
+from scoring.cells.rows import known, percent
 from scoring.cells.scope import Choices
-from scoring.cells.stored import known, percent
 from scoring.core.intervals import NO_INTERVAL, CellInterval, cluster_scores
 from scoring.core.variance import variance_components
 

@@ -9,11 +9,19 @@ import numpy as np
 
 from scoring.cells.cells import Cell, Vector
 from scoring.cells.form import is_well_formed
-from scoring.cells.rows import EPISODE_BOOTSTRAP, PEOPLE, SIMULATED, Row, RowKind, released
+from scoring.cells.rows import (
+    EPISODE_BOOTSTRAP,
+    PEOPLE,
+    SIMULATED,
+    Row,
+    RowKind,
+    known,
+    percent,
+    released,
+)
 from scoring.cells.scope import Choices
-from scoring.cells.stored import known, percent
 from scoring.cells.vectors import Floats
-from scoring.core.episodes import episode_score
+from scoring.core.averages import episode_score
 from scoring.core.intervals import NO_INTERVAL, CellInterval, cluster_scores, guard_band
 from scoring.core.leave_one_out import LeftOut
 from scoring.core.power import ComparisonDesign, detectable_difference

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scoring.cells.cells import Cell
-from scoring.cells.rows import CONSENSUS, SIMULATED_CONSENSUS, Row, RowKind
-from scoring.cells.stored import percent
+from scoring.cells.rows import CONSENSUS, SIMULATED_CONSENSUS, Row, RowKind, percent
 from scoring.cells.vectors import Floats, judged_answers
 from scoring.core.agreement import consensus
 from scoring.core.consensus_intervals import consensus_interval

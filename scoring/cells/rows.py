@@ -1,9 +1,13 @@
-"""One row of a comparison: each field with its column, as exported, and who may see it."""
+"""The figures of a comparison: its rows, each field with its column as exported and who may see it;
+what they are read against, and under which policies they stand."""
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from math import isnan
 from typing import Any
 
+from annotation.models import ReferencePolicy
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.normalisation import NONE
 from scoring.tables.table import HIDDEN, OPEN, ROUNDED, Column
@@ -13,6 +17,7 @@ SIMULATED = "Simulated annotators"
 CONSENSUS = "Consensus"
 SIMULATED_CONSENSUS = "Consensus, simulated"
 EPISODE_BOOTSTRAP = "episode-bootstrap"
+CEILING = "ceiling"
 
 
 class RowKind(StrEnum):
@@ -286,6 +291,13 @@ class Row:
         return units is not None and 1 < units < EXPLORATORY_BELOW
 
 
+def is_alike(one: object, other: object) -> bool:
+    """Whether two figures are of the same people or system with as many shots: a row, and an
+    average over its task and others."""
+    names = ("kind", "study", "system", "method", "parameters", "shots")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
 def scored_under(references: str | None, normalisation: str | None) -> str:
     """Such as “any” or “any, squad-normalised”."""
     named = f"{normalisation}-normalised" if normalisation not in (None, NONE) else ""
@@ -326,3 +338,55 @@ def withheld_row(row: Row, *, is_interim: bool = False) -> Row:
     if row.is_run:
         shown |= {"mean": row.released_mean, "sd": row.released_sd}
     return Row(**shown)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One figure of a task that a score must be read against, in percent."""
+
+    task: str
+    rule: str
+    score: float
+    references: str
+    gold_version: int
+    normalisation: str = NONE
+    label: str = "Ceiling"
+    in_words: str = ""
+    # Whether an allowed answer earns it without a look at the question.
+    is_floor: bool = False
+    # In the order that a table shows them.
+    place: int = 0
+
+
+def no_skill(all_bounds: list[Bound]) -> dict[str, float]:
+    """By task, the most that an allowed answer earns without a look at the question."""
+    best: dict[str, float] = {}
+    for bound in all_bounds:
+        if bound.is_floor:
+            best[bound.task] = max(best.get(bound.task, 0.0), bound.score)
+    return best
+
+
+def first_policies(rows: Collection[Row], bounds: Iterable[Bound] = ()) -> dict[str, str]:
+    """By task, the policy of its first column: that of the figures scored here, else that of its
+    floors, else that of the published figures; "" if none is known."""
+    scored = [row for row in rows if not row.is_reported]
+    first = {row.task: "" for row in rows}
+    figures: list[Row | Bound] = [*scored, *bounds, *rows]
+    for figure in figures:
+        if figure.references in ReferencePolicy.values and not first.get(figure.task):
+            first[figure.task] = figure.references
+    return first
+
+
+def policy_of(row: Row, first: Mapping[str, str]) -> str:
+    """The policy whose column a figure goes in; the first if its policy is unknown."""
+    return row.references if row.references in ReferencePolicy.values else first.get(row.task, "")
+
+
+def known(value: float) -> float | None:
+    return None if isnan(value) else float(value)
+
+
+def percent(score: float) -> float | None:
+    return None if isnan(score) else 100 * float(score)

@@ -16,10 +16,11 @@ from annotation.models import Benchmark
 from scoring.cells.cell_rows import annotator_rows, cell_row
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.consensus import consensus_row, consensus_scores
-from scoring.cells.floors import Bound, bounds
+from scoring.cells.floors import bounds
 from scoring.cells.rows import (
     CONSENSUS,
     SIMULATED_CONSENSUS,
+    Bound,
     Row,
     RowKind,
     released,
@@ -134,7 +135,14 @@ class Comparison:
 
     def tests_of(self, row: Row) -> list[Difference]:
         """A system's row beside the people of each study; none of any other row."""
-        return [test for test in self.tests if test.is_about(row)]
+        where = row.task, str(row.shots), *row.whose, row.source
+        return [
+            test
+            for test in self.tests
+            if (row.is_reported if test.is_reported else row.is_run)
+            and where
+            == (test.task, str(test.shots), test.system, test.method, test.parameters, test.source)
+        ]
 
     def consensus_of(self, cell: Cell) -> Row | None:
         """Of these people together."""
@@ -207,6 +215,11 @@ class Comparison:
 STORE = Store(Part.TABLE, Comparison, 7, "compute_comparison")
 # What a comparison says about itself; a figure never follows from it.
 CONTEXT = ("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint")
+
+
+def first_of(found: Sequence[Difference]) -> Difference | None:
+    """Where only one is shown: beside people rather than simulated ones, the most of them."""
+    return max(found, key=lambda test: (not test.simulated, test.n or 0), default=None)
 
 
 def compare(

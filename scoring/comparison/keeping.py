@@ -5,9 +5,13 @@ What a program version with other fields, formulas or scores has kept is ignored
 and it is deleted when the figures are kept afresh.
 """
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from enum import StrEnum
+from functools import cache
+from math import nan
+from types import UnionType
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -17,8 +21,8 @@ from annotation.benchmarks.formats.content import checksum
 from annotation.jobs import queue
 from annotation.models import Job, JobState
 from annotation.models.errors import Refusal
+from scoring.cells.rows import known
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
-from scoring.cells.stored import plain, restored, shape
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part
 
@@ -143,3 +147,65 @@ def _parameters(choices: Choices) -> dict[str, Any]:
         "seed": choices.seed,
         "scorer_version": SCORER_VERSION,
     }
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, tuples and numpy's numbers as JSON has them, NaN as None."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return known(value)
+    if isinstance(value, Iterable):
+        return [plain(part) for part in value]
+    return plain(value.item())
+
+
+def restored(kind: Callable[..., T], kept: Mapping[str, Any]) -> T:
+    """The dataclass that `plain` made this of."""
+    made = {name: _restored(hint, kept[name]) for name, hint in _not_plain(kind)}
+    return kind(**{**kept, **made})
+
+
+def _restored(hint: Any, value: Any) -> Any:
+    if value is None:
+        return nan if hint is float else None
+    if get_origin(hint) is tuple:
+        [part] = set(get_args(hint)) - {Ellipsis}
+        return tuple(_restored(part, one) for one in value)
+    if get_origin(hint) in (Union, UnionType):
+        # Of more than one kind are only plain values.
+        kinds = [one for one in get_args(hint) if one is not type(None)]
+        return _restored(kinds[0], value) if len(kinds) == 1 else value
+    if is_dataclass(hint):
+        return restored(hint, value)  # type: ignore[arg-type]
+    return hint(value) if isinstance(hint, type) and issubclass(hint, StrEnum) else value
+
+
+@cache
+def _not_plain(kind: Any) -> list[tuple[str, Any]]:
+    """The fields that JSON does not hold as they are."""
+    plain_ones = (str, int, bool, str | None, int | None, float | None, bool | None)
+    return [(name, hint) for name, hint in _hints(kind).items() if hint not in plain_ones]
+
+
+_hints = cache(get_type_hints)
+
+
+def shape(kind: Any) -> list[Any]:
+    """The names and types of all fields, recursively."""
+    return [
+        [name, str(hint), [shape(part) for part in _parts(hint)]]
+        for name, hint in _hints(kind).items()
+    ]
+
+
+def _parts(hint: Any) -> Iterator[type]:
+    """The types with fields of their own that a type is made of."""
+    if is_dataclass(hint) and isinstance(hint, type):
+        yield hint
+    for argument in get_args(hint):
+        yield from _parts(argument)

@@ -5,25 +5,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scoring.cells.floors import no_skill
-from scoring.cells.rows import BESIDE_SCORES, Row
-from scoring.comparison.comparing import Comparison
+from scoring.cells.rows import BESIDE_SCORES, Row, is_alike, no_skill
+from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
     NOTES,
     WHO,
-    marks_of,
-    scores_of_persons,
-    size_of,
-    task_group,
-)
-from scoring.comparison.row_tables import first_of
-from scoring.comparison.score_columns import (
     FigureLine,
     ScoreColumn,
     lines_of_figures,
+    marks_of,
     name_of,
     score_columns,
+    scores_of_persons,
     shots_text,
+    size_of,
+    task_group,
     task_order,
 )
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
@@ -32,8 +28,8 @@ from scoring.tables.table import Cell, Column, Line, Table, limits, rounded, sig
 from scoring.tests.differences import Difference
 
 AVERAGE = "average"
-# From the system's side.
-SIGNS = {AHEAD: "▲", BEHIND: "▼", SAME: "≈", UNDECIDED: "?", EXPLORATORY: "( )"}
+# What people's outcome says of the system.
+SIGNS = {AHEAD: "▼", BEHIND: "▲", SAME: "≈", UNDECIDED: "?", EXPLORATORY: "( )"}
 FRAGILE = "‡"
 NOTE_OF_FRAGILE = "Without one of the people it would say something else."
 Opened = tuple[str, str]
@@ -92,8 +88,8 @@ def _legend(table: Comparison) -> dict[str, str]:
     margins = {test.margin or 0.0 for test in table.tests if not test.is_reported}
     margin = rounded(max(margins, default=0.0), 1).removesuffix(".0")
     return {
-        SIGNS[AHEAD]: "ahead of people",
-        SIGNS[BEHIND]: "behind people",
+        SIGNS[BEHIND]: "ahead of people",
+        SIGNS[AHEAD]: "behind people",
         SIGNS[SAME]: f"as good as people, within {margin} points",
         SIGNS[UNDECIDED]: "not decided",
         SIGNS[EXPLORATORY]: "exploratory: fewer than five people, so nothing is claimed",
@@ -139,7 +135,7 @@ def _cell(row: Row, table: Comparison) -> Cell:
     return Cell(
         row.mean,
         marks="".join(marks_of(row)) + (FRAGILE if first and first.fragile else ""),
-        sign=SIGNS.get(first.of_system, "") if first else "",
+        sign=SIGNS.get(first.outcome, "") if first else "",
         distance=None if distance is None else -distance,
         opens=tuple(_opened(row, tests, table)),
     )
@@ -178,14 +174,19 @@ def _p(value: float) -> str:
 
 def _average(row: Row, table: Comparison) -> Cell:
     """Over all tasks, of whoever has all of them."""
-    found = next((average for average in table.averages if average.is_of(row)), None)
+    found = next((average for average in table.averages if is_alike(average, row)), None)
     if found is None:
         return Cell()
-    tests = [test for test in table.average_tests if row.is_run and test.is_over(row)]
+    place = str(row.shots), *row.whose
+    tests = [
+        test
+        for test in table.average_tests
+        if row.is_run and (str(test.shots), test.system, test.method, test.parameters) == place
+    ]
     opens = [("95 % interval", limits(found.low, found.high)), ("SD", rounded(found.sd))]
     return Cell(
         found.mean,
-        sign=SIGNS.get(tests[0].of_system, "") if tests else "",
+        sign=SIGNS.get(tests[0].outcome, "") if tests else "",
         opens=(
             *((label, text) for label, text in opens if text),
             *(part for test in tests for part in _of_test(test)),

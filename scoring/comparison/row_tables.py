@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import BY_KEY, COLUMNS, Row
-from scoring.comparison.comparing import Comparison
+from scoring.comparison.comparing import Comparison, first_of
 from scoring.core.normalisation import NONE
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED, UNTESTED
 from scoring.models import method_label
@@ -186,8 +186,3 @@ def judged_row_table(table: Comparison) -> Table:
         for row, test in told
     )
     return Table("comparison", "", "", (*COLUMNS, *OF_ROWS), lines_of(lines))
-
-
-def first_of(found: Sequence[Difference]) -> Difference | None:
-    """Where only one is shown: beside people rather than simulated ones, the most of them."""
-    return max(found, key=lambda test: (not test.simulated, test.n or 0), default=None)

@@ -4,10 +4,10 @@ who is behind, ahead, as good or not told apart from them. True of the figures b
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scoring.cells.rows import Row, RowKind
+from scoring.cells.rows import Row, RowKind, is_alike
 from scoring.comparison.comparing import Comparison
 from scoring.comparison.overview import apart
-from scoring.comparison.score_columns import task_order
+from scoring.comparison.paper_tables import task_order
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import method_label
 from scoring.tables.table import limits, rounded
@@ -147,7 +147,7 @@ def _of_task(table: Comparison, row: Row) -> Sentence:
 
 
 def _of_all(table: Comparison, row: Row) -> Sentence | None:
-    average = next((average for average in table.averages if average.is_of(row)), None)
+    average = next((average for average in table.averages if is_alike(average, row)), None)
     if average is None:
         return None
     tests = [test for test in table.average_tests if test.is_beside(row)]

@@ -1,4 +1,4 @@
-"""Figures over tasks, each of which has people and items of its own."""
+"""Figures over tasks, each of which has people and items of its own, and over episodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scoring.core.bootstrap import RESAMPLES, generator, percentile_limits, resample_counts
 from scoring.core.comparison import PairedDifference, t_test
 from scoring.core.intervals import CellInterval, check_level
 from scoring.core.variance import Floats
@@ -111,3 +112,31 @@ def _spread(ses: Sequence[float], dfs: Sequence[float]) -> tuple[float, float]:
     total = float(squares.sum())
     df = total**2 / float((squares**2 / np.asarray(dfs, float)).sum())
     return float(np.sqrt(total)) / len(ses), df
+
+
+@dataclass(frozen=True)
+class EpisodeScore:
+    """Over episodes: mean, SD (ddof 0, as FLEX reports it) and percentile-bootstrap interval."""
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    episodes: int
+
+
+def episode_score(
+    scores: ArrayLike,
+    *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    rng: np.random.Generator | None = None,
+) -> EpisodeScore:
+    """Combine one score per episode. Raises ValueError without any or with one missing."""
+    check_level(level)
+    y = np.asarray(scores, float)
+    if y.ndim != 1 or not y.size or not np.isfinite(y).all():
+        raise ValueError("Give one score for each episode; none may be missing.")
+    counts = resample_counts(len(y), len(y), resamples, generator(rng))
+    low, high = percentile_limits(counts @ y / len(y), level)
+    return EpisodeScore(float(y.mean()), float(y.std()), low, high, len(y))

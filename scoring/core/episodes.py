@@ -15,12 +15,10 @@ from itertools import groupby, product
 from math import floor
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
-from scoring.core.bootstrap import RESAMPLES, generator, percentile_limits, resample_counts
+from scoring.core.bootstrap import resample_counts
 from scoring.core.draws import Draws
-from scoring.core.intervals import check_level
 from scoring.core.variance import Floats
 
 
@@ -152,34 +150,6 @@ def verify_checksum(sampled: Sequence[Episode] | Sequence[ShotSet], expected: st
             f"The {len(sampled)} sampled sets have checksum {found[:12]}…, not {expected[:12]}…: "
             "the data set, the rules or the seed have changed; sample them again as they were."
         )
-
-
-@dataclass(frozen=True)
-class EpisodeScore:
-    """Over episodes: mean, SD (ddof 0, as FLEX reports it) and percentile-bootstrap interval."""
-
-    mean: float
-    sd: float
-    low: float
-    high: float
-    episodes: int
-
-
-def episode_score(
-    scores: ArrayLike,
-    *,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-    rng: np.random.Generator | None = None,
-) -> EpisodeScore:
-    """Combine one score per episode. Raises ValueError without any or with one missing."""
-    check_level(level)
-    y = np.asarray(scores, float)
-    if y.ndim != 1 or not y.size or not np.isfinite(y).all():
-        raise ValueError("Give one score for each episode; none may be missing.")
-    counts = resample_counts(len(y), len(y), resamples, generator(rng))
-    low, high = percentile_limits(counts @ y / len(y), level)
-    return EpisodeScore(float(y.mean()), float(y.std()), low, high, len(y))
 
 
 def _by_class(labels: Mapping[str, str]) -> dict[str, list[str]]:

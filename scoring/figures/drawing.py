@@ -12,10 +12,8 @@ from matplotlib.figure import Figure
 from annotation.benchmarks.findings import ALMOST_ALL
 from scoring.analysis.curves import Curve
 from scoring.analysis.items import ItemScores
-from scoring.cells.floors import CEILING, Bound, no_skill
-from scoring.cells.rows import Row, RowKind
-from scoring.comparison.paper_tables import UNKNOWN
-from scoring.comparison.score_columns import policies_of, task_order
+from scoring.cells.rows import CEILING, Bound, Row, RowKind, first_policies, no_skill, policy_of
+from scoring.comparison.paper_tables import UNKNOWN, policies_of, task_order
 from scoring.figures.canvas import (
     COLOURS,
     GRID,
@@ -33,7 +31,6 @@ from scoring.figures.canvas import (
 from scoring.figures.legend import add_legend
 from scoring.figures.sizes import PAGE, Size
 from scoring.models import References, method_label
-from scoring.tests.averages import first_policies, policy_of
 from scoring.tests.differences import Difference
 
 MARKERS = ["s", "^", "v", "D", "P", "X", "<", ">"]

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field, replace
 from annotation.models import Benchmark, ItemSet, Role
 from annotation.models.benchmark import names_of
 from scoring.cells.cells import CellReader
-from scoring.cells.rows import scored_under, withheld_row
+from scoring.cells.rows import first_policies, scored_under, withheld_row
 from scoring.cells.scope import Choices
 from scoring.comparison.comparing import reported_rows
-from scoring.comparison.score_columns import task_order
+from scoring.comparison.paper_tables import task_order
 from scoring.leaderboard.entries import SHOWN
 from scoring.leaderboard.keeping import kept_entries
 from scoring.leaderboard.rules import Entry, OverTasks, Ranking, on_task, over_tasks
-from scoring.tests.averages import first_policies
 
 
 @dataclass(frozen=True)

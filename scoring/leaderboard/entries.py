@@ -7,9 +7,9 @@ from dataclasses import replace
 from annotation.models import Benchmark, Study, Task
 from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import Cell, CellReader
-from scoring.cells.floors import Bound, bounds, no_skill
+from scoring.cells.floors import bounds
 from scoring.cells.rows import PEOPLE as HUMAN
-from scoring.cells.rows import Row, RowKind
+from scoring.cells.rows import Bound, Row, RowKind, no_skill, policy_of
 from scoring.cells.scope import Choices
 from scoring.comparison.comparing import reported_rows
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
@@ -23,7 +23,6 @@ from scoring.leaderboard.rules import (
     gaps_of_runs,
 )
 from scoring.models import FULLY_SUPERVISED, Run
-from scoring.tests.averages import policy_of
 
 SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
 NO_SKILL = "No skill"

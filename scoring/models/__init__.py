@@ -4,6 +4,8 @@ from scoring.models.comparison import Comparison, Leaderboard, Part, ScoreVector
 from scoring.models.reply import Reply
 from scoring.models.reported import References, ReportedKind, ReportedScore
 from scoring.models.run import (
+    FEW,
+    FULLY_SUPERVISED,
     FinishedRun,
     Method,
     Prediction,
@@ -12,8 +14,9 @@ from scoring.models.run import (
     RunState,
     Standing,
     method_label,
+    shots_label,
+    shots_order,
 )
-from scoring.models.shots import FEW, FULLY_SUPERVISED, shots_label, shots_order
 
 __all__ = [
     "FEW",

@@ -4,8 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Benchmark
-from scoring.models.run import Method
-from scoring.models.shots import shots_label
+from scoring.models.run import Method, shots_label
 
 
 class ReportedKind(models.TextChoices):

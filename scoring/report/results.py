@@ -10,8 +10,7 @@ from annotation.models import Study
 from scoring.analysis.agreement import CellAgreement, cell_agreement
 from scoring.analysis.analysing import STORE
 from scoring.cells.cells import CellReader, shots_of_batch
-from scoring.cells.floors import no_skill
-from scoring.cells.rows import EPISODE_BOOTSTRAP, Row
+from scoring.cells.rows import EPISODE_BOOTSTRAP, Row, no_skill
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.comparison.comparing import Comparison, compare
 from scoring.comparison.keeping import is_stale

@@ -201,7 +201,7 @@ class Table:
     title: str
     note: str
     columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...] = ()
     # What the marks mean; only those in use are explained.
     marks: Mapping[str, str] = field(default_factory=dict)
     # Short enough to be set in one piece in a paper.

@@ -1,15 +1,13 @@
 """One figure over all tasks, for whoever has all of them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
 
-from annotation.models import ReferencePolicy
 from scoring.cells.cells import Cell
 from scoring.cells.consensus import ConsensusScores, consensus_limits
-from scoring.cells.floors import Bound
 from scoring.cells.rows import (
     CONSENSUS,
     PEOPLE,
@@ -17,9 +15,13 @@ from scoring.cells.rows import (
     SIMULATED_CONSENSUS,
     Row,
     RowKind,
+    first_policies,
+    is_alike,
+    known,
+    percent,
+    policy_of,
     released,
 )
-from scoring.cells.stored import known, percent
 from scoring.core.averages import average_interval, over_tasks
 from scoring.core.intervals import CellInterval
 
@@ -60,34 +62,12 @@ class Average:
     def limits(self) -> tuple[float | None, float | None]:
         return self.low, self.high
 
-    def is_of(self, row: Row) -> bool:
-        """Whether it is over this row's task and others."""
-        names = ("kind", "study", "system", "method", "parameters", "shots")
-        return all(getattr(self, name) == getattr(row, name) for name in names)
-
     def without_gold(self) -> "Average":
         """As whoever may not see the gold is shown it; its parts are withheld already."""
         sds = (None if sd is None else released(sd) for sd in (self.sd, self.clues_sd))
         sd, clues_sd = sds
         withheld = replace(self, mean=released(self.mean), sd=sd, clues_sd=clues_sd)
         return replace(withheld, low=None, high=None, df=None)
-
-
-def first_policies(rows: Collection[Row], bounds: Iterable[Bound] = ()) -> dict[str, str]:
-    """By task, the policy of its first column: that of the figures scored here, else that of its
-    floors, else that of the published figures; "" if none is known."""
-    scored = [row for row in rows if not row.is_reported]
-    first = {row.task: "" for row in rows}
-    figures: list[Row | Bound] = [*scored, *bounds, *rows]
-    for figure in figures:
-        if figure.references in ReferencePolicy.values and not first.get(figure.task):
-            first[figure.task] = figure.references
-    return first
-
-
-def policy_of(row: Row, first: Mapping[str, str]) -> str:
-    """The policy whose column a figure goes in; the first if its policy is unknown."""
-    return row.references if row.references in ReferencePolicy.values else first.get(row.task, "")
 
 
 def averages(
@@ -122,7 +102,7 @@ def averages_of_consensus(
     """With its interval, where tasks share no people."""
     found = averages([row for row, _ in together], tasks, shared)
     scores = [
-        [scored for row, scored in together if average.is_of(row) and row.task in average.tasks]
+        [scored for row, scored in together if is_alike(average, row) and row.task in average.tasks]
         for average in found
     ]
     limits = [consensus_limits(of_tasks, seed=seed) for of_tasks in scores]

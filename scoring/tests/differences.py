@@ -11,8 +11,7 @@ import numpy as np
 
 from annotation.models import Assignment, Study, Task
 from scoring.cells.cells import Cell
-from scoring.cells.rows import PEOPLE, Row
-from scoring.cells.stored import known, percent
+from scoring.cells.rows import PEOPLE, Row, known, percent
 from scoring.cells.vectors import Floats
 from scoring.core.averages import AverageDifference
 from scoring.core.comparison import PairedDifference, paired_difference
@@ -93,20 +92,6 @@ class Difference:
     def of_system(self) -> str:
         """The outcome from the system's side."""
         return MIRRORED.get(self.outcome, self.outcome)
-
-    def is_about(self, row: Row) -> bool:
-        """Whether the system's side is this row."""
-        return (
-            (row.is_reported if self.is_reported else row.is_run)
-            and (self.task, str(self.shots)) == (row.task, str(row.shots))
-            and (self.system, self.method, self.parameters) == row.whose
-            and self.source == row.source
-        )
-
-    def is_over(self, row: Row) -> bool:
-        """Whether the system's side of an average is over this row and others."""
-        whose = self.system, self.method, self.parameters
-        return (str(self.shots), *whose) == (str(row.shots), *row.whose)
 
     def is_beside(self, row: Row) -> bool:
         """Whether the people's side is of the same study as this row, with as many shots."""

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from scoring.cells.cells import Cell
-from scoring.cells.rows import PEOPLE, Row
-from scoring.cells.stored import known
+from scoring.cells.rows import PEOPLE, Row, known
 from scoring.core import verdicts as rule
 from scoring.core.averages import AverageDifference, average_difference
 from scoring.core.power import AverageDesign, detectable_difference

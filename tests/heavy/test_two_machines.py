@@ -28,8 +28,8 @@ from annotation.models import Assignment, Batch, Job, Judgement, Outcome, Place
 from config.serve import end_group
 from scoring.analysis.analysing import analyse
 from scoring.cells.scope import Choices, Scope
-from scoring.cells.stored import plain
 from scoring.comparison.comparing import compute_table
+from scoring.comparison.keeping import plain
 from scoring.models import Comparison, Part
 from tests import make
 from tests.config.environment import untouched

@@ -10,7 +10,7 @@ from annotation.work.places import open_places
 from scoring.analysis.analysing import analyse
 from scoring.analysis.tables import analysis_tables
 from scoring.cells.scope import Choices, Scope
-from scoring.cells.stored import plain
+from scoring.comparison.keeping import plain
 from tests import make
 from tests.scoring.comparison import measured
 

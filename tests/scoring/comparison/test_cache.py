@@ -17,10 +17,9 @@ from scoring.analysis.analysing import analyse
 from scoring.analysis.uncertainty import Uncertainty
 from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
-from scoring.cells.stored import plain, shape
 from scoring.comparison import comparing
 from scoring.comparison.comparing import compare, compute_table
-from scoring.comparison.keeping import Store, is_stale, stop, was_given_up
+from scoring.comparison.keeping import Store, is_stale, plain, shape, stop, was_given_up
 from scoring.models import Comparison, Part, ReportedScore
 from tests import make
 from tests.scoring.comparison import measured

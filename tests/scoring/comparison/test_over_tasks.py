@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.cells.floors import Bound, no_skill
-from scoring.cells.rows import Row, RowKind
+from scoring.cells.rows import Bound, Row, RowKind, no_skill
 from scoring.tests.averages import averages
 
 ROW = Row(

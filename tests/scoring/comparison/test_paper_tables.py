@@ -1,7 +1,6 @@
 from dataclasses import replace
 
-from scoring.cells.floors import Bound
-from scoring.cells.rows import Row, RowKind
+from scoring.cells.rows import Bound, Row, RowKind
 from scoring.comparison.paper_tables import (
     FEW,
     ONE,

@@ -100,7 +100,7 @@ def test_the_table_marks_what_the_sentence_says(outcome: str) -> None:
     verdict = replace(VERDICT, outcome=outcome)
     shown = overview(table(verdict), "30")
     system = shown.lines[1].cell(shown.columns[-1])
-    assert system.sign == SIGNS[verdict.of_system]
+    assert system.sign == SIGNS[verdict.outcome]
     assert list(shown.notes) == [system.sign]
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from scoring.core.averages import episode_score
 from scoring.core.episodes import (
     CLUES,
     FLEX_CLASS,
@@ -13,7 +14,6 @@ from scoring.core.episodes import (
     EpisodeRules,
     NestedRules,
     checksum,
-    episode_score,
     sample_episodes,
     sample_nested_sets,
     verify_checksum,

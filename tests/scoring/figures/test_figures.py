@@ -8,8 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from scoring.analysis.curves import Curve, Point
-from scoring.cells.floors import Bound
-from scoring.cells.rows import Row, RowKind
+from scoring.cells.rows import Bound, Row, RowKind
 from scoring.figures.drawing import curves_figure, differences_figure, shots_figure
 from scoring.figures.rendering import inline_svg, rendered
 from scoring.tests.differences import Difference
