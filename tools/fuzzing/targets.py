@@ -186,7 +186,7 @@ def _import_runs(files: Contents, *, labels: tuple[str, ...] = (), task: str = "
     with Folder(files) as folder:
         # HELM's reader takes a folder, the others its first file.
         path = folder if "run_spec.json" in files else folder / next(iter(files))
-        for reader, file in find_sources(path).readable:
+        for reader, file in find_sources(path)[0]:
             if reader is reported.READER:
                 import_scores(path=file, benchmark=toy(), options=ReadOptions())
             else:
@@ -200,7 +200,7 @@ def _stored(*names: str) -> Callable[[], list[bytes]]:
 def _eval_archive(files: Contents) -> None:
     with NamedTemporaryFile(suffix=".eval") as file:
         Path(file.name).write_bytes(_zipped(files).getvalue())
-        for reader, path in find_sources(Path(file.name)).readable:
+        for reader, path in find_sources(Path(file.name))[0]:
             options = ReadOptions(run=run_fields({**WHO, "task": "mood"}))
             import_predictions(reader=reader, path=path, benchmark=toy(), options=options)
 
@@ -239,7 +239,7 @@ def _flex_predictions() -> list[bytes]:
 def _import_flex_predictions(files: Contents) -> None:
     run = RunFields(system="A", method="FT")
     with Folder(files) as folder:
-        [(reader, path)] = find_sources(folder / "predictions.json").readable
+        [(reader, path)] = find_sources(folder / "predictions.json")[0]
         import_predictions(reader=reader, path=path, benchmark=flex(), options=ReadOptions(run=run))
 
 

@@ -72,13 +72,13 @@ class Command(RefusingCommand):
         failed = []
         owner = find_owner(options["owner"])
         read_options = _read_options(options)
-        sources = find_sources(options["path"])
-        for reader, path in sources.readable:
+        readable, skipped = find_sources(options["path"])
+        for reader, path in readable:
             try:
                 self._import(reader, path, read_options, owner)
             except BadInput as error:
                 failed.append(str(error))
-        for path in sources.skipped:
+        for path in skipped:
             self.stderr.write(f"Not read, because it is in no known format of predictions: {path}")
         if failed:
             raise CommandError("\n".join(failed))

@@ -1,7 +1,6 @@
 """Which reader fits a file, and which files of a folder hold something to read."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotation.models.errors import BadInput
@@ -56,26 +55,17 @@ LOGITS = (
 )
 
 
-@dataclass
-class Sources:
-    readable: list[tuple[Reader, Path]] = field(default_factory=list)
-    skipped: list[Path] = field(default_factory=list)
-
-
-def find_sources(path: Path) -> Sources:
-    """What to read at a path, and the module that reads it. Raises BadInput if nothing fits."""
+def find_sources(path: Path) -> tuple[list[tuple[Reader, Path]], list[Path]]:
+    """The files at a path with what reads each, and those that nothing reads. Raises BadInput if
+    nothing fits."""
     if not path.exists():
         raise BadInput(f"{path} does not exist; name a file or a folder.")
-    sources = Sources()
-    for candidate in _candidates(path):
-        reader = _reader_for(candidate)
-        if reader is None:
-            sources.skipped.append(candidate)
-        else:
-            sources.readable.append((reader, candidate))
-    if not sources.readable:
-        raise BadInput(_why_none(path, sources.skipped))
-    return sources
+    found = [(_reader_for(candidate), candidate) for candidate in _candidates(path)]
+    readable = [(reader, file) for reader, file in found if reader is not None]
+    skipped = [file for reader, file in found if reader is None]
+    if not readable:
+        raise BadInput(_why_none(path, skipped))
+    return readable, skipped
 
 
 def _candidates(path: Path) -> Iterator[Path]:

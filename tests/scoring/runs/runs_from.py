@@ -27,7 +27,7 @@ def toy_benchmark(name: str = "toy") -> Benchmark:
 def imported(
     path: Path, into: Benchmark, *, run: Mapping[str, Any] | None = None, **options: Any
 ) -> RunsReport:
-    [(reader, file)] = find_sources(path).readable
+    [(reader, file)] = find_sources(path)[0]
     return import_predictions(
         reader=reader,
         path=file,

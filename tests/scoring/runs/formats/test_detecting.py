@@ -24,7 +24,7 @@ def write(path: Path, content: object) -> Path:
     ],
 )
 def test_knows_a_format_by_its_fields(content: object, name: str, tmp_path: Path) -> None:
-    [(reader, _)] = find_sources(write(tmp_path / "a.json", content)).readable
+    [(reader, _)] = find_sources(write(tmp_path / "a.json", content))[0]
     assert name == reader.name
 
 
@@ -39,7 +39,7 @@ def test_knows_a_format_by_its_fields(content: object, name: str, tmp_path: Path
     ],
 )
 def test_knows_the_files_that_others_write(place: str, name: str) -> None:
-    [(reader, _)] = find_sources(FILES / place).readable
+    [(reader, _)] = find_sources(FILES / place)[0]
     assert name == reader.name
 
 
@@ -47,10 +47,10 @@ def test_finds_every_file_of_a_folder_and_names_the_others(tmp_path: Path) -> No
     shutil.copytree(FILES / "helm", tmp_path / "helm")
     shutil.copytree(FILES / "lm_eval", tmp_path / "lm_eval")
     write(tmp_path / "notes.txt", "Read me.")
-    sources = find_sources(tmp_path)
-    assert [path.name for _, path in sources.readable[:3]] == ["joint", "names", "separate"]
-    assert len(sources.readable) == 5
-    skipped = sorted(path.name.partition("_")[0] for path in sources.skipped)
+    readable, unread = find_sources(tmp_path)
+    assert [path.name for _, path in readable[:3]] == ["joint", "names", "separate"]
+    assert len(readable) == 5
+    skipped = sorted(path.name.partition("_")[0] for path in unread)
     assert skipped == ["notes.txt", "results"]
 
 
