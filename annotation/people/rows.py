@@ -162,7 +162,7 @@ def _flags(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Flag
         .values_list("assignment")
         .annotate(Count("pk"))
     )
-    below = {one.pk for group in flagged_by_rule(study, everybody).values() for one in group}
+    below = {assignment.pk for assignment in flagged_by_rule(study, everybody)}
     works = [
         Work(
             assignment=assignment,

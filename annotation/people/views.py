@@ -1,6 +1,5 @@
 """The pages that watch a study: how it stands, who takes part, and one person."""
 
-from collections import defaultdict
 from typing import Any
 
 from django.contrib import messages
@@ -41,10 +40,7 @@ PER_PAGE = 100
 def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
     study = study_for(request, slug, right=Right.TABLES)
     now, everybody = timezone.now(), rows(study)
-    below_rule: dict[int, list[Assignment]] = defaultdict(list)
-    for row in everybody:
-        if row.is_below_rule:
-            below_rule[row.assignment.batch_id].append(row.assignment)
+    below_rule = [row.assignment for row in everybody if row.is_below_rule]
     figures = figures_of(study, [row.assignment for row in everybody], below_rule, at=now)
     context = {
         **study_frame(request.user, study, tab="overview"),

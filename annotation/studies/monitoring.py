@@ -5,7 +5,7 @@ separately and enter no other figure.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -84,12 +84,12 @@ def study_figures(study: Study, *, at: datetime) -> StudyFigures:
 def figures_of(
     study: Study,
     people: Iterable[Assignment],
-    flagged: Mapping[int, Sequence[Assignment]],
+    flagged: Sequence[Assignment],
     *,
     at: datetime,
 ) -> StudyFigures:
-    """Of people that a page has read already, and of those whom the rule would drop now, by
-    batch: there may be thousands."""
+    """Of people that a page has read already, and of those whom the rule would drop now: there may
+    be thousands."""
     by_batch: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in people:
         by_batch[assignment.batch_id].append(assignment)
@@ -102,7 +102,7 @@ def figures_of(
                 batch,
                 by_batch[batch.pk],
                 taken[batch.pk],
-                flagged.get(batch.pk, ()),
+                [one for one in flagged if one.batch_id == batch.pk],
                 simulated[batch.pk],
             )
             for batch in _batches(study)
@@ -195,15 +195,15 @@ def _hourly(assignment: Assignment) -> Decimal:
     return (amount / Decimal(elapsed_hours(assignment))).quantize(CENT)
 
 
-def flagged_by_rule(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Assignment]]:
-    """By batch, who passed but would be dropped by the rule now, given those who have finished
-    since: a flag for the researcher, never a reason to throw anybody out."""
+def flagged_by_rule(study: Study, everybody: Sequence[Assignment]) -> list[Assignment]:
+    """Who passed but would be dropped by the rule now, given those who have finished since: a flag
+    for the researcher, never a reason to throw anybody out."""
     cells: dict[tuple[int, int], list[tuple[Assignment, float]]] = defaultdict(list)
     for assignment in everybody:
         score = assignment.training_score
         if score is not None and not assignment.is_simulated:
             cells[assignment.batch.task_id, assignment.batch.shots].append((assignment, score))
-    flagged: dict[int, list[Assignment]] = defaultdict(list)
+    flagged: list[Assignment] = []
     for cell in cells.values():
         for assignment, score in cell:
             if not assignment.screening.get("passed"):
@@ -212,5 +212,5 @@ def flagged_by_rule(study: Study, everybody: Sequence[Assignment]) -> dict[int, 
             group = cell if study.max_drop is not None else []
             others = [theirs for other, theirs in group if other is not assignment]
             if not screen(score, others, study).passed:
-                flagged[assignment.batch_id].append(assignment)
+                flagged.append(assignment)
     return flagged
