@@ -58,12 +58,7 @@ def correct(request: ResearcherRequest, scope: str, name: str, example_id: int) 
             effect = effect_of(example, gold, proposed)
             context = {"effect": effect, "groups": [effect.people, effect.runs], "seen": seen}
     context |= {
-        **frame_of(request, compared),
-        "scope": scope,
-        "name": name,
-        "title": compared.title,
-        "tab": "items",
-        "benchmark": compared.benchmark,
+        **frame_of(request, compared, tab="items"),
         "example": example,
         "gold": gold.alternative_texts(),
         "form": form,

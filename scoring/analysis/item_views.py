@@ -40,7 +40,7 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     scores = item_scores(task, *_cells(compared, task, choices)) if task else []
     shown = sorted(_filtered(scores, request.GET), key=ORDERS[order][1])
     context = {
-        **_shared(request, scope, compared, task, choices),
+        **_shared(request, compared, task, choices),
         "tasks": [(each.slug, compared.task_names[each.slug]) for each in in_order(compared)],
         "task": task,
         "orders": {key: heading for key, (heading, _) in ORDERS.items()},
@@ -64,7 +64,7 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
     if example.pk not in scores:
         raise Http404
     context = {
-        **_shared(request, scope, compared, example.task, choices),
+        **_shared(request, compared, example.task, choices),
         "example": example,
         "task_name": compared.task_names[example.task.slug],
         "scores": scores[example.pk],
@@ -79,18 +79,10 @@ def _cells(scope: Scope, task: Task, choices: Choices) -> tuple[list[Cell], list
 
 
 def _shared(
-    request: HttpRequest, scope: str, compared: Scope, task: Task | None, choices: Choices
+    request: HttpRequest, compared: Scope, task: Task | None, choices: Choices
 ) -> dict[str, Any]:
     """What both pages show, among it what every score must name."""
-    context = {
-        "scope": scope,
-        "name": compared.name,
-        "title": compared.title,
-        "tab": "items",
-        "benchmark": compared.benchmark,
-        **frame_of(request, compared),
-        "choices": choices,
-    }
+    context = {**frame_of(request, compared, tab="items"), "choices": choices}
     if task is None:
         return context
     reader = CellReader(choices)

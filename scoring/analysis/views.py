@@ -39,12 +39,7 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     terms = common_terms(tables)
     shown = [_shown(request, table.without(terms), compared) for table in tables]
     context = {
-        "scope": scope,
-        "name": name,
-        "title": compared.title,
-        "benchmark": compared.benchmark,
-        "tab": "analysis",
-        **frame_of(request, compared),
+        **frame_of(request, compared, tab="analysis"),
         "choices": choices,
         "kept": kept,
         "stale": stale,

@@ -51,11 +51,18 @@ def rights_of(request: HttpRequest, scope: Scope) -> frozenset[Right]:
     return rights_in(request.user, scope.study or scope.benchmark)
 
 
-def frame_of(request: HttpRequest, scope: Scope, *, tab: str = "comparison") -> dict[str, Any]:
-    """What the page's frame shows: a study's tabs; of a benchmark the rights alone."""
+def frame_of(request: HttpRequest, scope: Scope, *, tab: str) -> dict[str, Any]:
+    """What every page says about itself, and its frame shows: a study's tabs; of a benchmark the
+    rights alone."""
+    about = {
+        "scope": "study" if scope.study else "benchmark",
+        "name": scope.name,
+        "title": scope.title,
+        "benchmark": scope.benchmark,
+    }
     if scope.study:
-        return study_frame(request.user, scope.study, tab=tab)
-    return {"rights": rights_of(request, scope)}
+        return {**study_frame(request.user, scope.study, tab="comparison"), **about, "tab": tab}
+    return {"rights": rights_of(request, scope), **about, "tab": tab}
 
 
 def _chosen(given: QueryDict) -> Choices:

@@ -43,13 +43,8 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
     found, choices = asked(request, scope, name)
     seen = glance(found, choices, author=request.user)
     context = {
-        "scope": scope,
-        "name": name,
-        "title": found.title,
-        "benchmark": found.benchmark,
-        "tab": "comparison",
+        **frame_of(request, found, tab="comparison"),
         "wide": request.GET.get("view") == WIDE,
-        **frame_of(request, found),
         "choices": choices,
         "kept": seen.kept,
         "stale": seen.is_stale,

@@ -1,4 +1,4 @@
-"""What all figures are drawn on: colours, panels and their labels.
+"""What all figures are drawn on: colours, panels, their labels and their legend.
 
 Readable in print and by the colour-blind: colour never stands alone, but always with a marker or a
 dash.
@@ -6,8 +6,10 @@ dash.
 
 from collections.abc import Iterable, Sequence
 from math import nan
+from textwrap import fill
 from typing import Literal
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -26,6 +28,8 @@ SIGN = 0.065
 MOST_SIGNS = 44
 # Of a panel's title and a forest's names.
 SHORT = 34
+# An entry in inches, at eight points: its line, its handle and gaps.
+LINE, HANDLE = 0.17, 0.65
 
 
 def new_panels(count: int, label: str, size: Size) -> tuple[Figure, Sequence[Axes]]:
@@ -71,3 +75,40 @@ def _in_short(name: str) -> str:
 
 def with_gaps(values: Iterable[float | None]) -> list[float]:
     return [nan if value is None else value for value in values]
+
+
+def add_legend(figure: Figure, panels: Iterable[Axes], size: Size, note: str = "") -> None:
+    """Beneath the panels, in as many columns as its names allow; the figure grows by it."""
+    handles: dict[str, Artist] = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if not handles:
+        return
+    width, height = figure.get_size_inches()
+    a_handle, a_sign = HANDLE * size.scale, SIGN * size.scale
+    signs = min(MOST_SIGNS, int((width - a_handle) / a_sign))
+    names = [fill(label, signs) for label in handles]
+    widest = max(len(line) for name in names for line in name.split("\n"))
+    columns = max(1, min(3, int(width / (a_handle + a_sign * widest))))
+    lines = _most_lines(names, columns) + 1 + len(note.splitlines())
+    figure.set_size_inches(width, height + LINE * size.scale * lines)
+    legend = figure.legend(
+        list(handles.values()),
+        names,
+        loc="outside lower center",
+        ncols=columns,
+        fontsize=size.points,
+        frameon=False,
+        labelcolor=INK,
+        title=note or None,
+        title_fontsize=size.points,
+    )
+    legend.get_title().set_color(INK)
+
+
+def _most_lines(names: Sequence[str], columns: int) -> int:
+    """Of the legend's tallest column."""
+    per_column = -(-len(names) // columns)
+    starts = range(0, len(names), per_column)
+    return max(sum(1 + name.count("\n") for name in names[s : s + per_column]) for s in starts)

@@ -21,6 +21,7 @@ from scoring.figures.canvas import (
     MOST_INCHES,
     MOST_SIGNS,
     SIGN,
+    add_legend,
     dress,
     label_across,
     label_up,
@@ -28,7 +29,6 @@ from scoring.figures.canvas import (
     set_title,
     with_gaps,
 )
-from scoring.figures.legend import add_legend
 from scoring.figures.sizes import PAGE, Size
 from scoring.models import References, method_label
 from scoring.tests.differences import Difference

@@ -1,9 +1,10 @@
 from annotation.jobs import files, queue
 from annotation.models import Job
 from annotation.models.errors import Refusal
+from scoring.analysis.items import item_scores, task_cells
+from scoring.cells.cells import CellReader
 from scoring.cells.scope import ordered
-from scoring.figures.items import draw_items
-from scoring.figures.sizes import file_name
+from scoring.figures.sizes import SIZES, file_name
 
 JOB = "draw_items"
 
@@ -16,5 +17,11 @@ def draw_items_figure(job: Job, progress: queue.Progress) -> queue.Result:
     if task is None:
         raise Refusal("The task of this figure is no longer there.")
     form, size = job.arguments["form"], job.arguments["size"]
-    document = draw_items(scope, choices, task, form, size)
+    # Matplotlib is slow to load.
+    from scoring.figures.drawing import items_figure
+    from scoring.figures.rendering import rendered
+
+    scores = item_scores(task, *task_cells(task, scope.studies, CellReader(choices)))
+    figure = items_figure(scope.task_names[task.slug], scores, size=SIZES[size])
+    document = rendered(figure, form)
     return files.keep(job, file_name("items", scope.name, form, size), [document])

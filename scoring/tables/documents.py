@@ -78,11 +78,11 @@ def beginning(value: object) -> str:
 
 def _markdown_parts(table: Table) -> Iterable[str]:
     layout = laid_out(table)
-    yield f"## {escaped_markdown(layout.title)}"
-    if layout.note:
-        yield beginning(layout.note)
+    yield f"## {escaped_markdown(table.title)}"
+    if table.note:
+        yield beginning(table.note)
     head = [escaped_markdown(" ".join(filter(None, [c.group, c.heading]))) for c in layout.columns]
-    lines = [[escaped_markdown(cell.in_one_line) for cell in line.cells] for line in layout.lines]
+    lines = [[escaped_markdown(cell.in_one_line) for cell in cells] for _, cells in layout.lines]
     yield "\n".join(map(_markdown_line, [head, ["---"] * len(head), *lines]))
     yield from map(beginning, layout.notes)
 
@@ -96,11 +96,11 @@ def as_text(table: Table, *, width: int = 88) -> str:
     heads = [column.heading for column in layout.columns]
     # A line stays a line.
     lines = [
-        (line.kind, [in_one_line(cell.in_one_line) for cell in line.cells]) for line in layout.lines
+        (kind, [in_one_line(cell.in_one_line) for cell in cells]) for kind, cells in layout.lines
     ]
     widths = [max(map(len, texts)) for texts in zip(heads, *(t for _, t in lines), strict=True)]
     rule = "  ".join("-" * width for width in widths)
-    parts = [fill(layout.caption, width), "", _text_line(layout.columns, heads, widths)]
+    parts = [fill(table.caption, width), "", _text_line(layout.columns, heads, widths)]
     for _, same in groupby(lines, key=lambda line: line[0]):
         parts += [rule, *(_text_line(layout.columns, texts, widths) for _, texts in same)]
     return "\n".join(parts)

@@ -43,7 +43,7 @@ def as_latex(tables: Sequence[Table], *, comment: str = "") -> str:
 
 def latex_table(table: Table) -> str:
     layout = laid_out(table)
-    return _in_one_piece(layout) if layout.is_short else _over_pages(layout)
+    return _in_one_piece(layout) if layout.table.is_short else _over_pages(layout)
 
 
 def escaped(value: object) -> str:
@@ -53,13 +53,13 @@ def escaped(value: object) -> str:
 
 def _in_one_piece(layout: Layout) -> str:
     # A wide one spans both columns of a page.
-    kind = "table*" if layout.has_groups else "table"
+    kind = "table*" if layout.table.has_groups else "table"
     return "\n".join(
         [
             rf"\begin{{{kind}}}",
             # The caption stands above, where LaTeX's own space is beneath it.
             r"\centering\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{4pt}",
-            rf"\caption{{{escaped(layout.caption)}}}",
+            rf"\caption{{{escaped(layout.table.caption)}}}",
             # No wider than the page, and never blown up to it.
             r"\footnotesize\setlength{\tabcolsep}{4pt}\sbox0{%",
             rf"\begin{{tabular}}{{{_letters(layout)}}}",
@@ -81,7 +81,7 @@ def _over_pages(layout: Layout) -> str:
         [
             r"{\scriptsize\setlength{\tabcolsep}{3pt}",
             rf"\begin{{longtable}}{{{_letters(layout)}}}",
-            rf"\caption{{{escaped(layout.caption)}}}\\",
+            rf"\caption{{{escaped(layout.table.caption)}}}\\",
             r"\toprule",
             *_head(layout),
             r"\midrule",
@@ -110,10 +110,10 @@ def _head(layout: Layout) -> list[str]:
     if not layout.heads:
         return [_line(escaped(column.group or column.heading) for column in columns)]
     texts, rules, first = [], [], 1
-    for head in layout.heads:
-        last = first + head.span - 1
-        if head.text:
-            texts.append(rf"\multicolumn{{{head.span}}}{{c}}{{{escaped(head.text)}}}")
+    for text, span in layout.heads:
+        last = first + span - 1
+        if text:
+            texts.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(text)}}}")
             rules.append(rf"\cmidrule(lr){{{first}-{last}}}")
         else:
             texts.append("")
@@ -124,13 +124,13 @@ def _head(layout: Layout) -> list[str]:
 def _body(layout: Layout) -> Iterable[str]:
     """Short tables have space between their lines."""
     previous: str | None = None
-    for line in layout.lines:
-        if previous is not None and line.kind != previous:
+    for kind, cells in layout.lines:
+        if previous is not None and kind != previous:
             yield r"\midrule"
-        elif previous is not None and layout.is_short and layout.has_groups:
+        elif previous is not None and layout.table.is_short and layout.table.has_groups:
             yield r"\addlinespace[2pt]"
-        previous = line.kind
-        yield _line(map(_cell, line.cells))
+        previous = kind
+        yield _line(map(_cell, cells))
 
 
 def _cell(cell: LaidCell) -> str:
