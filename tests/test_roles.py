@@ -211,7 +211,7 @@ TABLE: dict[str, Address] = {
     # What the product is and how it works, for everybody.
     "documentation": Address(nothing, EVERYBODY, "method " * 7),
     "documentation_page": Address(lambda w: ["explained/protocol"], EVERYBODY, "method " * 7),
-    "picture": Address(lambda w: ["1280-light/consent.png"], EVERYBODY, "method " * 7),
+    "picture": Address(lambda w: ["1280-light/spans-partly-right.png"], EVERYBODY, "method " * 7),
     "annotation:home": Address(nothing, EVERYBODY, "method " * 7),
     # The admin itself.
     "admin:index": Address(nothing, SIGNED_IN, SIGNED_IN),

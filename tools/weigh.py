@@ -47,7 +47,8 @@ def longest_chain(sources: dict[str, str]) -> list[str]:
 
     @cache
     def below(name: str) -> tuple[str, ...]:
-        return (name, *max((below(other) for other in imports[name]), key=len, default=()))
+        chains = [below(other) for other in imports[name]]
+        return (name, *max(chains, key=len)) if chains else (name,)
 
     return list(max(map(below, modules), key=len))
 

@@ -98,18 +98,18 @@ def signed_in_assignment(request: HttpRequest) -> Assignment | None:
 def own_assignments(request: HttpRequest, door: Door) -> AssignmentQuerySet:
     """Those that were entered with this browser, also when the response to a consent got lost."""
     return Assignment.objects.filter(
-        Q(pk__in=cookie_of(request).get("assignments", [])) | Q(browser_hash=door.browser_hash)
+        Q(pk__in=_known(cookie_of(request))) | Q(browser_hash=door.browser_hash)
     )
 
 
 def sign_out(request: HttpRequest, response: HttpResponseBase) -> None:
     """The browser works on nothing any more, and still knows who has entered with it."""
-    _set_cookie(response, {"assignments": cookie_of(request).get("assignments", [])})
+    _set_cookie(response, {"assignments": _known(cookie_of(request))})
 
 
 def sign_in(request: HttpRequest, response: HttpResponseBase, assignment: Assignment) -> None:
     """Give the browser a fresh cookie: nothing that it brought along is reused."""
-    known = [pk for pk in cookie_of(request).get("assignments", []) if pk != assignment.pk]
+    known = [pk for pk in _known(cookie_of(request)) if pk != assignment.pk]
     content = {
         "assignment": assignment.pk,
         "assignments": [*known, assignment.pk][-_MOST_ASSIGNMENTS:],
@@ -151,6 +151,12 @@ def cookie_of(request: HttpRequest) -> dict[str, Any]:
         return {}
     content: dict[str, Any] = json.loads(text or "{}")
     return content
+
+
+def _known(content: Mapping[str, Any]) -> list[int]:
+    """Cookies from before this list named the present assignment alone."""
+    present = [content["assignment"]] if "assignment" in content else []
+    return list(content.get("assignments", present))
 
 
 def _set(response: HttpResponseBase, name: str, value: str, max_age: int) -> None:

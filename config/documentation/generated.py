@@ -37,7 +37,7 @@ def commands() -> str:
 def command_names() -> list[str]:
     """Django's own are left out, and what this project only changes in them."""
     own = [name for name, app in get_commands().items() if app in OURS]
-    return sorted(name for name in own if name != "migrate")
+    return sorted(name for name in own if name not in ("makemigrations", "migrate"))
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
