@@ -47,10 +47,10 @@ def longest_chain(sources: dict[str, str]) -> list[str]:
 
     @cache
     def below(name: str) -> tuple[str, ...]:
-        chains = [below(other) for other in imports[name]]
-        return (name, *max(chains, key=len)) if chains else (name,)
+        chains: list[tuple[str, ...]] = [below(other) for other in imports[name]]
+        return (name, *max(chains, key=lambda chain: len(chain), default=()))
 
-    return list(max(map(below, modules), key=len))
+    return list(max(map(below, modules), key=lambda chain: len(chain)))
 
 
 def imported(text: str, modules: dict[str, str]) -> set[str]:
