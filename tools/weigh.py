@@ -7,6 +7,7 @@ longest chain of imports between its modules.
 import ast
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -46,11 +47,17 @@ def longest_chain(sources: dict[str, str]) -> list[str]:
     imports = {name: imported(text, modules) - {name} for name, text in modules.items()}
 
     @cache
-    def below(name: str) -> tuple[str, ...]:
-        chains: list[tuple[str, ...]] = [below(other) for other in imports[name]]
-        return (name, *max(chains, key=lambda chain: len(chain), default=()))
+    def below(name: str) -> list[str]:
+        return [name, *longest(below(other) for other in imports[name])]
 
-    return list(max(map(below, modules), key=lambda chain: len(chain)))
+    return longest(map(below, modules))
+
+
+def longest(chains: Iterable[list[str]]) -> list[str]:
+    found: list[str] = []
+    for chain in chains:
+        found = chain if len(chain) > len(found) else found
+    return found
 
 
 def imported(text: str, modules: dict[str, str]) -> set[str]:
