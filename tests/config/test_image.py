@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatch
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
@@ -27,12 +28,22 @@ OVER_TLS = {"Host": "study.example", "X-Forwarded-Proto": "https"}
 def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the image holds: the files of the project, less those that are ignored."""
     folder = tmp_path_factory.mktemp("image") / "app"
-    ignored = (settings.BASE_DIR / ".dockerignore").read_text().split()
-    shutil.copytree(
-        settings.BASE_DIR, folder, ignore=shutil.ignore_patterns(*ignored, "node_modules", "tests")
-    )
+    shutil.copytree(settings.BASE_DIR, folder, ignore=left_out)
     step(folder, "static")
     return folder
+
+
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """As Docker reads it: a pattern is of a path from the root, unless it begins with **/."""
+    patterns = (settings.BASE_DIR / ".dockerignore").read_text().split()
+    anywhere = [pattern.removeprefix("**/") for pattern in patterns if pattern.startswith("**/")]
+    place = Path(folder).relative_to(settings.BASE_DIR)
+    return {
+        name
+        for name in names
+        if any(fnmatch(name, pattern) for pattern in anywhere)
+        or any(fnmatch((place / name).as_posix(), pattern) for pattern in patterns)
+    }
 
 
 def step(app: Path, name: str, python: str = sys.executable) -> None:
