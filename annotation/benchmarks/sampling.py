@@ -27,11 +27,11 @@ from annotation.kinds.scoring import gold_in_force
 from annotation.models import Role, Task, Transfer
 from annotation.models.errors import BadInput
 from scoring.core import episodes as core
-from scoring.core.draws import Draws
 from scoring.core.episodes import (
     CLUES,
     FLEX_CLASS,
     FLEX_DOMAIN_AND_TASK,
+    Draws,
     Episode,
     EpisodeRules,
     NestedRules,

@@ -4,7 +4,7 @@ from annotation.benchmarks.formats.content import checksum
 from annotation.models import Item, ItemSet
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput
-from scoring.core.draws import Draws
+from scoring.core.episodes import Draws
 
 
 def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:

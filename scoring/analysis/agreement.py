@@ -7,8 +7,8 @@ import numpy as np
 from scoring.cells.cells import Cell
 from scoring.cells.consensus import Units, answers_by_item
 from scoring.cells.rows import percent
-from scoring.core.agreement import Agreement, alpha_interval, consensus, pairwise_s1_interval
-from scoring.core.s1 import score_many
+from scoring.core.agreement import Agreement, alpha_interval, pairwise_s1_interval
+from scoring.core.s1 import consensus, score_many
 
 # One other person is no consensus.
 FEWEST_OTHERS = 2

@@ -21,9 +21,8 @@ from scoring.cells.rows import (
 )
 from scoring.cells.scope import Choices
 from scoring.cells.vectors import Floats
-from scoring.core.averages import episode_score
-from scoring.core.intervals import NO_INTERVAL, CellInterval, cluster_scores, guard_band
-from scoring.core.leave_one_out import LeftOut
+from scoring.core.bootstrap import episode_score
+from scoring.core.intervals import NO_INTERVAL, CellInterval, LeftOut, cluster_scores, guard_band
 from scoring.core.power import ComparisonDesign, detectable_difference
 from scoring.core.splits import SplitInterval, split_interval
 from scoring.core.variance import Components, variance_components

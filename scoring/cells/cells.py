@@ -20,8 +20,7 @@ from scoring.cells.vectors import (
     run_scores,
     scored_items,
 )
-from scoring.core.intervals import cluster_scores
-from scoring.core.leave_one_out import LeaveOneOut, leave_one_out
+from scoring.core.intervals import LeaveOneOut, cluster_scores, leave_one_out
 from scoring.models import FEW, Run, shots_label, shots_order
 
 _Member = TypeVar("_Member", Assignment, Run)

@@ -8,10 +8,9 @@ import numpy as np
 from scoring.cells.cells import Cell
 from scoring.cells.rows import CONSENSUS, SIMULATED_CONSENSUS, Row, RowKind, percent
 from scoring.cells.vectors import Floats, judged_answers
-from scoring.core.agreement import consensus
-from scoring.core.consensus_intervals import consensus_interval
+from scoring.core.bootstrap import consensus_interval
 from scoring.core.normalisation import normalised
-from scoring.core.s1 import score_many
+from scoring.core.s1 import consensus, score_many
 
 BOOTSTRAP = "bootstrap"
 FEWEST_CONTEXTS = 2
@@ -86,5 +85,5 @@ def consensus_limits(
     fixed: it is for other items like these."""
     if any(len(set(contexts)) < FEWEST_CONTEXTS for _, contexts in tasks):
         return None, None
-    interval = consensus_interval(tasks, rng=np.random.default_rng(seed))
-    return percent(interval.low), percent(interval.high)
+    low, high = consensus_interval(tasks, rng=np.random.default_rng(seed))
+    return percent(low), percent(high)

@@ -5,7 +5,6 @@ for an annotator who did not answer. Items with fewer than two answers say nothi
 Formulas: Krippendorff 2011 for alpha, Passonneau 2006 for the MASI distance.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -108,13 +107,6 @@ def pairwise_s1_interval(
     weights = answers.resample(resamples, generator(rng))
     point = _pairwise_s1(answers, np.ones((1, len(answers.sizes))))
     return _agreement(point, _pairwise_s1(answers, weights), level, answers)
-
-
-def consensus(answers: Sequence[Spans | None]) -> list[str]:
-    """What more than half of those who answered chose, in order of first appearance."""
-    given = [answer for answer in answers if answer is not None]
-    votes = Counter(s for answer in given for s in dict.fromkeys(answer) if s in span_set(answer))
-    return [string for string, count in votes.items() if 2 * count > len(given)]
 
 
 class _Answers:

@@ -11,17 +11,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.core.gaps import gap_spread, item_means, mostly_single
-from scoring.core.one_more_item import Spread, complete_spread, mean_with_one_more
 from scoring.core.variance import (
     NOTHING,
     Floats,
+    Spread,
+    around,
+    complete_spread,
+    gap_spread,
+    item_means,
     mean_squares,
+    mean_with_one_more,
+    mostly_single,
     nested_groups,
     pooled_within,
     score_matrix,
+    t_chance,
+    t_quantile,
+    wilson_limits,
 )
-from scoring.core.wilson import around, t_quantile, wilson_limits
 
 ESTIMANDS = ("new_items", "these_items")
 EXPLORATORY_BELOW = 5
@@ -263,3 +270,77 @@ def check_level(level: float) -> None:
 def check_estimand(estimand: str) -> None:
     if estimand not in ESTIMANDS:
         raise ValueError(f"The estimand is {estimand!r}; it must be one of {ESTIMANDS}.")
+
+
+APART = 0.2
+"""So far from the others, on the scale of the scores, somebody is flagged if noise of items does
+not explain it."""
+SURELY = 0.01
+"""The p at which it does not, shared among the annotators."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """One annotator beside the others, on the items that both they and others saw.
+
+    mean: the cell's without them. apart: their mean less that of the others; p: of the paired t
+    over item clusters. Both NaN without two such clusters.
+    """
+
+    mean: float
+    apart: float
+    p: float
+    flagged: bool
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """low and high: the range of the cell's mean when any one annotator is left out; NaN for a
+    single one. annotators: in the order of the rows."""
+
+    low: float
+    high: float
+    annotators: tuple[LeftOut, ...]
+
+    @property
+    def flagged(self) -> bool:
+        """Somebody is unlike the others. Of two it cannot be said which, so both are flagged."""
+        return any(annotator.flagged for annotator in self.annotators)
+
+
+def leave_one_out(scores: ArrayLike) -> LeaveOneOut:
+    """Of n × m scores (clusters as columns, NaN: not seen), without each annotator in turn.
+
+    An annotator is flagged who lies 20 points or more from the mean of the others, with
+    p ≤ .01/n in a paired t over item clusters (m − 1 degrees of freedom): a description, not a
+    test. Raises ValueError as `cell_interval` does on bad scores.
+    """
+    y = score_matrix(scores)
+    if len(y) < 2:
+        return LeaveOneOut(np.nan, np.nan, ())
+    found = tuple(_left_out(y, k) for k in range(len(y)))
+    means = [annotator.mean for annotator in found]
+    return LeaveOneOut(min(means), max(means), found)
+
+
+def _left_out(y: Floats, k: int) -> LeftOut:
+    others = np.delete(y, k, axis=0)
+    others = others[:, ~np.isnan(others).all(axis=0)]
+    d = _differences(y, k)
+    apart, p = (float(d.mean()), _paired_p(d)) if len(d) > 1 else (np.nan, np.nan)
+    flagged = abs(apart) >= APART - NOTHING and p <= SURELY / len(y)
+    return LeftOut(float(item_means(others).mean()), apart, p, flagged)
+
+
+def _differences(y: Floats, k: int) -> Floats:
+    """By cluster, one annotator less the mean of the others who saw it."""
+    others = np.delete(y, k, axis=0)
+    both = ~np.isnan(y[k]) & ~np.isnan(others).all(axis=0)
+    return np.asarray(y[k, both] - item_means(others[:, both]))
+
+
+def _paired_p(d: Floats) -> float:
+    se = float(d.std(ddof=1)) / np.sqrt(len(d))
+    if se <= NOTHING:
+        return 0.0 if abs(d.mean()) > NOTHING else 1.0
+    return t_chance(abs(float(d.mean())) / se, len(d) - 1)

@@ -1,19 +1,102 @@
-"""What a number of people and items costs, and the interval that it should give.
+"""What a number of people and items costs, and the interval that it should give, on right-or-wrong
+scores of simulated annotators with stated variance components.
 
 The engine of `sample_size.plan_people`: by the formula on the plain scale, by the interval's own
 formulas with expected mean squares, and by simulation.
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
+from scipy import special
 
-from scoring.core.intervals import new_items_limits, these_items_limits
-from scoring.core.one_more_item import expected_spread
-from scoring.core.simulation import ScoreModel
-from scoring.core.variance import Components, Floats, MeanSquares, crossed_spread, nested_groups
-from scoring.core.wilson import t_quantile, wilson_limits
+from scoring.core.intervals import check_estimand, check_level, new_items_limits, these_items_limits
+from scoring.core.variance import (
+    Components,
+    Floats,
+    MeanSquares,
+    crossed_spread,
+    expected_spread,
+    nested_groups,
+    t_quantile,
+    wilson_limits,
+)
+
+
+@dataclass(frozen=True)
+class ScoreModel:
+    """Shares of latent variance that are an annotator's and an item's own; the rest is noise."""
+
+    mean: float
+    annotator_share: float
+    item_share: float
+
+    @classmethod
+    def from_components(
+        cls, *, annotator_var: float, item_var: float, residual_var: float
+    ) -> "ScoreModel":
+        """The model of 0/1 scores with these components, on the upper side of one half.
+
+        The mean p follows from p(1−p), the sum of the three; ValueError above 1/4, the most
+        that scores in [0, 1] can vary.
+        """
+        total = annotator_var + item_var + residual_var
+        if not 0 < total <= 0.25 + 1e-9:
+            raise ValueError(
+                f"Annotator, item and residual variance add up to {total:g}; "
+                "scores in [0, 1] vary by more than 0 and at most 0.25."
+            )
+        mean = (1 + np.sqrt(max(0.0, 1 - 4 * total))) / 2
+        shares = [_latent_share(mean, part) for part in (annotator_var, item_var)]
+        # Close to 1 together only if the residual is next to nothing.
+        scale = max(1.0, sum(shares) / 0.999)
+        return cls(float(mean), shares[0] / scale, shares[1] / scale)
+
+    def draw(
+        self, n: int, m: int, *, replicates: int, rng: np.random.Generator
+    ) -> NDArray[np.float32]:
+        """Scores of replicates × n × m, each replicate with new annotators and new items."""
+        people = rng.standard_normal((replicates, n, 1), np.float32)
+        items = rng.standard_normal((replicates, 1, m), np.float32)
+        return self.draw_for(people, items, rng=rng)
+
+    def draw_for(
+        self, people: NDArray[np.float32], items: NDArray[np.float32], *, rng: np.random.Generator
+    ) -> NDArray[np.float32]:
+        """Scores of given annotators and items, as standard normal effects that broadcast."""
+        noise = np.float32(1 - self.annotator_share - self.item_share)
+        latent = people * np.float32(np.sqrt(self.annotator_share))
+        latent = latent + items * np.float32(np.sqrt(self.item_share))
+        drawn = rng.standard_normal(latent.shape, np.float32)
+        drawn *= np.sqrt(noise)
+        drawn += latent
+        above: NDArray[np.bool_] = drawn > -special.ndtri(self.mean)
+        return above.astype(np.float32)
+
+    def item_means(self, items: Floats) -> Floats:
+        """What a new annotator scores on average on items of these standard normal effects."""
+        threshold = special.ndtri(self.mean) + items * np.sqrt(self.item_share)
+        return np.asarray(special.ndtr(threshold / np.sqrt(1 - self.item_share)))
+
+
+def _latent_share(mean: float, variance: float) -> float:
+    """The latent correlation that gives two 0/1 scores of this mean this covariance."""
+    if variance <= 0:
+        return 0.0
+    threshold = special.ndtri(mean)
+
+    def excess(share: float) -> float:
+        both = mean - 2 * special.owens_t(threshold, np.sqrt((1 - share) / (1 + share)))
+        return float(both - mean**2 - variance)
+
+    # The extreme is all variance shared; rounding may leave it a hair short.
+    return 1.0 if excess(1.0) <= 0 else float(scipy.optimize.brentq(excess, 0.0, 1.0))
+
 
 REPLICATES = 4000
 """Simulated cells of each design: a standard error of a third of a point."""
@@ -155,3 +238,93 @@ def _expected_squares(n: int, m: int, batches: int, parts: Components) -> MeanSq
         m=m,
         groups=batches if n > 1 else 1,
     )
+
+
+SIMULATED = 5
+"""How many of the narrowest designs, and of the cheapest beside them, are simulated when a coverage
+is asked for."""
+
+
+NEARLY = 1.1
+"""A design that is a tenth wider than the narrowest does as well."""
+
+
+def recommended(designs: Sequence[PeopleDesign]) -> PeopleDesign | None:
+    """The cheapest whose width is within a tenth of the narrowest; of equally cheap ones the
+    narrowest."""
+    if not designs:
+        return None
+    narrowest = min(design.width for design in designs)
+    nearly = [design for design in designs if design.width <= NEARLY * narrowest]
+    return min(nearly, key=lambda design: (design.cost, design.width))
+
+
+def affordable(
+    budget: float, costs: Costs, max_items: int, min_annotators: int, min_items: int
+) -> Iterator[tuple[int, int]]:
+    for n in count(max(2, min_annotators)):
+        m = min(max_items, costs.most_items(n, budget))
+        if m < min_items:
+            return
+        yield n, m
+
+
+def reaching(
+    least: float, designs: list[PeopleDesign], parts: Components, aim: Aim, seed: int
+) -> Iterator[PeopleDesign]:
+    """Of the most promising designs, those whose simulated coverage is at least this."""
+    model = ScoreModel.from_components(
+        annotator_var=parts.annotator, item_var=parts.item, residual_var=parts.residual
+    )
+    narrowest_first = sorted(
+        designs, key=lambda design: expected_width(design, parts, aim, model.mean)
+    )
+    promising = _promising(narrowest_first, parts, aim, model.mean)
+    found = 0
+    for place, design in enumerate(dict.fromkeys([*promising, *narrowest_first])):
+        if place >= len(promising) and found:
+            return
+        checked = simulated_design(design, model, aim, seed)
+        if checked.coverage >= least:
+            found += 1
+            yield checked
+
+
+def _promising(
+    designs: list[PeopleDesign], parts: Components, aim: Aim, mean: float
+) -> list[PeopleDesign]:
+    """Of designs, narrowest first, the first few, and the few cheapest that are nearly as
+    narrow."""
+    if not designs:
+        return []
+    most = NEARLY * expected_width(designs[0], parts, aim, mean)
+    nearly = [d for d in designs if expected_width(d, parts, aim, mean) <= most]
+    nearly.sort(key=lambda design: design.cost)
+    return list(dict.fromkeys([*designs[:SIMULATED], *nearly[:SIMULATED]]))
+
+
+def check_plan(budget: float, costs: Costs, parts: Components, aim: Aim) -> None:
+    positive = {
+        "budget": budget,
+        "rate": costs.rate,
+        "item_s": costs.item_s,
+        "max_items": aim.max_items,
+        "batches": costs.batches,
+    }
+    not_negative = {
+        "onboarding_s": costs.onboarding_s,
+        "shots": costs.shots,
+        "train_s": costs.train_s,
+        "fee": costs.fee,
+        "annotator_var": parts.annotator,
+        "item_var": parts.item,
+        "residual_var": parts.residual,
+    }
+    for name, value in positive.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} is {value}; it must be above 0.")
+    for name, value in not_negative.items():
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} is {value}; it cannot be negative.")
+    check_estimand(aim.estimand)
+    check_level(aim.level)

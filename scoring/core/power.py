@@ -9,19 +9,18 @@ import numpy as np
 import scipy  # its parts are loaded when they are first used, optimize slowly
 from scipy import special
 
-from scoring.core.comparison import EXTRA_DIFFERENCES, Side, paired_spread
+from scoring.core.comparison import EXTRA_DIFFERENCES, Pair, Side, paired_spread
 from scoring.core.intervals import check_level
-from scoring.core.one_more_item import with_constant_items
-from scoring.core.pairing import Pair
 from scoring.core.variance import (
     NOTHING,
     Components,
     Floats,
     MeanSquares,
     satterthwaite,
+    t_quantile,
     variance_components,
+    with_constant_items,
 )
-from scoring.core.wilson import t_quantile
 
 
 class Design(Protocol):

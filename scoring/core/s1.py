@@ -6,7 +6,7 @@ the distinct strings. Matching is exact; empty strings are dropped from both sid
 answers may name a normalisation, which is applied to both sides before: see normalisation.py.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from itertools import chain, count
 
@@ -154,3 +154,10 @@ def _distinct(
     width = strings.max(initial=0) + 1
     keys = np.sort(rows * width + strings)  # sort and compare: np.unique takes ten times as long
     return np.divmod(keys[np.diff(keys, prepend=-1) > 0], width)
+
+
+def consensus(answers: Sequence[Spans | None]) -> list[str]:
+    """What more than half of those who answered chose, in order of first appearance."""
+    given = [answer for answer in answers if answer is not None]
+    votes = Counter(s for answer in given for s in dict.fromkeys(answer) if s in span_set(answer))
+    return [string for string, count in votes.items() if 2 * count > len(given)]

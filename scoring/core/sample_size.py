@@ -5,36 +5,33 @@ of percentile-bootstrap intervals over episodes. `plan_people` does the same for
 formulas of the interval that the cells will get.
 """
 
-import math
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import count
+from itertools import groupby, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
-from scoring.core.episodes import Configuration, Simulation, simulate_all
-from scoring.core.intervals import check_estimand, check_level
+from scoring.core.bootstrap import resample_counts
+from scoring.core.intervals import check_level
 from scoring.core.people_designs import (
     Aim,
     Costs,
     PeopleDesign,
-    expected_width,
+    affordable,
+    check_plan,
     formula_design,
-    simulated_design,
+    reaching,
 )
-from scoring.core.simulation import ScoreModel
 from scoring.core.variance import Components, Floats
 
 EPISODE_SD = 0.05
 """FLEX's assumption: how much a system's true accuracy varies over episodes."""
 
-SIMULATED = 5
-"""How many of the narrowest designs, and of the cheapest beside them, are simulated when a coverage
-is asked for."""
-
-NEARLY = 1.1
-"""A design that is a tenth wider than the narrowest does as well."""
 
 PUBLISHED_HOURS = (24, 36, 48, 60, 72, 84)
 PUBLISHED_EPISODES = (5, *range(15, 151, 15))
@@ -87,7 +84,7 @@ def simulate_intervals(
     _check_simulation(replicates, resamples, seed, episode_sd, target)
     values = np.broadcast_arrays(*_checked_grid(accuracy, episodes, examples))
     wanted = [
-        Configuration(float(a), int(e), int(n))
+        Configuration(int(e), int(n), float(a))
         for a, e, n in zip(*map(np.ravel, values), strict=True)
     ]
     plan = Simulation(replicates, resamples, seed, level, episode_sd, target)
@@ -167,90 +164,125 @@ def plan_people(
     costs = Costs(rate, onboarding_s, shots, train_s, item_s, fee, batches)
     parts = Components(annotator_var, item_var, residual_var)
     aim = Aim(estimand, max_items, level)
-    _check_plan(budget, costs, parts, aim)
-    sizes = _affordable(budget, costs, max_items, min_annotators, min(min_items, max_items))
+    check_plan(budget, costs, parts, aim)
+    sizes = affordable(budget, costs, max_items, min_annotators, min(min_items, max_items))
     designs = [formula_design(n, m, costs, parts, aim) for n, m in sizes]
     if min_coverage is not None:
-        designs = list(_reaching(min_coverage, designs, parts, aim, seed))
+        designs = list(reaching(min_coverage, designs, parts, aim, seed))
     return tuple(sorted(designs, key=lambda design: design.width))
 
 
-def recommended(designs: Sequence[PeopleDesign]) -> PeopleDesign | None:
-    """The cheapest whose width is within a tenth of the narrowest; of equally cheap ones the
-    narrowest."""
-    if not designs:
-        return None
-    narrowest = min(design.width for design in designs)
-    nearly = [design for design in designs if design.width <= NEARLY * narrowest]
-    return min(nearly, key=lambda design: (design.cost, design.width))
+SHARING = 40
+"""Replicates that share one set of bootstrap weights; see `simulate_intervals`."""
 
 
-def _affordable(
-    budget: float, costs: Costs, max_items: int, min_annotators: int, min_items: int
-) -> Iterator[tuple[int, int]]:
-    for n in count(max(2, min_annotators)):
-        m = min(max_items, costs.most_items(n, budget))
-        if m < min_items:
-            return
-        yield n, m
+BLOCK = 5 * SHARING
+"""Replicates that are simulated together: enough work for one call, little enough for the cache."""
 
 
-def _reaching(
-    least: float, designs: list[PeopleDesign], parts: Components, aim: Aim, seed: int
-) -> Iterator[PeopleDesign]:
-    """Of the most promising designs, those whose simulated coverage is at least this."""
-    model = ScoreModel.from_components(
-        annotator_var=parts.annotator, item_var=parts.item, residual_var=parts.residual
-    )
-    narrowest_first = sorted(
-        designs, key=lambda design: expected_width(design, parts, aim, model.mean)
-    )
-    promising = _promising(narrowest_first, parts, aim, model.mean)
-    found = 0
-    for place, design in enumerate(dict.fromkeys([*promising, *narrowest_first])):
-        if place >= len(promising) and found:
-            return
-        checked = simulated_design(design, model, aim, seed)
-        if checked.coverage >= least:
-            found += 1
-            yield checked
+class Configuration(NamedTuple):
+    episodes: int
+    examples: int
+    accuracy: float
 
 
-def _promising(
-    designs: list[PeopleDesign], parts: Components, aim: Aim, mean: float
-) -> list[PeopleDesign]:
-    """Of designs, narrowest first, the first few, and the few cheapest that are nearly as
-    narrow."""
-    if not designs:
-        return []
-    most = NEARLY * expected_width(designs[0], parts, aim, mean)
-    nearly = [d for d in designs if expected_width(d, parts, aim, mean) <= most]
-    nearly.sort(key=lambda design: design.cost)
-    return list(dict.fromkeys([*designs[:SIMULATED], *nearly[:SIMULATED]]))
+@dataclass(frozen=True)
+class Simulation:
+    """What all configurations of one call share; the fields are those of `simulate_intervals`."""
+
+    replicates: int
+    resamples: int
+    seed: int
+    level: float
+    episode_sd: float
+    target: str
 
 
-def _check_plan(budget: float, costs: Costs, parts: Components, aim: Aim) -> None:
-    positive = {
-        "budget": budget,
-        "rate": costs.rate,
-        "item_s": costs.item_s,
-        "max_items": aim.max_items,
-        "batches": costs.batches,
-    }
-    not_negative = {
-        "onboarding_s": costs.onboarding_s,
-        "shots": costs.shots,
-        "train_s": costs.train_s,
-        "fee": costs.fee,
-        "annotator_var": parts.annotator,
-        "item_var": parts.item,
-        "residual_var": parts.residual,
-    }
-    for name, value in positive.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} is {value}; it must be above 0.")
-    for name, value in not_negative.items():
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} is {value}; it cannot be negative.")
-    check_estimand(aim.estimand)
-    check_level(aim.level)
+def simulate_all(
+    configurations: set[Configuration], plan: Simulation, workers: int | None
+) -> dict[Configuration, Floats]:
+    ordered = sorted(configurations)
+    groups = [list(group) for _, group in groupby(ordered, key=lambda c: c.episodes)]
+    blocks = range(-(-plan.replicates // BLOCK))
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+        parts = list(
+            pool.map(lambda work: _simulate_block(work[0], work[1], plan), product(groups, blocks))
+        )
+    replicates: dict[Configuration, list[Floats]] = {c: [] for c in ordered}
+    for part in parts:
+        for configuration, rows in part.items():
+            replicates[configuration].append(rows)
+    return {c: _summary(np.concatenate(rows)) for c, rows in replicates.items()}
+
+
+def _simulate_block(
+    group: list[Configuration], block: int, plan: Simulation
+) -> dict[Configuration, Floats]:
+    """One block of replicates of every configuration with this many episodes."""
+    episodes = group[0].episodes
+    size = min(BLOCK, plan.replicates - block * BLOCK)
+    draws = -(-size // SHARING)
+    rng = np.random.default_rng([plan.seed, block, episodes])
+    counts = resample_counts(episodes, episodes, draws * plan.resamples, rng)
+    weights = counts.reshape(draws, plan.resamples, episodes).transpose(0, 2, 1)
+    weights = np.ascontiguousarray(weights, np.float32)
+    return {c: _replicates(c, block, size, weights, plan) for c in group}
+
+
+def _replicates(
+    c: Configuration, block: int, size: int, weights: np.ndarray, plan: Simulation
+) -> Floats:
+    """For each replicate: is the truth held, the width, the distance of the bootstrap's mean."""
+    bits = int(np.float64(c.accuracy).view(np.uint64))
+    rng = np.random.default_rng([plan.seed, block, c.episodes, c.examples, bits])
+    chances = rng.normal(c.accuracy, plan.episode_sd, (size, c.episodes))
+    right = rng.binomial(c.examples, np.clip(chances, 0, 1, out=chances))
+    sums = _resampled_sums(right, weights)
+    sums.sort(axis=1)
+    total = c.episodes * c.examples
+    low, high = (_quantile(sums, q) / total for q in ((1 - plan.level) / 2, (1 + plan.level) / 2))
+    truth = _truth(c.accuracy, plan)
+    held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
+    distance = abs(sums.mean(axis=1) / total - c.accuracy)
+    return np.column_stack([held, high - low, distance])
+
+
+def _resampled_sums(right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Every replicate's sum in every resample; weights are draws × episodes × resamples.
+
+    The products are made four rows at a time: a BLAS keeps one so small on the thread that asks for
+    it; on larger ones its own threads fight with the workers over the processors.
+    """
+    draws, episodes, resamples = weights.shape
+    padded = np.zeros((draws * SHARING, episodes), np.float32)
+    padded[: len(right)] = right
+    sums = np.matmul(padded.reshape(draws, SHARING // 4, 4, episodes), weights[:, None])
+    return np.asarray(sums.reshape(-1, resamples)[: len(right)])
+
+
+def _quantile(ascending: np.ndarray, q: float) -> Floats:
+    """Quantiles of sorted rows, linear between neighbours as numpy's default."""
+    place = q * (ascending.shape[1] - 1)
+    below = int(place)
+    above = min(below + 1, ascending.shape[1] - 1)
+    left, right = ascending[:, below].astype(float), ascending[:, above].astype(float)
+    return np.asarray(left + (place - below) * (right - left))
+
+
+def _truth(accuracy: float, plan: Simulation) -> float:
+    """The accuracy, or the mean of Normal(accuracy, sd) clipped to [0, 1]."""
+    if plan.target == "nominal" or plan.episode_sd == 0:
+        return accuracy
+    sd = plan.episode_sd
+    a, b = (0 - accuracy) / sd, (1 - accuracy) / sd
+    inner = accuracy * (special.ndtr(b) - special.ndtr(a))
+    density = np.exp(-np.square([a, b]) / 2) / np.sqrt(2 * np.pi)
+    return float(inner + sd * (density[0] - density[1]) + special.ndtr(-b))
+
+
+def _summary(rows: Floats) -> Floats:
+    """Coverage, its SE, width, its SE and bias over all replicates."""
+    coverage, width, bias = rows.mean(axis=0)
+    size = len(rows)
+    width_se = rows[:, 1].std(ddof=1) / np.sqrt(size) if size > 1 else np.nan
+    return np.array([coverage, np.sqrt(coverage * (1 - coverage) / size), width, width_se, bias])

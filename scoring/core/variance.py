@@ -1,13 +1,21 @@
-"""Two-way random effects: annotators × items, balanced or with gaps.
+"""Two-way random effects: annotators × items, balanced or with gaps, and how far the mean of a cell
+would move with new annotators and new items.
 
 Shapes: scores are n × m (annotators in rows, items or item clusters in columns), with any number of
 axes before these two where a function says so. A missing score is NaN.
+
+The spread of a mean is taken from the matrix with one more item that everybody got wrong, as a test
+set may always have missed one hard item; where the mean is below one half, everybody got it right.
+So nothing special is needed where no score varies. Where annotators did not all see the same items,
+mean squares come from the least-squares fit of annotators and items as additive effects: each is
+about what its effect explains beyond the other's (Searle, Casella & McCulloch 1992, ch. 5).
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -174,3 +182,205 @@ def _variance(means: Floats) -> Floats:
 
 def _per_df(sum_of_squares: Floats, df: int) -> Floats:
     return np.asarray(sum_of_squares / df if df > 0 else np.full_like(sum_of_squares, np.nan))
+
+
+def wilson_limits(mean: ArrayLike, effective: ArrayLike, t: ArrayLike) -> tuple[Floats, Floats]:
+    """Limits around a mean in [0, 1]; they hold it exactly, and lie within [0, 1].
+
+    effective: the number of trials; t: the quantile, in standard errors. All of one shape, or
+    broadcast. Wilson 1927.
+    """
+    p = np.asarray(mean, float)
+    c = np.square(t) / np.asarray(effective, float)
+    centre = (p + c / 2) / (1 + c)
+    half = np.sqrt(c * p * (1 - p) + c**2 / 4) / (1 + c)
+    return around(p, centre - half, centre + half)
+
+
+def around(mean: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
+    """Limits within [0, 1] that hold the mean whatever was rounded."""
+    below, above = np.minimum(low, mean), np.maximum(high, mean)
+    return np.maximum(below, 0.0), np.minimum(above, 1.0)
+
+
+def t_quantile(df: ArrayLike, level: float) -> Floats:
+    """The two-sided quantile of Student's t; NaN where df is not above 0."""
+    return np.asarray(special.stdtrit(np.asarray(df, float), (1 + level) / 2))
+
+
+def t_chance(t: float, df: float) -> float:
+    """The two-sided chance of a t beyond this one, P(|T| > t); twice the upper tail for t < 0."""
+    return float(2 * special.stdtr(df, -t))
+
+
+HALF = 0.5 - 1e-9
+"""Rounding must not decide on which side of one half a mean lies."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of one cell, or of many in arrays; all from the matrix with one more item.
+
+    mean: p′, of that matrix. se and df: √V′ and Satterthwaite's degrees of freedom within their
+    bounds, of which guard_df is the lower one.
+    """
+
+    mean: Floats
+    se: Floats
+    df: Floats
+    guard_df: int
+
+    @property
+    def effective(self) -> Floats:
+        """How many independent right-or-wrong answers would vary as much: p′(1−p′)/V′."""
+        return np.asarray(self.mean * (1 - self.mean) / self.se**2)
+
+
+def one_more_score(mean: ArrayLike) -> Floats:
+    """What everybody scores on the one more item, by the cell's mean."""
+    return np.where(np.asarray(mean) < HALF, 1.0, 0.0)
+
+
+def mean_with_one_more(mean: ArrayLike, m: int) -> Floats:
+    """p′, the mean over m items and the one more."""
+    return np.asarray((np.asarray(mean) * m + one_more_score(mean)) / (m + 1))
+
+
+def with_one_more(scores: Floats) -> Floats:
+    """Complete scores (…, n, m) with the one more item as their last column."""
+    extra = one_more_score(scores.mean(axis=(-2, -1)))
+    column = np.broadcast_to(extra[..., None, None], (*scores.shape[:-1], 1))
+    return np.concatenate([scores, column], axis=-1)
+
+
+def complete_spread(scores: Floats, groups: ArrayLike | None = None) -> Spread:
+    """Of complete scores (…, n, m). groups: a label for each row, of fewer groups than rows; the
+    annotators' variance is then pooled within them."""
+    y = with_one_more(scores)
+    squares = mean_squares(y)
+    if groups is not None:
+        squares = pooled_within(squares, y, groups)
+    return _spread(squares, y.mean(axis=(-2, -1), dtype=float))
+
+
+def expected_spread(squares: MeanSquares, mean: float) -> Spread:
+    """Of a cell with these mean squares and this mean, without its scores."""
+    m = squares.m
+    longer = with_constant_items(squares, 1)
+    apart = m / (m + 1) * (mean - one_more_score(mean)) ** 2
+    item = ((m - 1) * squares.item + squares.n * apart) / m
+    return _spread(
+        MeanSquares(longer.annotator, item, longer.residual, squares.n, m + 1, squares.groups),
+        mean_with_one_more(mean, m),
+    )
+
+
+def with_constant_items(squares: MeanSquares, count: int) -> MeanSquares:
+    """MSA and MSE of the matrix with this many more items, on each of which all annotators score
+    alike; MSI is not known from these alone."""
+    m = squares.m + count
+    total = (squares.m - 1) * squares.residual + squares.annotator * count / m
+    return MeanSquares(
+        annotator=np.asarray(squares.annotator * squares.m / m),
+        item=np.float64(np.nan),
+        residual=np.asarray(total / (m - 1)),
+        n=squares.n,
+        m=m,
+        groups=squares.groups,
+    )
+
+
+def _spread(squares: MeanSquares, mean: Floats) -> Spread:
+    se, df = crossed_spread(squares)
+    return Spread(mean, se, df, guard_df=min(squares.annotator_df, squares.m - 1))
+
+
+@dataclass(frozen=True)
+class GapSquares:
+    """Of n × m scores with M observed; every item weighs alike, and so does each of its viewers.
+
+    c_annotator, c_item and c_residual: how much of each mean square belongs to the variance of the
+    mean over new annotators and new items. Where nothing is missing these are 1/(nm), 1/(nm) and
+    −1/(nm), and the mean squares are the usual ones.
+    """
+
+    annotator: float
+    item: float
+    residual: float
+    c_annotator: float
+    c_item: float
+    c_residual: float
+    n: int
+    m: int
+    residual_df: int
+
+
+def item_means(scores: Floats) -> Floats:
+    """Each item's mean over those who saw it."""
+    return np.asarray(np.nanmean(scores, axis=0))
+
+
+def gap_squares(scores: Floats) -> GapSquares:
+    """Of n × m scores, two or more of each, that hang together: one item at least that everybody
+    saw, or a chain of common items."""
+    seen = ~np.isnan(scores)
+    (n, m), observed = scores.shape, int(seen.sum())
+    viewers = seen.sum(axis=0)
+    annotators, rest = _annotators_given_items(scores, seen)
+    by_row = scores - np.nanmean(scores, axis=1, keepdims=True)
+    items = max(0.0, float(np.nansum(by_row**2)) - rest)
+    left = observed - n - m + 1
+    weight = np.where(seen, 1 / (m * viewers), 0.0)
+    c_annotator = float((weight.sum(axis=1) ** 2).sum()) * (n - 1) / (observed - m)
+    c_item = float((weight.sum(axis=0) ** 2).sum()) * (m - 1) / (observed - n)
+    return GapSquares(
+        annotator=annotators / (n - 1),
+        item=items / (m - 1),
+        residual=rest / left if left > 0 else 0.0,
+        c_annotator=c_annotator,
+        c_item=c_item,
+        c_residual=float((weight**2).sum()) - c_annotator - c_item,
+        n=n,
+        m=m,
+        residual_df=left,
+    )
+
+
+def gap_spread(scores: Floats) -> Spread:
+    """Of the mean of the items' means, from the matrix with one more item, which everybody saw."""
+    extra = one_more_score(item_means(scores).mean())
+    y = np.column_stack([scores, np.full(len(scores), extra)])
+    squares = gap_squares(y)
+    a, i = squares.c_annotator * squares.annotator, squares.c_item * squares.item
+    raw = a + i + squares.c_residual * squares.residual
+    df = satterthwaite(
+        raw,
+        (a, squares.n - 1),
+        (i, squares.m - 1),
+        (squares.c_residual * squares.residual, squares.residual_df),
+    )
+    return Spread(
+        mean=np.asarray(item_means(y).mean()),
+        se=np.sqrt(np.asarray(max(raw, a, i))),
+        df=within(df, squares.n - 1, squares.m - 1),
+        guard_df=min(squares.n - 1, squares.m - 1),
+    )
+
+
+def mostly_single(scores: Floats) -> bool:
+    """Whether most items have one viewer: how annotators differ then cannot be told from how
+    items do."""
+    viewers = (~np.isnan(scores)).sum(axis=0)
+    return bool(2 * np.sum(viewers == 1) > len(viewers))
+
+
+def _annotators_given_items(scores: Floats, seen: NDArray[np.bool_]) -> tuple[float, float]:
+    """The sum of squares that annotators explain beyond items, and what neither explains."""
+    viewers = seen.sum(axis=0)
+    centred = np.where(seen, scores - item_means(scores), 0.0)
+    own = centred.sum(axis=1)
+    # The normal equations of the annotators' effects once the items' are eliminated.
+    equations = np.diag(seen.sum(axis=1).astype(float)) - (seen / viewers) @ seen.T
+    effects = np.linalg.lstsq(equations, own, rcond=None)[0]
+    explained = max(0.0, float(own @ effects))
+    return explained, max(0.0, float((centred**2).sum()) - explained)

@@ -15,9 +15,7 @@ from annotation.models import Benchmark, Study
 from annotation.models.benchmark import names_of
 from scoring.cells.form import is_well_formed
 from scoring.cells.rows import released
-from scoring.core.averages import EpisodeScore, episode_score
-from scoring.core.bootstrap import SEED
-from scoring.core.sign_flips import sign_flip_p
+from scoring.core.bootstrap import SEED, EpisodeScore, episode_score, sign_flip_p
 from scoring.core.verdicts import holm
 from scoring.episodes.scores import SYSTEM, EpisodeReader, EpisodeResult, Who, system_of
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies

@@ -10,7 +10,7 @@ from django.utils import translation
 
 from annotation.models import Benchmark
 from scoring.cells.rows import BY_KEY
-from scoring.core.averages import EpisodeScore
+from scoring.core.bootstrap import EpisodeScore
 from scoring.episodes.board import (
     EpisodeBoard,
     EpisodeEntry,

@@ -11,8 +11,16 @@ from math import sqrt
 from typing import Any
 
 from annotation.models.errors import BadInput
-from scoring.core.people_designs import Aim, Costs, PeopleDesign, expected_width, formula_design
-from scoring.core.sample_size import SIMULATED, plan_people, recommended
+from scoring.core.people_designs import (
+    SIMULATED,
+    Aim,
+    Costs,
+    PeopleDesign,
+    expected_width,
+    formula_design,
+    recommended,
+)
+from scoring.core.sample_size import plan_people
 from scoring.core.variance import Components
 
 LEAST_ANNOTATORS = 3

@@ -14,8 +14,8 @@ from annotation.models import Assignment, Judgement, Role, Study
 from annotation.models.errors import BadInput
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices
+from scoring.core.comparison import common_items
 from scoring.core.intervals import cluster_scores
-from scoring.core.pairing import common_items
 from scoring.core.variance import Components, mean_squares, variance_components
 from scoring.planning.designs import Assumptions
 from scoring.planning.plans import Contrast

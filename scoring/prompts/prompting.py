@@ -10,7 +10,7 @@ from annotation.kinds.scoring import gold_in_force
 from annotation.models import Batch, Benchmark, Item, ItemSet, Study, Task
 from annotation.models.errors import BadInput
 from annotation.studies.batching import PossibleBatch, possible_batches
-from scoring.core.draws import Draws
+from scoring.core.episodes import Draws
 from scoring.runs.prompt_ids import prompt_id
 from scoring.runs.storing import find_task
 

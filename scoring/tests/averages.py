@@ -22,8 +22,8 @@ from scoring.cells.rows import (
     policy_of,
     released,
 )
-from scoring.core.averages import average_interval, over_tasks
 from scoring.core.intervals import CellInterval
+from scoring.core.verdicts import average_interval, over_tasks
 
 SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
 # A study, the name of a row and a number of shots.

@@ -13,12 +13,14 @@ from annotation.models import Assignment, Study, Task
 from scoring.cells.cells import Cell
 from scoring.cells.rows import PEOPLE, Row, known, percent
 from scoring.cells.vectors import Floats
-from scoring.core.averages import AverageDifference
-from scoring.core.comparison import PairedDifference, paired_difference
-from scoring.core.leave_one_out import paired_without_each
-from scoring.core.pairing import pair_up
+from scoring.core.comparison import (
+    PairedDifference,
+    pair_up,
+    paired_difference,
+    paired_without_each,
+)
 from scoring.core.power import ComparisonDesign, observed_design
-from scoring.core.verdicts import AHEAD, BEHIND
+from scoring.core.verdicts import AHEAD, BEHIND, AverageDifference
 from scoring.models import Run, shots_order
 
 MIRRORED = {AHEAD: BEHIND, BEHIND: AHEAD}

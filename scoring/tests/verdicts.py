@@ -17,9 +17,17 @@ import numpy as np
 from scoring.cells.cells import Cell
 from scoring.cells.rows import PEOPLE, Row, known
 from scoring.core import verdicts as rule
-from scoring.core.averages import AverageDifference, average_difference
 from scoring.core.power import AverageDesign, detectable_difference
-from scoring.core.verdicts import AHEAD, BEHIND, SAME, UNDECIDED, UNTESTED, holm
+from scoring.core.verdicts import (
+    AHEAD,
+    BEHIND,
+    SAME,
+    UNDECIDED,
+    UNTESTED,
+    AverageDifference,
+    average_difference,
+    holm,
+)
 from scoring.tests.averages import SHARED_PEOPLE, share_people
 from scoring.tests.differences import (
     Difference,
@@ -89,7 +97,7 @@ def _judged(family: Sequence[Pairing]) -> Iterable[Difference]:
             detectable=_detectable(found, [pair], margin),
             above=pair.test.above,
             fragile=found.outcome in (AHEAD, BEHIND, SAME)
-            and rule.falls(place, tests, pair.without_each(), margin=margin / 100),
+            and rule.is_fragile(place, tests, pair.without_each(), margin=margin / 100),
             is_reported=False,
         )
 
@@ -159,8 +167,8 @@ def _distance(cell: Cell, row: Row) -> Difference | None:
 def _said(found: rule.Verdict, margin: float) -> dict[str, Any]:
     return {
         "outcome": found.outcome,
-        "direction": found.likeliest.direction,
-        "p_direction": known(found.likeliest.p),
+        "direction": found.direction,
+        "p_direction": known(found.p),
         "p_holm": known(found.p_holm),
         "family": found.family,
         "margin": margin,

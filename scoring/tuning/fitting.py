@@ -10,7 +10,7 @@ import torch
 from transformers import get_scheduler
 
 from annotation.models.errors import BadInput
-from scoring.core.draws import Draws
+from scoring.core.episodes import Draws
 from scoring.prompts.prompting import PromptExample, PromptSet
 from scoring.tuning.loading import Source
 from scoring.tuning.settings import Settings

@@ -10,7 +10,7 @@ from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassificatio
 
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
-from scoring.core.draws import Draws
+from scoring.core.episodes import Draws
 from scoring.prompts.prompting import PromptExample, PromptSet
 from scoring.prompts.templates import Pattern, filled, words_of
 from scoring.tuning.encoders import encode

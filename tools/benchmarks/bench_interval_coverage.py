@@ -14,9 +14,8 @@ from scipy import stats
 
 from scoring.core.bootstrap import resample_counts
 from scoring.core.intervals import cell_interval, new_items_limits
-from scoring.core.one_more_item import complete_spread
-from scoring.core.simulation import ScoreModel
-from scoring.core.wilson import t_quantile, wilson_limits
+from scoring.core.people_designs import ScoreModel
+from scoring.core.variance import complete_spread, t_quantile, wilson_limits
 
 LEVEL = 0.95
 MEANS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.995)

@@ -8,8 +8,7 @@ from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
-from scoring.core.averages import episode_score
-from scoring.core.bootstrap import SEED
+from scoring.core.bootstrap import SEED, episode_score
 from scoring.models import Run
 from tests import make
 from tests.scoring.comparison import measured

@@ -7,10 +7,9 @@ from annotation.studies.lifecycle import close_study
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import Comparison, compare
-from scoring.core.averages import average_difference, average_interval
 from scoring.core.comparison import paired_difference
 from scoring.core.intervals import cell_interval
-from scoring.core.verdicts import holm
+from scoring.core.verdicts import average_difference, average_interval, holm
 from tests import make
 from tests.scoring.comparison import measured
 

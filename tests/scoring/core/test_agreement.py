@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.agreement import (
-    DISTANCES,
-    alpha_interval,
-    consensus,
-    pairwise_s1_interval,
-)
+from scoring.core.agreement import DISTANCES, alpha_interval, pairwise_s1_interval
+from scoring.core.s1 import consensus
 
 answers = st.none() | st.lists(st.sampled_from("abc"), max_size=3)
 units = st.lists(st.lists(answers, max_size=4), max_size=6)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.averages import average_difference, average_interval, over_tasks
 from scoring.core.comparison import paired_difference
 from scoring.core.intervals import CellInterval, cell_interval
-from scoring.core.simulation import ScoreModel
+from scoring.core.people_designs import ScoreModel
+from scoring.core.verdicts import average_difference, average_interval, over_tasks
 
 
 def exactly(value: object) -> object:

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scoring.core.comparison import paired_difference
+from scoring.core.comparison import common_items, paired_difference
 from scoring.core.intervals import cluster_scores
-from scoring.core.pairing import common_items
 
 scores = st.sampled_from([0.0, 0.5, 2 / 3, 1.0])
 sides = st.tuples(st.integers(2, 5), st.integers(1, 5), st.integers(2, 8)).flatmap(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scoring.core.intervals import cell_interval, new_items_limits, these_items_limits
-from scoring.core.simulation import ScoreModel
+from scoring.core.people_designs import ScoreModel
 
 TYPICAL = (0.0016, 0.072, 0.0864)
 UNEVEN = (0.0053, 0.076, 0.0944)

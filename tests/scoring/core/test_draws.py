@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 from scipy import stats
 
-from scoring.core.draws import Draws
+from scoring.core.episodes import Draws
 
 
 def test_draws_the_numbers_that_its_definition_gives() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scoring.core.averages import episode_score
+from scoring.core.bootstrap import episode_score
 from scoring.core.episodes import (
     CLUES,
     FLEX_CLASS,

@@ -4,10 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from scoring.core.gaps import gap_spread, gap_squares
 from scoring.core.intervals import cell_interval
-from scoring.core.one_more_item import complete_spread
-from scoring.core.variance import mean_squares
+from scoring.core.variance import complete_spread, gap_spread, gap_squares, mean_squares
 
 complete = arrays(
     float,

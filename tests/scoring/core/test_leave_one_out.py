@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scoring.core.comparison import paired_difference
-from scoring.core.leave_one_out import leave_one_out, paired_without_each
+from scoring.core.comparison import paired_difference, paired_without_each
+from scoring.core.intervals import leave_one_out
 
 
 def scores(n: int, m: int, weak: float | None = None, seed: int = 1) -> np.ndarray:

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from scoring.core.one_more_item import (
+from scoring.core.variance import (
     complete_spread,
     expected_spread,
+    mean_squares,
     with_constant_items,
     with_one_more,
 )
-from scoring.core.variance import mean_squares
 
 matrices = arrays(
     float,

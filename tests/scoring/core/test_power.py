@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scoring.core.comparison import paired_difference
-from scoring.core.pairing import pair_up
+from scoring.core.comparison import pair_up, paired_difference
 from scoring.core.power import (
     AverageDesign,
     ComparisonDesign,

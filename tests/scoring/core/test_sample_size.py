@@ -6,17 +6,15 @@ import pytest
 from scipy import stats
 
 from scoring.core.intervals import cell_interval
-from scoring.core.people_designs import PeopleDesign
+from scoring.core.people_designs import PeopleDesign, ScoreModel, recommended
 from scoring.core.sample_size import (
     PUBLISHED_ACCURACIES,
     PUBLISHED_EPISODES,
     PUBLISHED_HOURS,
     plan_people,
     published_examples,
-    recommended,
     simulate_intervals,
 )
-from scoring.core.simulation import ScoreModel
 from scoring.core.splits import split_interval
 
 PLAN = {

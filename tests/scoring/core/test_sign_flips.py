@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scoring.core.sign_flips import sign_flip_p
+from scoring.core.bootstrap import sign_flip_p
 
 
 def exactly(value: object) -> object:

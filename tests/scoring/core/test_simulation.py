@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from scoring.core.simulation import ScoreModel
+from scoring.core.people_designs import ScoreModel
 from scoring.core.variance import mean_squares
 
 

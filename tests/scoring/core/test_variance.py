@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from scoring.core.simulation import ScoreModel
+from scoring.core.people_designs import ScoreModel
 from scoring.core.variance import (
     crossed_spread,
     mean_squares,

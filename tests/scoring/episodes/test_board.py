@@ -10,9 +10,8 @@ from django.core.management import CommandError, call_command
 from annotation.models import Benchmark, ItemSet, Task
 from annotation.simulation.simulating import simulate_study
 from scoring.cells.vectors import scored_items
-from scoring.core.averages import episode_score
+from scoring.core.bootstrap import episode_score, sign_flip_p
 from scoring.core.episodes import EpisodeRules
-from scoring.core.sign_flips import sign_flip_p
 from scoring.episodes.board import EpisodeBoard, EpisodeEntry, episode_board, paired_tests
 from scoring.models import Run
 from tests import make

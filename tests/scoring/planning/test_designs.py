@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from annotation.models.errors import BadInput
-from scoring.core.sample_size import recommended
-from scoring.core.simulation import ScoreModel
+from scoring.core.people_designs import ScoreModel, recommended
 from scoring.core.splits import split_interval
 from scoring.planning.designs import Assumptions, design_of
 from scoring.planning.plans import Contrast, make_plan
