@@ -1,51 +1,52 @@
 """Analysing: everything about a comparison that takes too long for a page."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
-from scoring.analysis.agreement import CellAgreement, cell_agreement
 from scoring.analysis.curves import Curve, curves
-from scoring.analysis.uncertainty import Uncertainty, uncertainty
+from scoring.analysis.tables import (
+    ALL,
+    AVERAGE_TESTS,
+    AVERAGES,
+    CHANGES,
+    CURVES,
+    SYSTEMS,
+    TESTS,
+    excluded_record,
+)
+from scoring.analysis.uncertainty import Record, agreement, uncertainty
 from scoring.cells.cells import Cell, CellReader
-from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import Comparison, WithExcluded, compare, whole_of
+from scoring.comparison.comparing import Comparison, compare, whole_of
 from scoring.comparison.keeping import Progress, Store
 from scoring.models import Part
-from scoring.tests.averages import Average
-from scoring.tests.differences import Difference
+from scoring.tables.table import Table, lines_of, records_of
 from scoring.tests.verdicts import between_shots, between_systems
 
 
 @dataclass(frozen=True)
-class AnalysedCell:
-    study: str | None
-    simulated: bool
-    task: str
-    shots: int | str
-    references: str
-    normalisation: str
-    gold_version: int
-    uncertainty: Uncertainty
-    # Of two annotators or more.
-    agreement: CellAgreement | None
-    consensus: Row | None
-
-
-@dataclass(frozen=True)
 class Analysis:
-    """What is computed here, beside what the comparison has of the same inputs."""
+    """The lines of each table, as they are exported; but curves have their points within."""
 
-    cells: tuple[AnalysedCell, ...] = ()
-    tests: tuple[Difference, ...] = ()
-    systems: tuple[Difference, ...] = ()
-    changes: tuple[Difference, ...] = ()
+    tests: tuple[Record, ...] = ()
+    systems: tuple[Record, ...] = ()
+    changes: tuple[Record, ...] = ()
+    uncertainty: tuple[Record, ...] = ()
+    agreement: tuple[Record, ...] = ()
     curves: tuple[Curve, ...] = ()
-    averages: tuple[Average, ...] = ()
-    average_tests: tuple[Difference, ...] = ()
-    excluded: tuple[WithExcluded, ...] = ()
+    aggregates: tuple[Record, ...] = ()
+    average_tests: tuple[Record, ...] = ()
+    excluded: tuple[Record, ...] = ()
 
 
-STORE = Store(Part.ANALYSIS, Analysis, 8, "analyse_comparison")
+STORE = Store(
+    Part.ANALYSIS,
+    Analysis,
+    9,
+    "analyse_comparison",
+    columns=tuple(key for table in ALL for key in table.keys),
+)
 
 
 def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None) -> Analysis:
@@ -59,10 +60,14 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
     ]
     steps = len(people) + 3
     table = compare(scope, choices, reader)
-    cells = []
+    sure, agreed = [], []
     for number, cell in enumerate(people):
         progress(number, steps, f"{cell.task}, {cell.shots} shots")
-        cells.append(_about(cell, table, choices))
+        about = _about(cell, reader)
+        sure.append({**about, **uncertainty(cell, choices)})
+        if len(cell.scores) > 1:
+            together = table.consensus_of(cell)
+            agreed.append({**about, **agreement(cell, together, seed=choices.seed)})
     progress(len(people), steps, "differences")
     systems = [
         cell
@@ -70,40 +75,55 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
         for cell in reader.systems(task)
         if cell.answered.any() and choices.wants(cell.shots)
     ]
-    margin = scope.study.margin if scope.study else 0.0
-    between = between_systems(systems, margin=margin)
+    between = between_systems(systems, margin=scope.study.margin if scope.study else 0.0)
     progress(len(people) + 1, steps, "learning curves")
     learned = [
         curve
         for study in scope.studies
         for simulated in reader.kinds
         for curve in curves(study, reader, simulated=simulated)
-        if choices.wants(curve.shots)
+        if choices.wants(curve["shots"])
     ]
     progress(len(people) + 2, steps, "over tasks")
     return Analysis(
-        cells=tuple(cells),
-        tests=tuple(test for test in table.tests if not test.is_reported),
-        systems=tuple(between),
+        tests=records_of(TESTS.columns, [test for test in table.tests if not test.is_reported]),
+        systems=records_of(SYSTEMS.columns, between),
         # Of some shots alone the next lower ones are others.
-        changes=tuple(between_shots(people)) if choices.shots else table.changes,
+        changes=records_of(
+            CHANGES.columns, between_shots(people) if choices.shots else table.changes
+        ),
+        uncertainty=tuple(sure),
+        agreement=tuple(agreed),
         curves=tuple(learned),
-        averages=table.averages,
-        average_tests=table.average_tests,
-        excluded=tuple(cell for cell in table.excluded if not cell.including.is_simulated),
+        aggregates=records_of(AVERAGES.columns, table.averages),
+        average_tests=records_of(AVERAGE_TESTS.columns, table.average_tests),
+        excluded=_excluded(table),
     )
 
 
-def _about(cell: Cell, table: Comparison, choices: Choices) -> AnalysedCell:
-    study = cell.study.slug if cell.study else None
-    where = study, cell.simulated, cell.task.slug, cell.shots
-    is_several = len(cell.scores) > 1
-    return AnalysedCell(
-        *where,
-        references=cell.references,
-        normalisation=cell.normalisation,
-        gold_version=cell.gold_version,
-        uncertainty=uncertainty(cell, choices),
-        agreement=cell_agreement(cell, seed=choices.seed) if is_several else None,
-        consensus=table.consensus_of(cell) if is_several else None,
-    )
+def _about(cell: Cell, reader: CellReader) -> dict[str, Any]:
+    return {
+        "study": cell.study.slug if cell.study else None,
+        "simulated": cell.simulated,
+        "task": cell.task.slug,
+        "shots": cell.shots,
+        **reader.scored_under(cell.task),
+    }
+
+
+def _excluded(table: Comparison) -> tuple[Record, ...]:
+    of_people = [cell for cell in table.excluded if not cell.including.is_simulated]
+    of_people.sort(key=lambda cell: (cell.including.study or "", cell.task))
+    return tuple(excluded_record(cell.without, cell.including) for cell in of_people)
+
+
+def filled(table: Table, analysis: Analysis) -> Table:
+    records: Iterable[Record] = getattr(analysis, table.name.replace("-", "_"))
+    if table is CURVES:
+        records = [{**curve, **point} for curve in analysis.curves for point in curve["points"]]
+    return replace(table, lines=lines_of(records))
+
+
+def analysis_tables(analysis: Analysis) -> list[Table]:
+    """Every table of a kept analysis; those without rows are left out."""
+    return [table for table in (filled(table, analysis) for table in ALL) if table.lines]

@@ -1,7 +1,7 @@
 """Learning curves over the training items: S1 by position in the shot set."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,44 +11,30 @@ from scoring.cells.rows import percent
 from scoring.core.learning import learning_curve
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_one
+from scoring.tables.table import Column, points
 
 POINTS = 5
-
-
-@dataclass(frozen=True)
-class Point:
-    """Positions first to last, counted from 1. mean is over the answers as they are;
-    adjusted takes out which items happened to stand there, since orders differ, and is kept within
-    0 and 100."""
-
-    first: int
-    last: int
-    answers: int
-    mean: float | None
-    adjusted: float | None
-    se: float | None
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Of everybody who finished the training of a cell, screened out or not: leaving out the
-    screened-out would show selection as learning."""
-
-    study: str
-    simulated: bool
-    task: str
-    shots: int | str
-    references: str
-    normalisation: str
-    gold_version: int
-    annotators: int
-    points: tuple[Point, ...]
-    # By pseudonym, the mean in the same blocks.
-    by_annotator: Mapping[str, Sequence[float | None]]
+ANNOTATORS = Column("annotators", "Annotators", "Those who finished the training of the cell.")
+OF_POINT = (
+    Column("first", "From position", "The first training item of the block, from 1."),
+    Column("last", "To position", "The last training item of the block."),
+    Column("answers", "Answers", "Answers at these positions."),
+    points("mean", "Mean", "Mean S1 of these answers in percent, not adjusted."),
+    points(
+        "adjusted",
+        "Adjusted",
+        "Mean S1 in percent, corrected for which items stood at these positions.",
+    ),
+    points("se", "SE of adjusted", "Standard error of that mean, in percent points."),
+)
+# Where it belongs and how many annotators it is of; its `points`, each with the columns above; and
+# `by_annotator`, by pseudonym the mean in the same blocks.
+Curve = Mapping[str, Any]
 
 
 def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list[Curve]:
-    """One curve for each cell of a study that has training."""
+    """One curve for each cell of a study that has training: of everybody who finished it, screened
+    out or not. Leaving out the screened-out would show selection as learning."""
     assignments = Assignment.objects.filter(
         study=study, training_ended_at__isnull=False
     ).select_related("annotator", "batch__task", "batch__training_set", "batch__test_set")
@@ -61,49 +47,46 @@ def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list
         if shots:
             cells.setdefault((assignment.batch.task.slug, shots), []).append(assignment)
     return [
-        _curve(study, those, reader, simulated=simulated)
-        for _, those in sorted(cells.items(), key=cell_order)
+        {
+            "study": study.slug,
+            "simulated": simulated,
+            "task": task,
+            "shots": shots,
+            **reader.scored_under(those[0].batch.task),
+            "annotators": len(those),
+            **_learned(those, reader),
+        }
+        for (task, shots), those in sorted(cells.items(), key=cell_order)
     ]
 
 
-def _curve(
-    study: Study, members: list[Assignment], reader: CellReader, *, simulated: bool
-) -> Curve:
-    batch = members[0].batch
+def _learned(members: Sequence[Assignment], reader: CellReader) -> dict[str, Any]:
     rows = _scored_judgements(members, reader)
     positions = {position for _, _, position, _ in rows}
     learning = learning_curve(
         *zip(*rows, strict=True), block=max(1, round(len(positions) / POINTS))
     )
-    return Curve(
-        study=study.slug,
-        simulated=simulated,
-        task=batch.task.slug,
-        shots=shots_of_batch(batch),
-        references=reader.policy(batch.task),
-        normalisation=batch.task.normalisation,
-        gold_version=reader.gold_version(batch.task),
-        annotators=len(members),
-        points=tuple(
-            Point(
-                point.first,
-                point.last,
-                point.n,
-                percent(point.mean),
-                percent(float(np.clip(point.adjusted, 0, 1))),
-                percent(point.se),
-            )
+    return {
+        "points": [
+            {
+                "first": point.first,
+                "last": point.last,
+                "answers": point.n,
+                "mean": percent(point.mean),
+                "adjusted": percent(float(np.clip(point.adjusted, 0, 1))),
+                "se": percent(point.se),
+            }
             for point in learning.points
-        ),
-        by_annotator={
-            str(name): tuple(percent(mean) for mean in means)
+        ],
+        "by_annotator": {
+            str(name): [percent(mean) for mean in means]
             for name, means in learning.by_annotator.items()
         },
-    )
+    }
 
 
 def _scored_judgements(
-    members: list[Assignment], reader: CellReader
+    members: Sequence[Assignment], reader: CellReader
 ) -> list[tuple[str, int, int, float]]:
     """Every training judgement: by whom, of which example, at which position from 1, its S1."""
     task = members[0].batch.task

@@ -4,7 +4,7 @@ behind a click on a line."""
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from scoring.analysis.tables import UNDER_KEYS
+from scoring.analysis.tables import TERMS
 from scoring.comparison.overview import FRAGILE, NOTE_OF_FRAGILE, SIGNS
 from scoring.comparison.row_tables import WORDS
 from scoring.core.verdicts import AHEAD, BEHIND
@@ -36,7 +36,7 @@ NAMES = {
     "first": ("first_method", "first_parameters"),
 }
 # What the outcome says already; documents have it.
-SAID_BY_OUTCOME = ("direction", "falls")
+SAID_BY_OUTCOME = ("direction", "fragile")
 
 
 def usual_columns(table: Table) -> tuple[str, ...]:
@@ -67,12 +67,12 @@ def common_terms(tables: Sequence[Table]) -> dict[str, Value]:
     """Policy, normalisation and gold version, where all figures are under the same: then the page
     says them once. Empty where they differ."""
     found = {
-        tuple(_value(line, key) for key in UNDER_KEYS)
+        tuple(_value(line, key) for key in TERMS)
         for table in tables
-        if set(UNDER_KEYS) <= set(table.keys)
+        if set(TERMS) <= set(table.keys)
         for line in table.lines
     }
-    return dict(zip(UNDER_KEYS, found.pop(), strict=True)) if len(found) == 1 else {}
+    return dict(zip(TERMS, found.pop(), strict=True)) if len(found) == 1 else {}
 
 
 def _in_sight_first(table: Table) -> Table:
@@ -146,7 +146,7 @@ def _worded(line: Line, words: Mapping[str, str], *, of_people: bool) -> Line:
         return line
     # Signs say how the second side stands to people; of two systems the first is meant.
     sign = SIGNS.get(outcome if of_people else MIRRORED.get(outcome, outcome), "")
-    marks = FRAGILE if _value(line, "falls") else ""
+    marks = FRAGILE if _value(line, "fragile") else ""
     cell = Cell(words[outcome], sign=sign, marks=marks)
     return replace(line, cells={**line.cells, "outcome": cell})
 

@@ -1,183 +1,23 @@
-"""All tables of an analysis: what each says, its columns, and where it takes its values."""
+"""All tables of an analysis: what each says, and its columns."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping
 
-from scoring.analysis.analysing import Analysis
-from scoring.cells.rows import BY_KEY
-from scoring.tables.table import Column, Line, Table, lines_from, lines_of, p_column, values_of
-from scoring.tests.columns import (
-    DIFFERENCE,
-    OF_PEOPLE,
-    P_HOLM,
-    SIMULATED,
-    SYSTEM,
-    VERDICT,
-    WHERE,
-    points,
-    words,
+from scoring.analysis.curves import ANNOTATORS, OF_POINT
+from scoring.analysis.uncertainty import AGREEMENT, UNCERTAINTY, Record
+from scoring.cells.rows import BY_KEY, Row
+from scoring.tables.table import Column, Table, p_column, points, values_of, words
+from scoring.tests.averages import COLUMNS as OF_AVERAGES
+from scoring.tests.differences import columns
+
+# What every score names.
+TERMS = ("references", "normalisation", "gold_version")
+SCORED_UNDER = tuple(BY_KEY[key] for key in TERMS)
+WHERE = columns("study simulated task shots")
+SYSTEM = columns("system method parameters")
+DIFFERENCE = columns(
+    "difference low high se df p p_holm n r m left_out people_left_out runs_left_out notes"
 )
-
-UNDER_KEYS = ("references", "normalisation", "gold_version")
-UNDER = tuple(BY_KEY[key] for key in UNDER_KEYS)
-ANNOTATORS = Column("n", "n", "Annotators in the cell.", source="uncertainty.n")
-# The column that lists several.
-TASKS = words("tasks", "Tasks", "The tasks that the mean is over.")
-_NEW = "The 95 % interval for other people on other items like these, in percent."
-_THESE = "The 95 % interval for other people on exactly this test set, in percent."
-_GUARD = "The guard band, in percent; only where n is below 5. Two have nothing else."
-_variance = partial(Column, digits=4)
-
-
-UNCERTAINTY = (
-    points("mean", "Mean", "Mean S1 in percent over the cell's annotators."),
-    points("sd", "SD", "Sample SD (ddof 1) over annotators, in percent points."),
-    points(
-        "sd_ddof0", "SD (ddof 0)", "SD over annotators with n instead of n – 1, in percent points."
-    ),
-    Column("n", "n", "Annotators in the cell."),
-    Column("m", "m", "Item clusters: items that share a context count as one."),
-    points("new_items_low", "New items, low", _NEW, source="new_items.low"),
-    points("new_items_high", "New items, high", _NEW, source="new_items.high"),
-    points(
-        "new_items_df",
-        "df",
-        "Degrees of freedom of the interval for new items.",
-        source="new_items.df",
-    ),
-    words(
-        "new_items_method",
-        "New items, method",
-        "How the interval for new items was computed.",
-        source="new_items.method",
-    ),
-    points("guard_low", "Guard band, low", _GUARD, source="guard.low"),
-    points("guard_high", "Guard band, high", _GUARD, source="guard.high"),
-    points("these_items_low", "These items, low", _THESE, source="these_items.low"),
-    points("these_items_high", "These items, high", _THESE, source="these_items.high"),
-    words(
-        "these_items_method",
-        "These items, method",
-        "How the interval for these items was computed.",
-        source="these_items.method",
-    ),
-    _variance(
-        "annotator_var",
-        "Annotator variance",
-        "How much annotators differ, as a variance of scores in [0, 1].",
-    ),
-    _variance(
-        "item_var", "Item variance", "How much item clusters differ in difficulty, as a variance."
-    ),
-    _variance(
-        "residual_var",
-        "Residual variance",
-        "The variance that neither annotators nor item clusters explain.",
-    ),
-    BY_KEY["without_low"],
-    BY_KEY["without_high"],
-    BY_KEY["flagged"],
-    Column("splits", "Splits", "Training sets that the annotators learned from."),
-    BY_KEY["shot_sets"],
-    _variance(
-        "split_var",
-        "Variance between splits",
-        "How much the splits differ; empty for a single one.",
-    ),
-    _variance(
-        "within_split_var",
-        "Variance within splits",
-        "How much annotators of one split differ; empty if nobody shares one.",
-    ),
-    BY_KEY["notes"],
-)
-
-
-_LIMIT = "A limit of its 95 % interval, by bootstrap over contexts."
-# Krippendorff's and the like, each with its interval.
-OF_PAIRS = (
-    (
-        "masi",
-        "α, MASI",
-        "Krippendorff's α with the MASI distance between two answers: 1 is full "
-        "agreement, 0 what chance gives.",
-    ),
-    (
-        "pairwise_s1",
-        "S1 of pairs",
-        "Mean S1 of two annotators' answers against each other, from 0 to 1.",
-    ),
-    ("empty", "α, empty or not", "Krippendorff's α on whether an answer is empty."),
-)
-_CONSENSUS = "Its 95 % interval by bootstrap over contexts: these people, other items."
-AGREEMENT = (
-    points(
-        "consensus",
-        "Consensus S1, %",
-        "Mean S1 in percent of what more than half of the annotators chose.",
-        source="consensus.mean",
-    ),
-    points("consensus_low", "Consensus, low", _CONSENSUS, source="consensus.ci_low"),
-    points("consensus_high", "Consensus, high", _CONSENSUS, source="consensus.ci_high"),
-    ANNOTATORS,
-    Column("items", "Items", "Items that anybody answered.", source="consensus.items"),
-    points(
-        "against_others",
-        "Against the others",
-        "Mean S1 in percent of each annotator against the consensus of the others, in "
-        "place of the gold: what lies above it may be noise in the labels. Three "
-        "annotators or more.",
-        source="agreement.against_others",
-    ),
-    *(
-        Column(key, heading, meaning, digits=2, source=f"agreement.{source}")
-        for name, title, what in OF_PAIRS
-        for key, heading, meaning, source in (
-            (name, title, what, f"{name}.value"),
-            (f"{name}_low", "95 % low", _LIMIT, f"{name}.low"),
-            (f"{name}_high", "95 % high", _LIMIT, f"{name}.high"),
-        )
-    ),
-)
-OF_CURVE = (
-    *WHERE,
-    Column("annotators", "Annotators", "Those who finished the training of the cell."),
-)
-OF_POINT = (
-    Column("first", "From position", "The first training item of the block, from 1."),
-    Column("last", "To position", "The last training item of the block."),
-    Column("answers", "Answers", "Answers at these positions."),
-    points("mean", "Mean", "Mean S1 of these answers in percent, not adjusted."),
-    points(
-        "adjusted",
-        "Adjusted",
-        "Mean S1 in percent, corrected for which items stood at these positions.",
-    ),
-    points("se", "SE of adjusted", "Standard error of that mean, in percent points."),
-)
-EXCLUDED = (
-    BY_KEY["study"].under("study", source="including.study"),
-    SIMULATED.under("simulated", source="including.is_simulated"),
-    BY_KEY["task"],
-    BY_KEY["shots"],
-    *(
-        BY_KEY[key].under(f"{side}_{key}", f"{heading} {side}", source=f"{source}.{key}")
-        for side, source in (("without", "without"), ("with", "including"))
-        for key, heading in (
-            ("mean", "Mean"),
-            ("sd", "SD"),
-            ("n", "n"),
-            ("m", "m"),
-            ("ci_low", "95 % low"),
-            ("ci_high", "95 % high"),
-        )
-    ),
-    BY_KEY["ci_method"].under("without_ci_method", "Method without", source="without.ci_method"),
-    BY_KEY["ci_method"].under("with_ci_method", "Method with", source="including.ci_method"),
-    *(BY_KEY[key].under(key, source=f"including.{key}") for key in ("estimand", *UNDER_KEYS)),
-)
-
+VERDICT = columns("outcome direction p_direction family margin")
 
 TESTS = Table(
     "tests",
@@ -189,14 +29,11 @@ TESTS = Table(
     (
         *WHERE,
         *SYSTEM,
-        points("mean", "People", "People's mean S1 in percent on the compared items."),
-        points(
-            "other_mean", "System's mean", "The system's mean S1 in percent on the compared items."
-        ),
+        *columns("mean other_mean"),
         *DIFFERENCE,
         *VERDICT,
-        *OF_PEOPLE,
-        *UNDER,
+        *columns("above detectable fragile"),
+        *SCORED_UNDER,
     ),
 )
 SYSTEMS = Table(
@@ -208,9 +45,7 @@ SYSTEMS = Table(
     (
         BY_KEY["task"],
         BY_KEY["shots"],
-        words("first", "First", "The first system's name."),
-        words("first_method", "Method", "How the first system was adapted."),
-        words("first_parameters", "Parameters", "The first system's size."),
+        *columns("first first_method first_parameters"),
         words("system", "Second", "The second system's name."),
         words("method", "Method", "How the second system was adapted."),
         words("parameters", "Parameters", "The second system's size."),
@@ -218,10 +53,10 @@ SYSTEMS = Table(
         points("other_mean", "Second's mean", "In percent, on the compared items."),
         *DIFFERENCE,
         *VERDICT,
-        *UNDER,
+        *SCORED_UNDER,
     ),
 )
-SHOTS = Table(
+CHANGES = Table(
     "changes",
     "Change between shots",
     "Percent points, more shots less fewer, on the same items and with other people: "
@@ -229,15 +64,11 @@ SHOTS = Table(
     "adjusted over this table.",
     (
         *WHERE,
-        Column(
-            "other_shots",
-            "Against shots",
-            "The smaller number of training examples, which the other annotators had.",
-        ),
+        *columns("other_shots"),
         points("mean", "More", "With more shots, in percent, on the compared items."),
         points("other_mean", "Fewer", "With fewer shots, in percent, on the compared items."),
         *DIFFERENCE,
-        *UNDER,
+        *SCORED_UNDER,
     ),
 )
 CELLS = Table(
@@ -246,11 +77,7 @@ CELLS = Table(
     "New items: how other people would do on other items like these; these items: on "
     "exactly this test set. The guard band is given beside the interval for n below 5. "
     "Components are variances of scores in [0, 1]; they feed the planner.",
-    (
-        *WHERE,
-        *(one.under(one.key, source=f"uncertainty.{one.source or one.key}") for one in UNCERTAINTY),
-        *UNDER,
-    ),
+    (*WHERE, *UNCERTAINTY, *SCORED_UNDER),
 )
 TOGETHER = Table(
     "agreement",
@@ -258,11 +85,7 @@ TOGETHER = Table(
     "Consensus holds what more than half of the annotators chose; it is a figure of its"
     " own, not the mean annotator's. α is Krippendorff's; intervals by bootstrap over "
     "contexts.",
-    (
-        *WHERE,
-        *AGREEMENT,
-        *UNDER,
-    ),
+    (*WHERE, *AGREEMENT, *SCORED_UNDER),
 )
 CURVES = Table(
     "curves",
@@ -270,42 +93,14 @@ CURVES = Table(
     "S1 in percent by position in the shot set, over everybody who finished the training, "
     "screened out or not. Adjusted: corrected for which items happened to be there, since "
     "orders differ, and kept within 0 and 100.",
-    (
-        *OF_CURVE,
-        *OF_POINT,
-        *UNDER,
-    ),
+    (*WHERE, ANNOTATORS, *OF_POINT, *SCORED_UNDER),
 )
 AVERAGES = Table(
     "aggregates",
     "Over all tasks",
     "The mean of the task means, only for those who have all of them. SD is that of this "
     "mean, √(Σ sd²)/T; the CLUES leaderboard prints √(Σ sd²) instead.",
-    (
-        BY_KEY["kind"],
-        BY_KEY["study"],
-        *SYSTEM,
-        BY_KEY["shots"],
-        points("mean", "Mean", "Mean of the task means, in percent."),
-        points("low", "95 % low", "Lower limit of its 95 % interval, in percent."),
-        points("high", "95 % high", "Upper limit of its 95 % interval, in percent."),
-        points(
-            "sd",
-            "SD of the mean",
-            "√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing.",
-        ),
-        points(
-            "clues_sd",
-            "SD as CLUES prints it",
-            "√(Σ sd²), in percent points; empty if an SD is missing.",
-        ),
-        TASKS,
-        words("exploratory", "Exploratory", "Whether a task has fewer than five annotators."),
-        BY_KEY["notes"],
-        BY_KEY["references"],
-        BY_KEY["normalisation"].under("normalisations"),
-        words("source", "Source", "Where the figures were published, if they were."),
-    ),
+    tuple(OF_AVERAGES.values()),
 )
 AVERAGE_TESTS = Table(
     "average-tests",
@@ -314,37 +109,64 @@ AVERAGE_TESTS = Table(
     "one study's people are a family of their own. Where tasks share people there is no "
     "interval.",
     (
-        BY_KEY["study"],
-        SIMULATED,
-        BY_KEY["shots"],
+        *columns("study simulated shots"),
         *SYSTEM,
         points("difference", "Difference", "The mean of the tasks' differences."),
         points("low", "95 % low", "Lower limit of its 95 % interval."),
         points("high", "95 % high", "Upper limit of its 95 % interval."),
-        *(column for column in VERDICT if column.key != "p_direction"),
+        *columns("outcome direction family margin"),
         p_column("p", "p of the direction", "Its p value, with the margin; raw.").under(
             "p", source="p_direction"
         ),
-        P_HOLM,
-        *(column for column in OF_PEOPLE if column.key == "detectable"),
-        TASKS,
+        *columns("p_holm detectable tasks"),
         BY_KEY["notes"],
     ),
 )
+# Of either side.
+_SIDE = {
+    "mean": "Mean",
+    "sd": "SD",
+    "n": "n",
+    "m": "m",
+    "ci_low": "95 % low",
+    "ci_high": "95 % high",
+    "ci_method": "Method",
+}
+
+
+def _side(name: str) -> list[Column]:
+    return [
+        BY_KEY[key].under(f"{name}_{key}", f"{heading} {name}") for key, heading in _SIDE.items()
+    ]
+
+
 SIDES = Table(
     "excluded",
     "Without and with excluded annotators",
     "Cells that hold excluded annotators, side by side.",
-    (*EXCLUDED,),
+    (
+        *WHERE,
+        *_side("without")[:-1],
+        *_side("with")[:-1],
+        *(side[-1] for side in (_side("without"), _side("with"))),
+        BY_KEY["estimand"],
+        *SCORED_UNDER,
+    ),
 )
-ALL = (TESTS, SYSTEMS, SHOTS, CELLS, TOGETHER, CURVES, AVERAGES, AVERAGE_TESTS, SIDES)
+
+
+def excluded_record(without: Row | None, including: Row) -> Record:
+    """Of a cell with and without its excluded annotators; without, nobody may be left."""
+    return {
+        **values_of((*WHERE, BY_KEY["estimand"], *SCORED_UNDER), including),
+        "simulated": including.is_simulated,
+        **{f"without_{key}": getattr(without, key, None) for key in _SIDE},
+        **{f"with_{key}": getattr(including, key) for key in _SIDE},
+    }
+
+
+ALL = (TESTS, SYSTEMS, CHANGES, CELLS, TOGETHER, CURVES, AVERAGES, AVERAGE_TESTS, SIDES)
 TABLES = {table.name: table for table in ALL}
-# What each is of, if not called like it.
-PARTS = {
-    "uncertainty": "cells",
-    "aggregates": "averages",
-    "average-tests": "average_tests",
-}
 PROVENANCE = Table(
     "provenance",
     "What these figures rest on",
@@ -369,15 +191,6 @@ PROVENANCE = Table(
 )
 
 
-def filled(table: Table, analysis: Analysis) -> Table:
-    return replace(table, lines=tuple(_lines(table, analysis)))
-
-
-def analysis_tables(analysis: Analysis) -> list[Table]:
-    """Every table of a kept analysis; those without rows are left out."""
-    return [table for table in (filled(table, analysis) for table in ALL) if table.lines]
-
-
 def with_task_names(table: Table, names: Mapping[str, str]) -> Table:
     """As it is read; the bare values stay slugs."""
     lists = {str(record["tasks"]) for record in table.records if record.get("tasks")}
@@ -385,18 +198,3 @@ def with_task_names(table: Table, names: Mapping[str, str]) -> Table:
         tasks: ", ".join(names.get(task, task) for task in tasks.split(", ")) for tasks in lists
     }
     return table.with_names("task", names).with_names("tasks", of_lists)
-
-
-def _lines(table: Table, analysis: Analysis) -> Sequence[Line]:
-    if table is CURVES:
-        return lines_of(
-            {**values_of((*OF_CURVE, *UNDER), curve), **values_of(OF_POINT, point)}
-            for curve in analysis.curves
-            for point in curve.points
-        )
-    if table is TOGETHER:
-        return lines_from(table.columns, [cell for cell in analysis.cells if cell.agreement])
-    things = getattr(analysis, PARTS.get(table.name, table.name))
-    if table is SIDES:
-        things = sorted(things, key=lambda cell: (cell.including.study or "", cell.task))
-    return lines_from(table.columns, things)

@@ -7,4 +7,4 @@ from scoring.analysis.analysing import STORE, analyse
 def analyse_comparison(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: comparison, the id of the kept comparison."""
     analysis = STORE.compute_enqueued(job.arguments["comparison"], analyse, progress=progress)
-    return {"summary": f"{len(analysis.cells)} cells analysed."}
+    return {"summary": f"{len(analysis.uncertainty)} cells analysed."}

@@ -2,7 +2,7 @@
 what they are read against, and under which policies they stand."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import isnan
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from annotation.models import ReferencePolicy
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.normalisation import NONE
-from scoring.tables.table import HIDDEN, OPEN, ROUNDED, Column
+from scoring.tables.table import HIDDEN, OPEN, REQUIRED, ROUNDED, Column, columns_of, described
 
 PEOPLE = "Human"
 SIMULATED = "Simulated annotators"
@@ -31,19 +31,12 @@ class RowKind(StrEnum):
     BOUND = "bound"
 
 
-def _about(without_gold: str, heading: str, meaning: str, **how: Any) -> dict[str, Any]:
-    """The column of a field, and what readers without the gold see of it."""
-    column = Column("", heading, meaning, without_gold=without_gold, **how)
-    return {"column": column, "without_gold": without_gold}
-
-
 def _column(
     without_gold: str, heading: str, meaning: str, digits: int | None = None, **how: Any
 ) -> Any:
-    """A field that is exported; None where it does not apply."""
-    return field(
-        default=None, metadata=_about(without_gold, heading, meaning, digits=digits, **how)
-    )
+    """A field that is exported, and what readers without the gold see of it; None where it does not
+    apply."""
+    return described(heading, meaning, digits=digits, without_gold=without_gold, **how)
 
 
 def _words(without_gold: str, heading: str, meaning: str, **how: Any) -> Any:
@@ -52,23 +45,21 @@ def _words(without_gold: str, heading: str, meaning: str, **how: Any) -> Any:
 
 def _beside(without_gold: str, default: Any = None) -> Any:
     """A field that tables show beside the exported ones, or that they follow from."""
-    return field(default=default, metadata={"without_gold": without_gold})
+    return field(default=default, metadata={"column": Column("", "", without_gold=without_gold)})
 
 
 @dataclass(frozen=True)
 class Row:
     """The exported columns in order, headed as in the table of annotators; then the rest."""
 
-    kind: RowKind = field(
-        metadata=_about(
-            OPEN,
-            "Kind",
-            "human: a cell of a study (task × shots); annotator: one person in it; run: a system "
-            "over its splits; reported: a figure known only as published; simulated: a cell of "
-            "simulated annotators, or one of them by pseudonym; consensus (on a sheet of its own): "
-            "what more than half of a cell's annotators chose, scored like one answer.",
-            is_number=False,
-        )
+    kind: RowKind = _words(  # noqa: RUF009 as below
+        OPEN,
+        "Kind",
+        "human: a cell of a study (task × shots); annotator: one person in it; run: a system "
+        "over its splits; reported: a figure known only as published; simulated: a cell of "
+        "simulated annotators, or one of them by pseudonym; consensus (on a sheet of its own): "
+        "what more than half of a cell's annotators chose, scored like one answer.",
+        default=REQUIRED,
     )
     study: str | None = _words(
         OPEN, "Study", "The study's slug; empty for runs and published figures."
@@ -82,14 +73,11 @@ class Row:
     method: str | None = _words(
         OPEN, "Method", "FT, PT, ICL or another way of adapting a system; empty for people."
     )
-    task: str = field(
+    task: str = _words(
+        OPEN,
+        "Task",
+        "The task's name; its slug in CSV, JSON and the sheets of every row.",
         default="",
-        metadata=_about(
-            OPEN,
-            "Task",
-            "The task's name; its slug in CSV, JSON and the sheets of every row.",
-            is_number=False,
-        ),
     )
     shots: int | str | None = _column(
         OPEN,
@@ -304,11 +292,8 @@ def scored_under(references: str | None, normalisation: str | None) -> str:
     return ", ".join(filter(None, [references, named]))
 
 
-BY_KEY: dict[str, Column] = {
-    one.name: one.metadata["column"].under(one.name)
-    for one in fields(Row)
-    if "column" in one.metadata
-}
+_SHOWN = columns_of(Row)
+BY_KEY = {key: column for key, column in _SHOWN.items() if column.heading}
 COLUMNS = tuple(BY_KEY.values())
 # What the people of a cell fill beside their scores: a page has it behind the score, and a document
 # to read in a table of its own.
@@ -329,12 +314,12 @@ def withheld_row(row: Row, *, is_interim: bool = False) -> Row:
         return row
     is_group = row.is_cell_of_people and row.n != 1 and not is_interim
     shown: dict[str, Any] = {}
-    for one in fields(Row):
-        value, how = getattr(row, one.name), one.metadata["without_gold"]
+    for key, column in _SHOWN.items():
+        value, how = getattr(row, key), column.without_gold
         if how == OPEN:
-            shown[one.name] = value
-        elif how == ROUNDED and (is_group or (one.name == "mean" and not is_interim)):
-            shown[one.name] = released(value) if isinstance(value, float) else value
+            shown[key] = value
+        elif how == ROUNDED and (is_group or (key == "mean" and not is_interim)):
+            shown[key] = released(value) if isinstance(value, float) else value
     if row.is_run:
         shown |= {"mean": row.released_mean, "sd": row.released_sd}
     return Row(**shown)

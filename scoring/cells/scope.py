@@ -86,6 +86,13 @@ class TaskScoring:
             self.read_gold_versions([task])
         return self._versions[task.pk]
 
+    def scored_under(self, task: Task) -> dict[str, Any]:
+        return {
+            "references": self.policy(task),
+            "normalisation": task.normalisation,
+            "gold_version": self.gold_version(task),
+        }
+
     def read_gold_versions(self, tasks: Iterable[Task]) -> None:
         """Of many tasks at once."""
         versions = GoldVersion.objects.filter(task__in=tasks).order_by().values_list("task_id")

@@ -43,6 +43,8 @@ class Store(Generic[T]):
     # by themselves.
     version: int
     job: str = ""
+    # Of what is kept as the lines of tables: other ones change the key too.
+    columns: tuple[str, ...] = ()
 
     def find(self, scope: Scope, choices: Choices) -> Kept:
         """What is kept under these choices, however old; empty if nothing yet."""
@@ -111,7 +113,9 @@ class Store(Generic[T]):
     def _key(self, parameters: dict[str, Any]) -> str:
         shapes = shape(Choices), shape(self.kind)
         # Databases store the keys of a JSON object in their own order.
-        return checksum([sorted(parameters.items()), shapes, SCORER_VERSION, self.version])
+        return checksum(
+            [sorted(parameters.items()), shapes, self.columns, SCORER_VERSION, self.version]
+        )
 
     def _forget_former(self, scope: Scope) -> None:
         """Delete what is kept under keys that this program version would not use."""

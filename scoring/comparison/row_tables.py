@@ -9,9 +9,19 @@ from scoring.comparison.comparing import Comparison, first_of
 from scoring.core.normalisation import NONE
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED, UNTESTED
 from scoring.models import method_label
-from scoring.tables.table import Cell, Column, Line, Table, limits, lines_from, lines_of, values_of
-from scoring.tests.columns import BY_NAME, SYSTEM, WHERE, words
-from scoring.tests.differences import Difference
+from scoring.tables.table import (
+    Cell,
+    Column,
+    Line,
+    Table,
+    limits,
+    lines_of,
+    records_of,
+    values_of,
+    words,
+)
+from scoring.tests.differences import COLUMNS as OF_TESTS
+from scoring.tests.differences import Difference, columns
 
 ESTIMANDS = {"new_items": "new items", "these_items": "these items"}
 # In sight on a page; the rest is behind a click on a line.
@@ -22,7 +32,7 @@ OF_CELLS = {"kind", "gold_version", "coverage"}
 
 
 def row_table(name: str, rows: Iterable[Row]) -> Table:
-    return Table(name, "", "", COLUMNS, lines_from(COLUMNS, rows))
+    return Table(name, "", "", COLUMNS, lines_of(records_of(COLUMNS, rows)))
 
 
 def columns_table(provenance: str) -> Table:
@@ -132,29 +142,26 @@ OF_ROWS = (
         "against", "Against", "The study with whose people this system is compared.", source="study"
     ),
     replace(
-        BY_NAME["outcome"],
+        OF_TESTS["outcome"],
         meaning="What may be said of those people beside this system, with the margin and after "
         "Holm: ahead, behind, same, undecided, exploratory; untested for a published figure.",
     ),
-    replace(BY_NAME["difference"], meaning="Those people less this system, in percent points."),
-    BY_NAME["low"].under("difference_low", source="low"),
-    BY_NAME["high"].under("difference_high", source="high"),
-    BY_NAME["p_holm"],
-    BY_NAME["detectable"],
+    replace(OF_TESTS["difference"], meaning="Those people less this system, in percent points."),
+    OF_TESTS["low"].under("difference_low", source="low"),
+    OF_TESTS["high"].under("difference_high", source="high"),
+    *columns("p_holm detectable"),
 )
-READ = tuple(
-    BY_NAME[key]
-    for key in ("study", "task", "shots", "system", "method", "parameters", "outcome", "difference",
-                "low", "high", "p_holm", "margin", "detectable")
-)  # fmt: skip
+READ = columns(
+    "study task shots system method parameters outcome difference low high p_holm margin detectable"
+)
 VERDICTS = (
-    *WHERE,
+    *columns("study simulated task shots"),
     words("tasks", "Tasks", "The tasks that an average is over."),
-    *SYSTEM,
-    *(BY_NAME[key] for key in ("outcome", "difference", "low", "high", "p_holm", "family",
-                               "margin", "detectable", "above", "falls")),
-    words("is_reported", "Published", "Whether the system's figure is published."),
-)  # fmt: skip
+    *columns(
+        "system method parameters outcome difference low high p_holm family margin detectable"
+    ),
+    *columns("above fragile is_reported"),
+)
 
 
 def verdict_table(table: Comparison) -> Table:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,6 +15,7 @@ from scoring.analysis.curves import Curve
 from scoring.analysis.items import ItemScores
 from scoring.cells.rows import CEILING, Bound, Row, RowKind, first_policies, no_skill, policy_of
 from scoring.comparison.paper_tables import UNKNOWN, policies_of, task_order
+from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.figures.canvas import (
     COLOURS,
     GRID,
@@ -31,8 +33,10 @@ from scoring.figures.canvas import (
 )
 from scoring.figures.sizes import PAGE, Size
 from scoring.models import References, method_label
-from scoring.tests.differences import Difference
 
+# A test of a forest, as it is exported.
+Record = Mapping[str, Any]
+REACH = ("low", "difference", "high")
 MARKERS = ["s", "^", "v", "D", "P", "X", "<", ">"]
 PEOPLE_MARKERS = ["o", "D", "p", "s", "h"]
 DASHES = {"FT": "-", "PT": "--", "ICL": ":"}
@@ -78,10 +82,10 @@ def shots_figure(
     return figure
 
 
-def differences_figure(tests: Sequence[Difference], *, size: Size = PAGE) -> Figure:
+def differences_figure(tests: Sequence[Record], *, size: Size = PAGE) -> Figure:
     """A forest: each difference with its interval, people less system; hollow where the
     group is too small for more than exploring."""
-    shown = [test for test in tests if test.difference is not None]
+    shown = [test for test in tests if test["difference"] is not None]
     # Names take less than half of the width.
     width = min(7.5, size.width)
     signs = min(MOST_SIGNS, int(0.45 * width / (SIGN * size.scale)))
@@ -92,11 +96,11 @@ def differences_figure(tests: Sequence[Difference], *, size: Size = PAGE) -> Fig
     figure = Figure(figsize=(width, height), layout="constrained")
     panel = figure.subplots()
     for place, test in enumerate(shown):
-        if test.low is not None and test.high is not None:
-            panel.plot([test.low, test.high], [place, place], color=INK, linewidth=1.4)
-        filled = "none" if test.exploratory else INK
+        if test["low"] is not None and test["high"] is not None:
+            panel.plot([test["low"], test["high"]], [place, place], color=INK, linewidth=1.4)
+        filled = "none" if test["n"] < EXPLORATORY_BELOW else INK
         panel.plot(
-            [test.difference or 0.0], [place], "o", color=INK, markerfacecolor=filled, markersize=5
+            [test["difference"]], [place], "o", color=INK, markerfacecolor=filled, markersize=5
         )
     panel.axvline(0, color=GRID, linewidth=1, linestyle="--")
     panel.set_yticks(range(len(shown)), names)
@@ -109,20 +113,20 @@ def differences_figure(tests: Sequence[Difference], *, size: Size = PAGE) -> Fig
     return figure
 
 
-def _reach(tests: Sequence[Difference]) -> tuple[float, float]:
+def _reach(tests: Sequence[Record]) -> tuple[float, float]:
     """From the least limit to the greatest, and 0 between them; never beyond what is possible."""
     ends = [0.0]
     for test in tests:
-        ends += [end for end in (test.low, test.difference, test.high) if end is not None]
+        ends += [end for key in REACH if (end := test[key]) is not None]
     return max(-102.0, min(ends) - 2), min(102.0, max(ends) + 2)
 
 
-def _test_names(tests: Sequence[Difference]) -> list[str]:
-    several = len({(test.study, test.simulated) for test in tests}) > 1
+def _test_names(tests: Sequence[Record]) -> list[str]:
+    several = len({(test["study"], test["simulated"]) for test in tests}) > 1
     return [
-        (f"{test.study}{' (simulated)' * test.simulated}, " if several else "")
-        + f"{test.task}, {test.shots} shots: "
-        + ", ".join(filter(None, [test.system, method_label(test.method)]))
+        (f"{test['study']}{' (simulated)' * test['simulated']}, " if several else "")
+        + f"{test['task']}, {test['shots']} shots: "
+        + ", ".join(filter(None, [test["system"], method_label(test["method"])]))
         for test in tests
     ]
 
@@ -132,23 +136,23 @@ def curves_figure(curves: Sequence[Curve], *, size: Size = PAGE) -> Figure:
     mean hollow, the adjusted mean filled with its SE."""
     figure, panels = new_panels(len(curves), "S1 (percent)", size)
     for panel, curve in zip(panels, curves, strict=False):
-        points = curve.points
-        positions = [(point.first + point.last) / 2 for point in points]
-        for means in curve.by_annotator.values():
+        points = curve["points"]
+        positions = [(point["first"] + point["last"]) / 2 for point in points]
+        for means in curve["by_annotator"].values():
             panel.plot(positions, with_gaps(means), color=GRID, linewidth=0.8, alpha=0.6)
-        means = with_gaps(point.mean for point in points)
+        means = with_gaps(point["mean"] for point in points)
         panel.plot(positions, means, "o--", color=INK, markerfacecolor="none", label="mean")
         panel.errorbar(
             positions,
-            with_gaps(point.adjusted for point in points),
-            yerr=with_gaps(point.se for point in points),
+            with_gaps(point["adjusted"] for point in points),
+            yerr=with_gaps(point["se"] for point in points),
             fmt="s-",
             color=COLOURS[0],
             markersize=4,
             capsize=3,
             label="adjusted for the item, ± SE",
         )
-        set_title(panel, f"{curve.task}, {curve.shots} shots", size)
+        set_title(panel, f"{curve['task']}, {curve['shots']} shots", size)
         label_across(panel, "position in training", size)
         panel.set_ylim(-2, 102)
         dress(panel, "y", size)

@@ -1,6 +1,5 @@
 """The figures of a comparison: fragments for its pages, and files."""
 
-from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -45,10 +44,10 @@ def analysis_figure(
         raise Http404
     order = {task: place for place, task in enumerate(compared.task_order)}
     drawn = sorted(
-        getattr(analysis, PARTS[figure]), key=lambda one: order.get(one.task, len(order))
+        getattr(analysis, PARTS[figure]), key=lambda one: order.get(one["task"], len(order))
     )
     names = compared.task_names
-    named = [replace(one, task=names.get(one.task, one.task)) for one in drawn]
+    named = [{**one, "task": names.get(one["task"], one["task"])} for one in drawn]
     return _response(request, figure, form, name, named)
 
 

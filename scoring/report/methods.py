@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isnan
 from typing import Any
 
 from django.template import Context
@@ -70,7 +69,7 @@ def told(facts: Facts) -> dict[str, Any]:
         "pay": facts.pay,
         "results": facts.results,
         "agreement": agreement_in_words(facts.results),
-        "has_undefined_alpha": any(isnan(value) for value, _text, _limits in alphas),
+        "has_undefined_alpha": any(value is None for value, _text, _limits in alphas),
     }
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from annotation.models import Study
-from scoring.analysis.agreement import CellAgreement, cell_agreement
 from scoring.analysis.analysing import STORE
+from scoring.analysis.uncertainty import Record, agreement
 from scoring.cells.cells import CellReader, shots_of_batch
 from scoring.cells.rows import EPISODE_BOOTSTRAP, Row, no_skill
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
@@ -46,7 +46,7 @@ class CellFacts:
     with_excluded: Row | None
     no_skill: float | None
     # How far they agree; None for one annotator, or if not computed.
-    agreement: CellAgreement | None
+    agreement: Record | None
     # The score of what most of them answered, in percent.
     consensus: float | None
 
@@ -238,7 +238,7 @@ def _on_same_cells(table: Comparison, study: Study, names: Mapping[str, str]) ->
             yield replace(row, task=names[row.task])
 
 
-def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, CellAgreement]:
+def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, Record]:
     """From the kept analysis: a page does not wait for their bootstraps. None if the analysis is of
     other inputs."""
     kept = STORE.find(scope, choices)
@@ -246,17 +246,17 @@ def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, CellAgreemen
     if analysis is None or is_stale(kept, inputs_fingerprint(scope, choices)):
         return {}
     return {
-        (cell.task, cell.shots): cell.agreement
-        for cell in analysis.cells
-        if cell.agreement and cell.simulated == choices.simulated
+        (cell["task"], cell["shots"]): cell
+        for cell in analysis.agreement
+        if cell["simulated"] == choices.simulated
     }
 
 
-def _computed_agreements(reader: CellReader, study: Study) -> dict[Place, CellAgreement]:
+def _computed_agreements(reader: CellReader, study: Study) -> dict[Place, Record]:
     """As the analysis computes them."""
     seed, simulated = reader.choices.seed, reader.choices.simulated
     return {
-        (cell.task.slug, cell.shots): cell_agreement(cell, seed=seed)
+        (cell.task.slug, cell.shots): agreement(cell, None, seed=seed)
         for cell in reader.people(study, simulated=simulated)
         if len(cell.scores) > 1 and not cell.is_of_episodes
     }
@@ -265,7 +265,7 @@ def _computed_agreements(reader: CellReader, study: Study) -> dict[Place, CellAg
 def _cell_facts(
     table: Comparison,
     names: Mapping[str, str],
-    agreements: Mapping[Place, CellAgreement],
+    agreements: Mapping[Place, Record],
     *,
     simulated: bool,
 ) -> Iterable[CellFacts]:

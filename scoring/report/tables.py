@@ -1,9 +1,8 @@
 """The tables of a report, and how far its annotators agree in a sentence."""
 
 from collections.abc import Sequence
-from math import isnan, nan
 
-from scoring.core.agreement import Agreement
+from scoring.analysis.uncertainty import Record
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import Method
 from scoring.report.results import CellFacts, Results
@@ -23,8 +22,8 @@ VERDICTS = {
     EXPLORATORY: "exploratory",
 }
 TASK = Column("task", "Task", is_number=False, is_name=True)
-# A figure of one cell, NaN where it is not defined, with its text and that of its limits.
-Figure = tuple[float, str, str]
+# A figure of one cell, None where it is not defined, with its text and that of its limits.
+Figure = tuple[float | None, str, str]
 # The figures of agreement by their names in a sentence.
 FIGURES = {
     "masi": "alpha with MASI",
@@ -155,7 +154,7 @@ def agreement_in_words(results: Results) -> str:
 
 
 def _part(words: str, told: Sequence[tuple[str, Figure]]) -> str:
-    known = sorted((one for one in told if not isnan(one[1][0])), key=lambda one: one[1][0])
+    known = sorted((one for one in told if one[1][0] is not None), key=lambda one: one[1][0])
     if not known:
         return ""
     (least_place, (_, least, limits)), (most_place, (_, most, _)) = known[0], known[-1]
@@ -172,16 +171,19 @@ def figures(cell: CellFacts) -> dict[str, Figure]:
     assert cell.agreement is not None, "it has been computed"
     mean = cell.consensus
     return {
-        "masi": _figure(cell.agreement.masi),
-        "pairwise": _figure(cell.agreement.pairwise_s1, in_percent=True),
-        "empty": _figure(cell.agreement.empty),
-        "consensus": (nan if mean is None else mean, rounded(mean) or "–", ""),
+        "masi": _figure(cell.agreement, "masi"),
+        "pairwise": _figure(cell.agreement, "pairwise_s1", in_percent=True),
+        "empty": _figure(cell.agreement, "empty"),
+        "consensus": (mean, rounded(mean) or "–", ""),
     }
 
 
-def _figure(agreement: Agreement, *, in_percent: bool = False) -> Figure:
-    def text(value: float) -> str:
+def _figure(agreement: Record, name: str, *, in_percent: bool = False) -> Figure:
+    def text(value: float | None) -> str:
+        if value is None:
+            return "–"
         return f"{100 * value:.1f}" if in_percent else f"{value:.2f}"
 
-    limits = "–" if isnan(agreement.low) else f"{text(agreement.low)} to {text(agreement.high)}"
-    return agreement.value, "–" if isnan(agreement.value) else text(agreement.value), limits
+    value, low, high = (agreement[f"{name}{end}"] for end in ("", "_low", "_high"))
+    limits = "–" if low is None else f"{text(low)} to {text(high)}"
+    return value, text(value), limits

@@ -5,7 +5,9 @@ Numbers stay numbers: their column says how to show them, and exports have them 
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING as REQUIRED
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import groupby
 from math import isnan
 from typing import Any, NamedTuple, TypeAlias
@@ -342,9 +344,29 @@ def values_of(columns: Iterable[Column], thing: object) -> dict[str, Value]:
     return {column.key: column.value_of(thing) for column in columns}
 
 
-def lines_from(columns: Sequence[Column], things: Iterable[object]) -> tuple[Line, ...]:
+def records_of(columns: Sequence[Column], things: Iterable[object]) -> tuple[dict[str, Value], ...]:
     """One for each, with the values of its columns."""
-    return tuple(Line(values_of(columns, thing)) for thing in things)
+    return tuple(values_of(columns, thing) for thing in things)
+
+
+def described(heading: str, meaning: str, *, default: Any = None, **how: Any) -> Any:
+    """A field of a dataclass, with the column that shows it under the field's name."""
+    return as_in(Column("", heading, meaning, **how), default=default)
+
+
+def as_in(column: Column, *, default: Any = REQUIRED) -> Any:
+    """A field with the column of the same figure elsewhere."""
+    return field(default=default, metadata={"column": column})
+
+
+def columns_of(kind: Any) -> dict[str, Column]:
+    """By name, those of the fields of a dataclass that are described."""
+    described_ones = [one for one in fields(kind) if "column" in one.metadata]
+    return {one.name: one.metadata["column"].under(one.name) for one in described_ones}
+
+
+points = partial(Column, digits=1)
+words = partial(Column, is_number=False)
 
 
 def p_column(key: str, heading: str, meaning: str = "") -> Column:

@@ -9,6 +9,7 @@ import numpy as np
 from scoring.cells.cells import Cell
 from scoring.cells.consensus import ConsensusScores, consensus_limits
 from scoring.cells.rows import (
+    BY_KEY,
     CONSENSUS,
     PEOPLE,
     SIMULATED,
@@ -24,6 +25,8 @@ from scoring.cells.rows import (
 )
 from scoring.core.intervals import CellInterval
 from scoring.core.verdicts import average_interval, over_tasks
+from scoring.tables.table import REQUIRED, as_in, columns_of, described
+from scoring.tests.differences import COLUMNS as OF_TESTS
 
 SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
 # A study, the name of a row and a number of shots.
@@ -33,30 +36,49 @@ Limits = tuple[float | None, float | None, float | None]
 
 @dataclass(frozen=True)
 class Average:
-    """In percent. sd is of the mean, √(Σ sd²)/T; clues_sd is √(Σ sd²), which the CLUES
-    leaderboard prints. Both are None where a task's SD is not known."""
+    """The mean of task means, in percent. df is None where there is no interval."""
 
-    kind: RowKind
-    study: str | None
-    system: str | None
-    method: str | None
-    parameters: str
-    shots: int | str | None
-    source: str
-    mean: float
-    sd: float | None
-    clues_sd: float | None
-    tasks: tuple[str, ...]
-    # The policies that its tasks were scored under, each once.
-    references: tuple[str, ...]
-    normalisations: tuple[str, ...]
+    kind: RowKind = as_in(BY_KEY["kind"])  # noqa: RUF009 as below
+    study: str | None = as_in(BY_KEY["study"])
+    system: str | None = as_in(OF_TESTS["system"])
+    method: str | None = as_in(BY_KEY["method"])
+    parameters: str = as_in(OF_TESTS["parameters"])
+    shots: int | str | None = as_in(BY_KEY["shots"])
+    mean: float = described(
+        "Mean", "Mean of the task means, in percent.", digits=1, default=REQUIRED
+    )
     # Where every task has an interval for new items, and people of its own.
-    low: float | None = None
-    high: float | None = None
+    low: float | None = described(
+        "95 % low", "Lower limit of its 95 % interval, in percent.", digits=1
+    )
+    high: float | None = described(
+        "95 % high", "Upper limit of its 95 % interval, in percent.", digits=1
+    )
+    sd: float | None = described(
+        "SD of the mean",
+        "√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing.",
+        digits=1,
+    )
+    clues_sd: float | None = described(
+        "SD as CLUES prints it",
+        "√(Σ sd²), in percent points; empty if an SD is missing.",
+        digits=1,
+    )
+    tasks: tuple[str, ...] = as_in(OF_TESTS["tasks"], default=())
+    exploratory: bool = described(
+        "Exploratory",
+        "Whether a task has fewer than five annotators.",
+        is_number=False,
+        default=False,
+    )
+    notes: str | None = as_in(BY_KEY["notes"], default=None)
+    # What its tasks were scored under, each once.
+    references: tuple[str, ...] = as_in(BY_KEY["references"], default=())
+    normalisations: tuple[str, ...] = as_in(BY_KEY["normalisation"], default=())
+    source: str = described(
+        "Source", "Where the figures were published, if they were.", is_number=False, default=""
+    )
     df: float | None = None
-    # A task has fewer than five annotators.
-    exploratory: bool = False
-    notes: str | None = None
 
     @property
     def limits(self) -> tuple[float | None, float | None]:
@@ -68,6 +90,9 @@ class Average:
         sd, clues_sd = sds
         withheld = replace(self, mean=released(self.mean), sd=sd, clues_sd=clues_sd)
         return replace(withheld, low=None, high=None, df=None)
+
+
+COLUMNS = columns_of(Average)
 
 
 def averages(

@@ -3,7 +3,7 @@ examples against people with fewer, and systems against systems."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from annotation.models import Assignment, Study, Task
 from scoring.cells.cells import Cell
-from scoring.cells.rows import PEOPLE, Row, known, percent
+from scoring.cells.rows import BY_KEY, PEOPLE, Row, known, percent
 from scoring.cells.vectors import Floats
 from scoring.core.comparison import (
     PairedDifference,
@@ -22,73 +22,109 @@ from scoring.core.comparison import (
 from scoring.core.power import ComparisonDesign, observed_design
 from scoring.core.verdicts import AHEAD, BEHIND, AverageDifference
 from scoring.models import Run, shots_order
+from scoring.tables.table import REQUIRED, Column, as_in, columns_of, described
 
 MIRRORED = {AHEAD: BEHIND, BEHIND: AHEAD}
+
+
+points = partial(described, digits=1)
+words = partial(described, is_number=False)
+p_value = partial(described, digits=3, least=0.001)
 
 
 @dataclass(frozen=True)
 class Difference:
     """One side less the other, in percent points, and what may be said of it; None where something
-    does not apply. n and r count the annotators, or a system's splits, on the two sides; the means
-    are those over the compared items. p is of the difference, p_direction of its direction, p_holm
-    is adjusted over `family` tests.
+    does not apply. The means are those over the compared items. outcome and direction are those of
+    the first side; "" where nothing is said.
 
-    outcome: ahead, behind, same, undecided, exploratory or untested, as the first side stands to
-    the second; "" of people against people. direction: what the data speak for before p is
-    adjusted; "" where nothing was tested. detectable: where not decided, the smallest true
-    difference that a comparison like this one finds to exceed the margin, by itself, with a chance
-    of 80 %. above: how many of the n annotators score higher than the system. fragile: it is
-    another verdict without some annotator. is_reported: a published figure has no items, so its
-    distance is all there is.
+    All of it follows from single items: nothing is for readers who may not see the gold.
     """
 
-    study: str
-    simulated: bool
+    study: str = as_in(BY_KEY["study"])
+    simulated: bool = words("Simulated", "Whether the annotators are simulated.", default=REQUIRED)
     # None of the mean of several tasks' differences.
-    task: str | None
-    shots: int | str
+    task: str | None = as_in(BY_KEY["task"])
+    shots: int | str = as_in(BY_KEY["shots"])
     # The other side: a system, or the same study's people with other shots.
-    system: str
-    method: str
-    parameters: str
-    difference: float | None
-    tasks: tuple[str, ...] = ()
-    other_shots: int | str | None = None
+    system: str = words("System", "The system's name.", default=REQUIRED)
+    method: str = as_in(BY_KEY["method"])
+    parameters: str = words(
+        "Parameters", "The system's size, as its submitter states it.", default=REQUIRED
+    )
+    difference: float | None = points(
+        "Difference",
+        "The first side less the second, in percent points, on the items that the system and "
+        "somebody answered; the two means are over these items, so that they subtract.",
+    )
+    tasks: tuple[str, ...] = words("Tasks", "The tasks that the mean is over.", default=())
+    other_shots: int | str | None = described(
+        "Against shots", "The smaller number of training examples, which the other annotators had."
+    )
     # The first side, where it is a system too.
-    first: str = ""
-    first_method: str = ""
-    first_parameters: str = ""
-    mean: float | None = None
-    other_mean: float | None = None
-    low: float | None = None
-    high: float | None = None
-    se: float | None = None
-    df: float | None = None
-    p: float | None = None
-    p_holm: float | None = None
-    p_direction: float | None = None
-    n: int | None = None
-    r: int | None = None
-    m: int | None = None
-    left_out: int = 0
-    # Rows of other splits, which were not compared.
-    people_left_out: int = 0
-    runs_left_out: int = 0
+    first: str = words("First", "The first system's name.", default="")
+    first_method: str = words("Method", "How the first system was adapted.", default="")
+    first_parameters: str = words("Parameters", "The first system's size.", default="")
+    mean: float | None = points("People", "People's mean S1 in percent on the compared items.")
+    other_mean: float | None = points(
+        "System's mean", "The system's mean S1 in percent on the compared items."
+    )
+    low: float | None = points("95 % low", "Lower limit of the difference's 95 % interval.")
+    high: float | None = points("95 % high", "Upper limit of the difference's 95 % interval.")
+    se: float | None = points("SE", "Standard error of the difference, in percent points.")
+    df: float | None = points("df", "Satterthwaite's degrees of freedom.")
+    p: float | None = p_value("p", "Two-sided p value of the difference, not adjusted.")
+    p_holm: float | None = p_value(
+        "p, Holm",
+        "The p value adjusted by Holm's method over the tests of one study's people that allow "
+        "a claim (five annotators or more); simulated annotators by themselves.",
+    )
+    p_direction: float | None = p_value("p of the direction", "Its p value, with the margin; raw.")
+    n: int | None = described("n", "Annotators of the first side that were compared.")
+    r: int | None = described("r", "Annotators of the second side, or a system's splits.")
+    m: int | None = described(
+        "m", "Item clusters of the test: items that share a context count as one."
+    )
+    left_out: int = described("Items left out", "Items that one side did not answer.", default=0)
+    people_left_out: int = described(
+        "People left out",
+        "Annotators of splits that the system does not have, or without a compared item.",
+        default=0,
+    )
+    runs_left_out: int = described(
+        "Runs left out", "Runs of splits that people do not have.", default=0
+    )
     exploratory: bool = False
-    outcome: str = ""
-    direction: str = ""
-    margin: float | None = None
-    family: int | None = None
-    detectable: float | None = None
-    above: int | None = None
-    fragile: bool | None = None
-    # None of an average.
-    is_reported: bool | None = None
+    outcome: str = words(
+        "Outcome",
+        "What may be said of the first side, with the margin and after Holm: ahead, behind, "
+        "same (as good within the margin), undecided; exploratory below five annotators; "
+        "untested where nothing could be computed.",
+        default="",
+    )
+    direction: str = words(
+        "Direction", "What the data speak for, before p is adjusted.", default=""
+    )
+    margin: float | None = points("Margin", "The margin, in points, set before the start.")
+    family: int | None = described("Family", "How many tests Holm's p is adjusted over.")
+    detectable: float | None = points(
+        "Detectable",
+        "Where nothing was decided: the smallest true difference, in points, that a comparison "
+        "like this one finds to exceed the margin, by itself, four times out of five.",
+    )
+    above: int | None = described(
+        "Above", "How many of the n annotators score higher than the system."
+    )
+    fragile: bool | None = words(
+        "Fragile", "Whether it is another verdict without some one annotator."
+    )
+    # A published figure has no items, so its distance is all there is. None of an average.
+    is_reported: bool | None = words("Published", "Whether the system's figure is published.")
     source: str = ""
-    references: str | None = None
-    normalisation: str | None = None
-    gold_version: int | None = None
-    notes: str = ""
+    references: str | None = as_in(BY_KEY["references"], default=None)
+    normalisation: str | None = as_in(BY_KEY["normalisation"], default=None)
+    gold_version: int | None = as_in(BY_KEY["gold_version"], default=None)
+    notes: str = words("Notes", "What limits the test, in words.", default="")
 
     @property
     def of_system(self) -> str:
@@ -99,6 +135,13 @@ class Difference:
         """Whether the people's side is of the same study as this row, with as many shots."""
         whose = self.study, self.simulated, str(self.shots)
         return whose == (row.study or "", row.is_simulated, str(row.shots))
+
+
+COLUMNS = columns_of(Difference)
+
+
+def columns(names: str) -> tuple[Column, ...]:
+    return tuple(COLUMNS[name] for name in names.split())
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scoring.analysis.analysing import analyse
-from scoring.analysis.tables import TABLES, filled
+from scoring.analysis.analysing import analyse, filled
+from scoring.analysis.tables import TABLES
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS

@@ -18,7 +18,7 @@ from annotation.models.errors import BadInput, Frozen
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.batching import make_batches
 from annotation.studies.lifecycle import start_study
-from scoring.analysis.agreement import cell_agreement
+from scoring.analysis.uncertainty import agreement
 from scoring.cells.cells import CellReader
 from scoring.cells.floors import bounds
 from scoring.cells.scope import Choices, Scope
@@ -245,8 +245,7 @@ def test_agrees_and_finds_a_consensus_after_the_normalisation(tmp_path: Path) ->
     worked(batch)
     worked(batch, {**TYPED, "Who cast the bell?": "Ann Thorne"})
     (cell,) = CellReader(Choices()).people(batch.study)
-    agreement = cell_agreement(cell, seed=1)
-    assert agreement.masi.value == 1
+    assert agreement(cell, None, seed=1)["masi"] == 1
     [consensus] = compare(Scope(batch.task.benchmark, batch.study)).consensus
     assert consensus.mean == pytest.approx(100 * RIGHT_BY_SQUAD)
 

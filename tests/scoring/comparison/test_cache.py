@@ -13,8 +13,7 @@ from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.queue import Cancelled, run_job, runs
 from annotation.models import Batch, Benchmark, Exclusion, Gold, GoldVersion, JobState
 from scoring.analysis import analysing
-from scoring.analysis.analysing import analyse
-from scoring.analysis.uncertainty import Uncertainty
+from scoring.analysis.analysing import Analysis, analyse
 from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.comparison import comparing
@@ -200,16 +199,16 @@ def _other_fields(
 # Of each part, the kind whose fields another version of the program had otherwise.
 KINDS = {
     Part.TABLE: list(get_type_hints(Row).items()),
-    Part.ANALYSIS: list(get_type_hints(Uncertainty).items()),
+    Part.ANALYSIS: list(get_type_hints(Analysis).items()),
 }
-LATEST = {Part.TABLE: "median_item_s", Part.ANALYSIS: "split_var"}
+LATEST = {Part.TABLE: "median_item_s", Part.ANALYSIS: "excluded"}
 OLDER = [_another_scorer_version, _another_figures_version, _a_field_less, _a_field_more]
 
 
 def as_older(part: Part, result: dict[str, Any]) -> dict[str, Any]:
     """What a program kept that knew a field less and another one more."""
     older = json.loads(json.dumps(result))
-    kinds = older["rows"] if part == Part.TABLE else [c["uncertainty"] for c in older["cells"]]
+    kinds = older["rows"] if part == Part.TABLE else [older]
     for kind in kinds:
         del kind[LATEST[part]]
         kind["long_gone"] = "x"
@@ -272,8 +271,8 @@ def test_refuses_an_order_of_another_version(part: Part, monkeypatch: pytest.Mon
 
 
 def test_follows_every_field_that_is_stored() -> None:
-    told = str([shape(store(part).kind) for part in COMPUTES])
-    for name in ("median_item_s", "gold_version", "split_var", "undefined", "adjusted", "p_holm"):
+    told = str([(shape(store(part).kind), store(part).columns) for part in COMPUTES])
+    for name in ("median_item_s", "gold_version", "split_var", "adjusted", "p_holm"):
         assert f"'{name}'" in told
 
 

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from scoring.analysis.curves import Curve, Point
 from scoring.cells.rows import Bound, Row, RowKind
-from scoring.figures.drawing import curves_figure, differences_figure, shots_figure
+from scoring.figures.drawing import Record, curves_figure, differences_figure, shots_figure
 from scoring.figures.rendering import inline_svg, rendered
-from scoring.tests.differences import Difference
 
 HUMAN = Row(RowKind.HUMAN, study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0,
             n=5,
@@ -98,20 +96,26 @@ def test_draws_an_empty_figure_of_no_rows() -> None:
 
 
 LONG = "meta-llama/Meta-Llama-3.1-405B-Instruct-FP8-with-self-consistency-and-retrieval"
-TEST = Difference(
-    "pilot",
-    simulated=False,
-    task="sst2",
-    shots=10,
-    system=LONG,
-    method="ICL",
-    parameters="",
-    difference=4.0,
-    low=-3.0,
-    high=11.0,
-)
-POINT = Point(1, 2, answers=8, mean=50.0, adjusted=51.0, se=2.0)
-CURVE = Curve("pilot", False, "sst2", 10, "any", "none", 1, 4, points=(POINT,), by_annotator={})
+TEST: Record = {
+    "study": "pilot",
+    "simulated": False,
+    "task": "sst2",
+    "shots": 10,
+    "system": LONG,
+    "method": "ICL",
+    "difference": 4.0,
+    "low": -3.0,
+    "high": 11.0,
+    "n": 3,
+}
+POINT: Record = {"first": 1, "last": 2, "answers": 8, "mean": 50.0, "adjusted": 51.0, "se": 2.0}
+CURVE: Record = {
+    "study": "pilot",
+    "task": "sst2",
+    "shots": 10,
+    "points": [POINT],
+    "by_annotator": {},
+}
 
 
 @pytest.mark.parametrize(
@@ -194,19 +198,19 @@ def test_draws_what_there_is_in_every_extreme(name: str, form: str) -> None:
     "tests",
     [
         [],
-        [replace(TEST, difference=None, low=None, high=None)],
-        [replace(TEST, low=None, high=None)],
-        [replace(TEST, difference=100.0, low=100.0, high=100.0)],
+        [{**TEST, "difference": None, "low": None, "high": None}],
+        [{**TEST, "low": None, "high": None}],
+        [{**TEST, "difference": 100.0, "low": 100.0, "high": 100.0}],
         [TEST] * 600,
     ],
     ids=["none", "nothing common", "no test", "as far as possible", "600"],
 )
-def test_draws_whatever_differences_there_are(tests: list[Difference], form: str) -> None:
+def test_draws_whatever_differences_there_are(tests: list[Record], form: str) -> None:
     assert rendered(differences_figure(tests), form)
 
 
 def test_reaches_no_further_than_is_possible() -> None:
-    near, far = TEST, replace(TEST, difference=-99.0, low=-100.0, high=-90.0)
+    near, far = TEST, {**TEST, "difference": -99.0, "low": -100.0, "high": -90.0}
     left, right = differences_figure([near]).axes[0].get_xlim()
     assert (left, right) == (-5, 13)
     assert differences_figure([far]).axes[0].get_xlim() == (-102, 2)
@@ -214,8 +218,8 @@ def test_reaches_no_further_than_is_possible() -> None:
 
 @pytest.mark.parametrize("mean", [None, 0.0, 100.0])
 def test_draws_a_curve_of_a_single_point(mean: float | None) -> None:
-    point = Point(1, 1, answers=1, mean=mean, adjusted=None, se=None)
-    figure = curves_figure([replace(CURVE, points=(point,), by_annotator={"a": [mean]})])
+    point = {**POINT, "last": 1, "mean": mean, "adjusted": None, "se": None}
+    figure = curves_figure([{**CURVE, "points": [point], "by_annotator": {"a": [mean]}}])
     assert rendered(figure, "svg")
     assert rendered(curves_figure([]), "svg")
 

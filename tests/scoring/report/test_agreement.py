@@ -4,7 +4,7 @@ import pytest
 
 from annotation.models import Batch, Exclusion, Kind, Study
 from annotation.studies.lifecycle import start_study
-from scoring.analysis.agreement import cell_agreement
+from scoring.analysis.uncertainty import agreement
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.cells.vectors import judged_answers
@@ -43,14 +43,14 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
     assert "alpha of empty against non-empty was" in text
     assert "percentile bootstrap interval over contexts" in text
     [cell] = CellReader(Choices()).people(batch.study)
-    agreement = cell_agreement(cell, seed=Choices().seed)
+    known = agreement(cell, None, seed=Choices().seed)
     [record] = section.table.records
     assert list(record.values())[:5] == [
         batch.task.slug,
         3,
         3,
-        f"{agreement.masi.value:.2f}",
-        f"{agreement.masi.low:.2f} to {agreement.masi.high:.2f}",
+        f"{known['masi']:.2f}",
+        f"{known['masi_low']:.2f} to {known['masi_high']:.2f}",
     ]
     [consensus] = compare(Scope(batch.task.benchmark, batch.study)).consensus
     assert record["consensus"] == f"{consensus.mean:.1f}"
