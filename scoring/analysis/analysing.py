@@ -17,6 +17,7 @@ from scoring.analysis.tables import (
 )
 from scoring.analysis.uncertainty import Record, agreement, uncertainty
 from scoring.cells.cells import Cell, CellReader
+from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import Comparison, compare, whole_of
 from scoring.comparison.keeping import Progress, Store
@@ -112,9 +113,9 @@ def _about(cell: Cell, reader: CellReader) -> dict[str, Any]:
 
 
 def _excluded(table: Comparison) -> tuple[Record, ...]:
-    of_people = [cell for cell in table.excluded if not cell.including.is_simulated]
-    of_people.sort(key=lambda cell: (cell.including.study or "", cell.task))
-    return tuple(excluded_record(cell.without, cell.including) for cell in of_people)
+    of_people = [pair for pair in table.excluded if pair[1].kind == RowKind.HUMAN]
+    of_people.sort(key=lambda pair: (pair[1].study or "", pair[1].task))
+    return tuple(excluded_record(*pair) for pair in of_people)
 
 
 def filled(table: Table, analysis: Analysis) -> Table:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from scoring.analysis.curves import ANNOTATORS, OF_POINT
 from scoring.analysis.uncertainty import AGREEMENT, UNCERTAINTY, Record
-from scoring.cells.rows import BY_KEY, Row
+from scoring.cells.rows import BY_KEY, Row, RowKind
 from scoring.tables.table import Column, Table, p_column, points, values_of, words
 from scoring.tests.averages import COLUMNS as OF_AVERAGES
 from scoring.tests.differences import columns
@@ -159,7 +159,7 @@ def excluded_record(without: Row | None, including: Row) -> Record:
     """Of a cell with and without its excluded annotators; without, nobody may be left."""
     return {
         **values_of((*WHERE, BY_KEY["estimand"], *SCORED_UNDER), including),
-        "simulated": including.is_simulated,
+        "simulated": including.kind == RowKind.SIMULATED,
         **{f"without_{key}": getattr(without, key, None) for key in _SIDE},
         **{f"with_{key}": getattr(including, key) for key in _SIDE},
     }

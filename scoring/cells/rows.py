@@ -4,6 +4,7 @@ what they are read against, and under which policies they stand."""
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from math import isnan
 from typing import Any
 
@@ -230,35 +231,19 @@ class Row:
     # times out of five, in points.
     detectable: float | None = _beside(HIDDEN)
 
-    @property
-    def is_reported(self) -> bool:
-        return self.kind == RowKind.REPORTED
-
-    @property
-    def is_run(self) -> bool:
-        return self.kind == RowKind.RUN
-
-    @property
-    def is_simulated(self) -> bool:
-        return self.kind == RowKind.SIMULATED
-
-    @property
-    def is_consensus(self) -> bool:
-        return self.kind == RowKind.CONSENSUS
-
-    @property
+    @cached_property
     def is_cell_of_people(self) -> bool:
         """Measured here, as a group."""
         return self.kind in (RowKind.HUMAN, RowKind.SIMULATED) and not self.single
 
-    @property
+    @cached_property
     def is_of_people(self) -> bool:
         """Rather than of a system: measured, published, or what most of them said."""
-        if self.is_reported:
+        if self.kind == RowKind.REPORTED:
             return not self.method
         return self.kind in (RowKind.HUMAN, RowKind.SIMULATED, RowKind.CONSENSUS)
 
-    @property
+    @cached_property
     def whose(self) -> tuple[str | None, str | None, str]:
         """Which system of which size."""
         return self.system, self.method, self.parameters
@@ -272,7 +257,7 @@ class Row:
         """The reference policy, and the normalisation where there is any."""
         return scored_under(self.references, self.normalisation)
 
-    @property
+    @cached_property
     def is_exploratory(self) -> bool:
         """For people: too few for a claim of better or worse, by the unit of their interval."""
         units = self.units or self.n
@@ -310,7 +295,7 @@ def released(figure: float) -> float:
 def withheld_row(row: Row, *, is_interim: bool = False) -> Row:
     """As whoever may not see the gold is shown it: only what its columns say, of a single person a
     mean alone, and of a running study no score at all."""
-    if row.is_reported:
+    if row.kind == RowKind.REPORTED:
         return row
     is_group = row.is_cell_of_people and row.n != 1 and not is_interim
     shown: dict[str, Any] = {}
@@ -320,7 +305,7 @@ def withheld_row(row: Row, *, is_interim: bool = False) -> Row:
             shown[key] = value
         elif how == ROUNDED and (is_group or (key == "mean" and not is_interim)):
             shown[key] = released(value) if isinstance(value, float) else value
-    if row.is_run:
+    if row.kind == RowKind.RUN:
         shown |= {"mean": row.released_mean, "sd": row.released_sd}
     return Row(**shown)
 
@@ -355,7 +340,7 @@ def no_skill(all_bounds: list[Bound]) -> dict[str, float]:
 def first_policies(rows: Collection[Row], bounds: Iterable[Bound] = ()) -> dict[str, str]:
     """By task, the policy of its first column: that of the figures scored here, else that of its
     floors, else that of the published figures; "" if none is known."""
-    scored = [row for row in rows if not row.is_reported]
+    scored = [row for row in rows if row.kind != RowKind.REPORTED]
     first = {row.task: "" for row in rows}
     figures: list[Row | Bound] = [*scored, *bounds, *rows]
     for figure in figures:

@@ -41,16 +41,6 @@ MOST_WHILE_WAITING = 150_000
 
 
 @dataclass(frozen=True)
-class WithExcluded:
-    """A cell that holds excluded annotators: without them (None if nobody is left), with them."""
-
-    task: str
-    shots: int | str
-    without: Row | None
-    including: Row
-
-
-@dataclass(frozen=True)
 class Comparison:
     """All that a table of a study or a benchmark shows, as it is kept; then of what and for whom it
     is shown, which is not computed."""
@@ -67,7 +57,9 @@ class Comparison:
     changes: tuple[Difference, ...] = ()
     # Means over all tasks, of whoever has all of them.
     averages: tuple[Average, ...] = ()
-    excluded: tuple[WithExcluded, ...] = ()
+    # The cells that hold excluded annotators: with them, and without, where anybody is left.
+    including: tuple[Row, ...] = ()
+    without: tuple[Row, ...] = ()
     # Over all test answers of people that count.
     median_item_s: float | None = None
 
@@ -95,7 +87,8 @@ class Comparison:
             tests=wanted(self.tests),
             average_tests=wanted(self.average_tests),
             averages=wanted(self.averages),
-            excluded=wanted(self.excluded),
+            including=wanted(self.including),
+            without=wanted(self.without),
             benchmark=scope.benchmark.name,
             study=scope.study.slug if scope.study else None,
             choices=choices,
@@ -131,7 +124,7 @@ class Comparison:
         )
 
     def _is_interim(self, row: Row) -> bool:
-        return row.study in self.interim and not row.is_simulated
+        return row.study in self.interim and row.kind != RowKind.SIMULATED
 
     def tests_of(self, row: Row) -> list[Difference]:
         """A system's row beside the people of each study; none of any other row."""
@@ -139,7 +132,7 @@ class Comparison:
         return [
             test
             for test in self.tests
-            if (row.is_reported if test.is_reported else row.is_run)
+            if (row.kind == RowKind.REPORTED if test.is_reported else row.kind == RowKind.RUN)
             and where
             == (test.task, str(test.shots), test.system, test.method, test.parameters, test.source)
         ]
@@ -154,6 +147,14 @@ class Comparison:
         return next(found, None)
 
     @property
+    def excluded(self) -> list[tuple[Row | None, Row]]:
+        """Each cell without its excluded annotators, and with them."""
+        without = {(row.kind, row.study, row.task, row.shots): row for row in self.without}
+        return [
+            (without.get((row.kind, row.study, row.task, row.shots)), row) for row in self.including
+        ]
+
+    @property
     def offers_new_shot_sets(self) -> bool:
         """Whether some cell of people has splits enough for an interval over new ones."""
         return any(row.splits >= FEWEST_SPLITS for row in self.rows)
@@ -161,7 +162,7 @@ class Comparison:
     @property
     def references(self) -> str | None:
         """The policy that all scored rows have in common; None where they differ."""
-        policies = {row.references for row in self.rows if not row.is_reported}
+        policies = {row.references for row in self.rows if row.kind != RowKind.REPORTED}
         return self.choices.references or (policies.pop() if len(policies) == 1 else None)
 
     @property
@@ -212,7 +213,7 @@ class Comparison:
         return f"Interim, not closed: {', '.join(self.interim)}." if self.interim else ""
 
 
-STORE = Store(Part.TABLE, Comparison, 7, "compute_comparison")
+STORE = Store(Part.TABLE, Comparison, 8, "compute_comparison")
 # What a comparison says about itself; a figure never follows from it.
 CONTEXT = ("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint")
 
@@ -312,6 +313,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         answered, [cell for cell in systems if cell.answered.any()], published, every_task
     )
     shared = sharing(people)
+    holding = _holding_excluded(scope, reader)
     seconds = [item_s for cell in answered for member in cell.item_seconds for item_s in member]
     return Comparison(
         rows=tuple(rows),
@@ -328,27 +330,25 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
             *averages(rows, every_task, shared),
             *averages_of_consensus(together, every_task, shared, seed=choices.seed),
         ),
-        excluded=tuple(_with_excluded(scope, reader)),
+        including=tuple(cell_row(cell, choices) for cell in holding),
+        without=tuple(
+            cell_row(cell.without_excluded, choices)
+            for cell in holding
+            if cell.without_excluded.members and cell.without_excluded.answered.any()
+        ),
         median_item_s=median(seconds) if seconds else None,
     )
 
 
-def _with_excluded(scope: Scope, reader: CellReader) -> Iterable[WithExcluded]:
-    """Each cell without and with its excluded annotators, where there are any, in the order of
-    studies and tasks."""
-    everybody = [
+def _holding_excluded(scope: Scope, reader: CellReader) -> list[Cell]:
+    """The cells that hold excluded annotators, in the order of studies and tasks."""
+    return [
         cell
         for study in scope.studies
         for simulated in reader.kinds
         for cell in reader.everybody(study, simulated=simulated)
         if len(cell.without_excluded.members) < len(cell.members) and cell.answered.any()
     ]
-    for cell in everybody:
-        counted = cell.without_excluded
-        has_any = counted.members and counted.answered.any()
-        without = cell_row(counted, reader.choices) if has_any else None
-        including = cell_row(cell, reader.choices)
-        yield WithExcluded(cell.task.slug, cell.shots, without, including)
 
 
 def whole_of(choices: Choices) -> Choices:

@@ -5,14 +5,13 @@ What a program version with other fields, formulas or scores has kept is ignored
 and it is deleted when the figures are kept afresh.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
-from enum import StrEnum
 from functools import cache
-from math import nan
-from types import UnionType
-from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
+import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -21,7 +20,6 @@ from annotation.benchmarks.formats.content import checksum
 from annotation.jobs import queue
 from annotation.models import Job, JobState
 from annotation.models.errors import Refusal
-from scoring.cells.rows import known
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part
@@ -153,19 +151,11 @@ def _parameters(choices: Choices) -> dict[str, Any]:
     }
 
 
-def plain(value: Any) -> Any:
-    """Dataclasses, tuples and numpy's numbers as JSON has them, NaN as None."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if isinstance(value, dict):
-        return {key: plain(part) for key, part in value.items()}
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return known(value)
-    if isinstance(value, Iterable):
-        return [plain(part) for part in value]
-    return plain(value.item())
+def plain(value: Any) -> dict[str, Any]:
+    """A dataclass as JSON has it: numpy's numbers as numbers, NaN as None."""
+    text = json.dumps(asdict(value), default=np.generic.item)
+    made: dict[str, Any] = json.loads(text, parse_constant=lambda _: None)
+    return made
 
 
 def restored(kind: Callable[..., T], kept: Mapping[str, Any]) -> T:
@@ -175,25 +165,17 @@ def restored(kind: Callable[..., T], kept: Mapping[str, Any]) -> T:
 
 
 def _restored(hint: Any, value: Any) -> Any:
-    if value is None:
-        return nan if hint is float else None
-    if get_origin(hint) is tuple:
-        [part] = set(get_args(hint)) - {Ellipsis}
-        return tuple(_restored(part, one) for one in value)
-    if get_origin(hint) in (Union, UnionType):
-        # Of more than one kind are only plain values.
-        kinds = [one for one in get_args(hint) if one is not type(None)]
-        return _restored(kinds[0], value) if len(kinds) == 1 else value
-    if is_dataclass(hint):
-        return restored(hint, value)  # type: ignore[arg-type]
-    return hint(value) if isinstance(hint, type) and issubclass(hint, StrEnum) else value
+    if get_origin(hint) is not tuple:
+        return restored(hint, value)
+    part: Any = get_args(hint)[0]
+    return tuple(restored(part, one) for one in value) if is_dataclass(part) else tuple(value)
 
 
 @cache
 def _not_plain(kind: Any) -> list[tuple[str, Any]]:
     """The fields that JSON does not hold as they are."""
-    plain_ones = (str, int, bool, str | None, int | None, float | None, bool | None)
-    return [(name, hint) for name, hint in _hints(kind).items() if hint not in plain_ones]
+    hints = _hints(kind).items()
+    return [(name, hint) for name, hint in hints if get_origin(hint) is tuple or is_dataclass(hint)]
 
 
 _hints = cache(get_type_hints)

@@ -2,29 +2,29 @@
 shots, with what the tests say; all else is a click away."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import BESIDE_SCORES, Row, is_alike, no_skill
+from scoring.cells.rows import Row, RowKind, is_alike, no_skill
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
     NOTES,
     WHO,
     FigureLine,
+    Links,
     ScoreColumn,
-    lines_of_figures,
+    beside_score,
+    figures_by_column,
     marks_of,
     name_of,
-    score_columns,
     scores_of_persons,
     shots_text,
     size_of,
-    task_group,
-    task_order,
 )
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
-from scoring.models import FULLY_SUPERVISED, method_label, shots_order
+from scoring.models import FULLY_SUPERVISED, shots_order
 from scoring.tables.table import Cell, Column, Line, Table, limits, rounded, signed
+from scoring.tests.averages import Average
 from scoring.tests.differences import Difference
 
 AVERAGE = "average"
@@ -47,18 +47,21 @@ def shots_of_people(rows: Iterable[Row]) -> str:
     return max(tasks, key=lambda shots: (len(tasks[shots]), shots_order(shots)), default="")
 
 
-def overview(table: Comparison, shots: str, links: Mapping[str, str] | None = None) -> Table:
-    rows = [row for row in table.figures if str(row.shots) == shots and not row.is_consensus]
-    tasks = task_order(rows)
-    columns = score_columns(rows, tasks)
-    lines = [_line(line, table) for line in lines_of_figures(rows)]
-    average = (Column(AVERAGE, "average", digits=1, is_strong=True),) if len(tasks) > 1 else ()
+def overview(table: Comparison, shots: str, links: Links = None) -> Table:
+    """links: by task, of a page; without any it is for a document, in which nothing opens."""
+    rows = [
+        row for row in table.figures if str(row.shots) == shots and row.kind != RowKind.CONSENSUS
+    ]
+    columns, found = figures_by_column(rows, by_shots=True)
+    several = len({column.task for column in columns}) > 1
+    average = (Column(AVERAGE, "average", digits=1, is_strong=True),) if several else ()
+    at = ", fully supervised" if shots == FULLY_SUPERVISED else f" at {shots_text(shots)}"
     return Table(
         "overview",
-        _title(shots),
+        f"People and systems{at}",
         "",
-        (WHO, *average, *_columns(columns, links or {}, table.task_names)),
-        (*lines, *_no_skill(table, columns)),
+        (WHO, *average, *(column.shown("", links, table.task_names) for column in columns)),
+        (*(_line(line, table, links) for line in found), *_no_skill(table, columns)),
         marks={**NOTES, FRAGILE: NOTE_OF_FRAGILE, **_legend(table)},
         keeps_kinds=True,
     )
@@ -72,21 +75,9 @@ def apart(test: Difference) -> str:
     return " ".join(filter(None, [signed(test.difference), between]))
 
 
-def _title(shots: str) -> str:
-    at = ", fully supervised" if shots == FULLY_SUPERVISED else f" at {shots_text(shots)}"
-    return f"People and systems{at}"
-
-
-def _columns(
-    columns: Iterable[ScoreColumn], links: Mapping[str, str], names: Mapping[str, str]
-) -> Iterable[Column]:
-    for column in columns:
-        yield Column(column.key, "", digits=1, group=task_group(column, links, names))
-
-
 def _legend(table: Comparison) -> dict[str, str]:
     margins = {test.margin or 0.0 for test in table.tests if not test.is_reported}
-    margin = rounded(max(margins, default=0.0), 1).removesuffix(".0")
+    margin = f"{max(margins, default=0.0):.1f}".removesuffix(".0")
     return {
         SIGNS[BEHIND]: "ahead of people",
         SIGNS[AHEAD]: "behind people",
@@ -96,30 +87,20 @@ def _legend(table: Comparison) -> dict[str, str]:
     }
 
 
-def _line(line: FigureLine, table: Comparison) -> Line:
-    first = next(iter(line.figures.values()))
-    return Line(
-        {
-            "who": _who(line, table),
-            AVERAGE: _average(first, table),
-            **{key: _cell(row, table) for key, row in line.figures.items()},
-        },
-        kind="people" if line.is_people else "system",
-    )
+def _line(line: FigureLine, table: Comparison, links: Links) -> Line:
+    cells = {column.key: _cell(row, table, links) for column, row in line.figures.items()}
+    who, average = _who(line, table), _average(line.first, table, links)
+    return Line({"who": who, AVERAGE: average, **cells}, kind=line.kind)
 
 
 def _who(line: FigureLine, table: Comparison) -> Cell:
-    rows = list(line.figures.values())
-    first = rows[0]
-    sources = dict.fromkeys(row.source for row in rows if row.source)
+    first = line.first
     if first.is_cell_of_people:
         # On the page of a study, its name is said already.
         name = name_of(replace(first, study=None)) if table.study else line.name
-        return Cell(name, aside=_sizes(rows))
-    about = [method_label(first.method), f"({first.parameters})" if first.parameters else ""]
-    # A published figure of people is named by its source.
-    note = "" if line.is_people else "; ".join(sources)
-    return Cell(line.name, aside=" ".join(filter(None, about)), note=note)
+        return Cell(name, aside=_sizes(line.figures.values()))
+    about = [line.about, f"({first.parameters})" if first.parameters else ""]
+    return Cell(line.name, aside=" ".join(filter(None, about)), note=line.sources)
 
 
 def _sizes(rows: Iterable[Row]) -> str:
@@ -127,32 +108,30 @@ def _sizes(rows: Iterable[Row]) -> str:
     return f"n = {'–'.join(map(str, dict.fromkeys([sizes[0], sizes[-1]])))}" if sizes else ""
 
 
-def _cell(row: Row, table: Comparison) -> Cell:
+def _cell(row: Row, table: Comparison, links: Links) -> Cell:
     tests = table.tests_of(row)
     first = first_of(tests)
     # A published figure has nothing to be tested on.
     distance = first.difference if first and first.is_reported else None
     return Cell(
         row.mean,
-        marks="".join(marks_of(row)) + (FRAGILE if first and first.fragile else ""),
+        marks=marks_of(row) + (FRAGILE if first and first.fragile else ""),
         sign=SIGNS.get(first.outcome, "") if first else "",
         distance=None if distance is None else -distance,
-        opens=tuple(_opened(row, tests, table)),
+        opens=() if links is None else tuple(_opened(row, tests, table)),
     )
 
 
 def _opened(row: Row, tests: Iterable[Difference], table: Comparison) -> Iterable[Opened]:
-    if interval := limits(row.ci_low, row.ci_high):
-        yield "95 % interval", interval
-    if guard := limits(row.guard_low, row.guard_high):
-        yield "guard band", guard
-    if row.sd is not None:
-        yield "SD", rounded(row.sd)
-    if size := size_of(row):
-        yield "", size
-    for column in BESIDE_SCORES:
-        if (value := getattr(row, column.key)) is not None:
-            yield column.heading, f"{column.read(value)} {column.unit}"
+    told = {
+        "95 % interval": limits(row.ci_low, row.ci_high),
+        "guard band": limits(row.guard_low, row.guard_high),
+        "SD": rounded(row.sd),
+        "": size_of(row),
+    }
+    yield from ((label, text) for label, text in told.items() if text)
+    for column, text in beside_score(row):
+        yield column.heading, f"{text} {column.unit}"
     for test in tests:
         yield from _of_test(test)
     yield from ((name, rounded(mean)) for name, mean in scores_of_persons(row, table.rows))
@@ -161,37 +140,39 @@ def _opened(row: Row, tests: Iterable[Difference], table: Comparison) -> Iterabl
 def _of_test(test: Difference) -> Iterable[Opened]:
     yield "people less system", apart(test)
     if test.p_holm is not None:
-        yield "p, Holm", _p(test.p_holm)
+        yield "p, Holm", "< 0.001" if test.p_holm < 0.001 else f"{test.p_holm:.3f}"
     if test.detectable is not None:
         yield "would be found from", rounded(test.detectable)
     if test.above is not None:
         yield "people above it", f"{test.above} / {test.n}"
 
 
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _average(row: Row, table: Comparison) -> Cell:
+def _average(row: Row, table: Comparison, links: Links) -> Cell:
     """Over all tasks, of whoever has all of them."""
     found = next((average for average in table.averages if is_alike(average, row)), None)
     if found is None:
         return Cell()
-    place = str(row.shots), *row.whose
+    where = str(row.shots), row.system, row.method, row.parameters
     tests = [
         test
         for test in table.average_tests
-        if row.is_run and (str(test.shots), test.system, test.method, test.parameters) == place
+        if row.kind == RowKind.RUN
+        and (str(test.shots), test.system, test.method, test.parameters) == where
     ]
-    opens = [("95 % interval", limits(found.low, found.high)), ("SD", rounded(found.sd))]
     return Cell(
         found.mean,
         sign=SIGNS.get(tests[0].outcome, "") if tests else "",
-        opens=(
-            *((label, text) for label, text in opens if text),
-            *(part for test in tests for part in _of_test(test)),
-        ),
+        opens=() if links is None else tuple(_opened_average(found, tests)),
     )
+
+
+def _opened_average(average: Average, tests: Iterable[Difference]) -> Iterable[Opened]:
+    if interval := limits(average.low, average.high):
+        yield "95 % interval", interval
+    if average.sd is not None:
+        yield "SD", rounded(average.sd)
+    for test in tests:
+        yield from _of_test(test)
 
 
 def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Line]:

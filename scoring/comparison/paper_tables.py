@@ -38,86 +38,83 @@ NOTES = {
     ),
     ONE: "One annotator or run: no SD and no interval.",
 }
-
-
-# Addresses, and what readers call them, by task.
-Links = Mapping[str, str]
-Names = Mapping[str, str]
 WHO = Column("who", "Who", is_number=False, is_name=True)
+
+# Addresses, and what readers call them, by task. A page gives the addresses that it has; without
+# any, a table is for a document, which shows no small lines beneath a figure.
+Links = Mapping[str, str] | None
+Names = Mapping[str, str]
 
 
 class ScoreColumn(NamedTuple):
-    # What its cells are found by.
-    key: str
     task: str
     # "" where the lines say it.
     shots: str
     policy: str
 
+    @property
+    def key(self) -> str:
+        return " ".join(self)
+
+    def shown(self, heading: str, links: Links, names: Names) -> Column:
+        name, href = names.get(self.task, self.task), (links or {}).get(self.task, "")
+        return Column(self.key, heading, digits=1, group=Group(name, aside=self.policy, href=href))
+
 
 @dataclass
 class FigureLine:
-    """The figures of one system or of one group of people, by the keys of their columns."""
+    """The figures of one system or of one group of people, by their columns."""
 
     name: str
     is_people: bool
     # As texts have it; "" where the columns say it.
     shots: str = ""
-    figures: dict[str, Row] = field(default_factory=dict)
+    figures: dict[ScoreColumn, Row] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Row:
+        return next(iter(self.figures.values()))
+
+    @property
+    def about(self) -> str:
+        """How a system was adapted."""
+        return method_label(self.first.method)
+
+    @property
+    def sources(self) -> str:
+        """Where a system was published; people are named by it."""
+        sources = dict.fromkeys(row.source for row in self.figures.values() if row.source)
+        return "" if self.is_people else "; ".join(sources)
+
+    @property
+    def kind(self) -> str:
+        return "people" if self.is_people else "system"
 
 
-def score_columns(rows: Sequence[Row], tasks: Sequence[str]) -> list[ScoreColumn]:
-    """For each task and policy, the shots that have figures."""
-    first = first_policies(rows)
-    filled = {(row.task, policy_of(row, first), shots_order(row.shots)) for row in rows}
-    return [
-        _column(task, shots, policy)
-        for task in tasks
-        for policy in policies_of(rows, task, first)
-        for _, _, (_, shots) in sorted(those for those in filled if those[:2] == (task, policy))
-    ]
-
-
-def lines_of_figures(rows: Sequence[Row]) -> list[FigureLine]:
-    """The figures beneath those columns; one system's from several tables of a paper make one line,
-    a second figure for the same column makes a second."""
-    first = first_policies(rows)
+def figures_by_column(
+    rows: Sequence[Row], *, by_shots: bool
+) -> tuple[list[ScoreColumn], list[FigureLine]]:
+    """A column for each task and policy, and with `by_shots` for each number of shots; beneath
+    them a line for each system or group of people, otherwise for each of their numbers of shots.
+    One system's figures from several tables of a paper make one line, a second figure for the same
+    column makes a second."""
+    first, tasks = first_policies(rows), task_order(rows)
+    columns: dict[ScoreColumn, tuple[object, ...]] = {}
     lines: dict[tuple[object, ...], list[FigureLine]] = {}
     for row in sorted(rows, key=rank_of):
-        name = name_of(row)
-        key = _column(row.task, str(row.shots), policy_of(row, first)).key
-        same = lines.setdefault((rank_of(row), name, row.method, row.parameters, row.kind), [])
-        free = next((line for line in same if key not in line.figures), None)
+        order, name, policy = shots_order(row.shots), name_of(row), policy_of(row, first)
+        shots = "" if by_shots else shots_text(order[1])
+        column = ScoreColumn(row.task, order[1] if by_shots else "", policy)
+        columns[column] = tasks.index(row.task), policy != first[row.task], policy, order
+        whose = row.method, row.parameters, row.kind
+        same = lines.setdefault((rank_of(row), name, *(whose if by_shots else (order,))), [])
+        free = next((line for line in same if column not in line.figures), None)
         if free is None:
-            same.append(free := FigureLine(name, row.is_of_people))
-        free.figures[key] = row
-    return [line for same in lines.values() for line in same]
-
-
-def columns_of_people(people: Sequence[Row]) -> list[ScoreColumn]:
-    """For each task and policy, one for all shots."""
-    first = first_policies(people)
-    return [
-        _column(task, "", policy)
-        for task in task_order(people)
-        for policy in policies_of(people, task, first)
+            same.append(free := FigureLine(name, row.is_of_people, shots))
+        free.figures[column] = row
+    return sorted(columns, key=columns.__getitem__), [
+        line for key in (lines if by_shots else sorted(lines)) for line in lines[key]
     ]
-
-
-def lines_of_people(people: Sequence[Row]) -> list[FigureLine]:
-    """The figures beneath those columns: a line for each study (or source) and number of shots."""
-    first = first_policies(people)
-    lines: dict[tuple[tuple[int, int], str, tuple[float, str]], FigureLine] = {}
-    for row in people:
-        name, order = name_of(row), shots_order(row.shots)
-        empty = FigureLine(name, is_people=True, shots=shots_text(order[1]))
-        line = lines.setdefault((rank_of(row), name, order), empty)
-        line.figures[_column(row.task, "", policy_of(row, first)).key] = row
-    return [line for _, line in sorted(lines.items(), key=lambda item: item[0])]
-
-
-def _column(task: str, shots: str, policy: str) -> ScoreColumn:
-    return ScoreColumn(" ".join((task, shots, policy)), task, shots, policy)
 
 
 def task_order(rows: Iterable[Row]) -> list[str]:
@@ -125,7 +122,7 @@ def task_order(rows: Iterable[Row]) -> list[str]:
     published: list[str] = []
     others: list[str] = []
     for row in rows:
-        (published if row.is_reported else others).append(row.task)
+        (published if row.kind == RowKind.REPORTED else others).append(row.task)
     return list(dict.fromkeys([*published, *sorted(others)]))
 
 
@@ -140,42 +137,31 @@ def rank_of(row: Row) -> tuple[int, int]:
         own = SIMULATED_CONSENSUS if row.system == SIMULATED_CONSENSUS else row.kind
         return RANKS.index(own), 0
     method = Method.values.index(row.method) if row.method in Method.values else len(Method.values)
-    return len(RANKS) + method, int(row.is_reported)
+    return len(RANKS) + method, int(row.kind == RowKind.REPORTED)
 
 
 def name_of(row: Row) -> str:
-    if row.is_reported and row.method is None:
+    if row.kind == RowKind.REPORTED and row.method is None:
         return f"{row.system}, {row.source}"
     return f"{row.system}, {row.study}" if row.study else str(row.system)
 
 
-def policies_of(rows: Iterable[Row], task: str, first: Mapping[str, str]) -> list[str]:
-    """The policies of a task's columns, in order."""
-    policies = {policy_of(row, first) for row in rows if row.task == task}
-    return sorted(policies, key=lambda policy: (policy != first[task], policy))
-
-
-def people_table(
-    rows: Iterable[Row], links: Links | None = None, names: Names | None = None
-) -> Table:
+def people_table(rows: Iterable[Row], links: Links = None, names: Names | None = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
-    people = [row for row in rows if row.is_of_people and not row.single]
-    lines = [_people_line(line) for line in lines_of_people(people)]
-    return _people_table(people, lines, links, names)
+    columns, lines = figures_by_column(_groups(rows), by_shots=False)
+    return _people_table(columns, (_people_line(line, links) for line in lines), links, names)
 
 
 def annotators_by_shots(rows: Sequence[Row], names: Names | None = None) -> list[Table]:
     """The table of people with every annotator beneath their cell, the best first. Each cell has
     people of its own: those of one line have nothing in common. A table for each number of shots
     where together they are too long for a page."""
-    people = [row for row in rows if row.is_of_people and not row.single]
+    columns, found = figures_by_column(_groups(rows), by_shots=False)
     persons = [row for row in rows if row.single]
-    blocks = [
-        (_people_line(line), *_annotator_lines(line, persons)) for line in lines_of_people(people)
-    ]
+    blocks = [(_people_line(line, None), *_annotator_lines(line, persons)) for line in found]
     lines = [line for block in blocks for line in block]
     pages = [lines] if len(lines) <= MOST_LINES else blocks
-    return [_people_table(people, page, None, names) for page in pages]
+    return [_people_table(columns, page, None, names) for page in pages]
 
 
 def supervision_table(rows: Sequence[Row], shots: str, names: Names | None = None) -> list[Table]:
@@ -208,20 +194,24 @@ def time_table(rows: Iterable[Row]) -> Table:
     return Table("times", "Time of people", "", columns, lines, is_short=True)
 
 
-def _people_line(line: FigureLine) -> Line:
-    cells = {key: _cell(row, in_full=True) for key, row in line.figures.items()}
+def _groups(rows: Iterable[Row]) -> list[Row]:
+    return [row for row in rows if row.is_of_people and not row.single]
+
+
+def _people_line(line: FigureLine, links: Links) -> Line:
+    cells = {column.key: _cell(row, links, in_full=True) for column, row in line.figures.items()}
     return Line({"who": Cell(line.name, aside=line.shots), **cells}, kind="people")
 
 
 def _people_table(
-    people: Sequence[Row], lines: Iterable[Line], links: Links | None, names: Names | None
+    columns: Iterable[ScoreColumn], lines: Iterable[Line], links: Links, names: Names | None
 ) -> Table:
-    return _table("people", "People", columns_of_people(people), lines, links, names)
+    return _table("people", "People", columns, lines, links, names)
 
 
 def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]:
     """The nth of every cell in one line."""
-    scores = {key: scores_of_persons(row, persons) for key, row in line.figures.items()}
+    scores = {column.key: scores_of_persons(row, persons) for column, row in line.figures.items()}
     for place in range(max(map(len, scores.values()), default=0)):
         cells = {key: those[place][1] for key, those in scores.items() if place < len(those)}
         yield Line({"who": Cell("", aside=f"annotator {place + 1}"), **cells}, kind="people")
@@ -231,12 +221,11 @@ def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[tuple[str, float |
     """The annotators of a cell by pseudonym, the best first."""
     if not cell.is_cell_of_people:
         return []
-    where = (cell.is_simulated, cell.study, cell.task, cell.shots)
-    persons = [
-        row
-        for row in rows
-        if row.single and (row.is_simulated, row.study, row.task, row.shots) == where
-    ]
+
+    def where(row: Row) -> tuple[object, ...]:
+        return row.kind == RowKind.SIMULATED, row.study, row.task, row.shots
+
+    persons = [row for row in rows if row.single and where(row) == where(cell)]
     ordered = sorted(persons, key=lambda row: -(row.mean or 0.0))
     return [(str(row.system), row.mean) for row in ordered]
 
@@ -244,7 +233,7 @@ def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[tuple[str, float |
 def system_tables(
     rows: Sequence[Row],
     bounds: Sequence[Bound] = (),
-    links: Links | None = None,
+    links: Links = None,
     names: Names | None = None,
     *,
     most_tasks: int = MOST_TASKS,
@@ -252,8 +241,9 @@ def system_tables(
     """People first, then systems by method, then what no skill earns and the form allows;
     columns are task × shots, those of two tasks in a table where they go on a page."""
     figures = [row for row in rows if not row.single]
-    widths = {task: len(score_columns(figures, [task])) for task in task_order(figures)}
+    columns, _ = figures_by_column(figures, by_shots=True)
     groups: list[list[str]] = []
+    widths = {task: sum(column.task == task for column in columns) for task in task_order(figures)}
     for task, width in widths.items():
         has_room = groups and len(groups[-1]) < most_tasks
         if has_room and sum(widths[other] for other in groups[-1]) + width <= MOST_COLUMNS:
@@ -261,25 +251,27 @@ def system_tables(
         else:
             groups.append([task])
     return [
-        _system_table([row for row in figures if row.task in group], group, bounds, links, names)
+        _system_table(
+            [row for row in figures if row.task in group],
+            [bound for bound in bounds if bound.task in group],
+            ", ".join((names or {}).get(task, task) for task in group),
+            links,
+            names,
+        )
         for group in groups
     ]
 
 
 def _system_table(
     rows: Sequence[Row],
-    tasks: Sequence[str],
     bounds: Iterable[Bound],
-    links: Links | None,
+    title: str,
+    links: Links,
     names: Names | None,
 ) -> Table:
-    columns = score_columns(rows, tasks)
-    of_tasks = [bound for bound in bounds if bound.task in tasks]
-    lines = [_system_line(line) for line in lines_of_figures(rows)]
-    title = ", ".join((names or {}).get(task, task) for task in tasks)
-    return _table(
-        "systems", title, columns, [*lines, *_bound_lines(of_tasks, columns)], links, names
-    )
+    columns, found = figures_by_column(rows, by_shots=True)
+    lines = [*(_system_line(line, links) for line in found), *_bound_lines(bounds, columns)]
+    return _table("systems", title, columns, lines, links, names)
 
 
 def _table(
@@ -287,25 +279,17 @@ def _table(
     title: str,
     shown: Iterable[ScoreColumn],
     lines: Iterable[Line],
-    links: Links | None,
+    links: Links,
     names: Names | None,
 ) -> Table:
     columns = (
-        Column(
-            column.key,
-            shots_text(column.shots) if column.shots else "",
-            digits=1,
+        replace(
+            column.shown(shots_text(column.shots) if column.shots else "", links, names or {}),
             is_strong=True,
-            group=task_group(column, links or {}, names or {}),
         )
         for column in shown
     )
     return Table(name, title, "", (WHO, *columns), tuple(lines), marks=NOTES, is_short=True)
-
-
-def task_group(column: ScoreColumn, links: Links, names: Names) -> Group:
-    name = names.get(column.task, column.task)
-    return Group(name, aside=column.policy, href=links.get(column.task, ""))
 
 
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> list[Line]:
@@ -322,61 +306,59 @@ def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> lis
     return [Line({"who": label, **cells}, kind="bound") for label, cells in by_label.items()]
 
 
-def _system_line(line: FigureLine) -> Line:
-    first = next(iter(line.figures.values()))
-    name = line.name + (f" ({first.parameters})" if first.parameters else "")
-    sources = dict.fromkeys(row.source for row in line.figures.values() if row.source)
-    who = Cell(
-        name, aside=method_label(first.method), note="" if line.is_people else "; ".join(sources)
-    )
-    return Line(
-        {"who": who, **{key: _cell(row) for key, row in line.figures.items()}},
-        kind="people" if line.is_people else "system",
-    )
+def _system_line(line: FigureLine, links: Links) -> Line:
+    size = line.first.parameters
+    name = line.name + (f" ({size})" if size else "")
+    who = Cell(name, aside=line.about, note=line.sources)
+    cells = {column.key: _cell(row, links) for column, row in line.figures.items()}
+    return Line({"who": who, **cells}, kind=line.kind)
 
 
-def _cell(row: Row, *, in_full: bool = False) -> Cell:
+def _cell(row: Row, links: Links, *, in_full: bool = False) -> Cell:
+    size = size_of(row)
     return Cell(
         row.mean,
         sd=row.sd,
         low=row.ci_low,
         high=row.ci_high,
-        marks="".join(marks_of(row)),
-        size=size_of(row),
-        beneath=tuple(_beneath(row, in_full=in_full)),
+        marks=marks_of(row),
+        size=size,
+        beneath=() if links is None else tuple(_beneath(row, size, in_full=in_full)),
     )
 
 
-def _beneath(row: Row, *, in_full: bool) -> Iterable[str]:
+def _beneath(row: Row, size: str, *, in_full: bool) -> Iterable[str]:
     guard = limits(row.guard_low, row.guard_high)
     if guard and in_full:
         yield f"guard {guard}"
-    if size := size_of(row):
+    if size:
         yield size
-    for column in BESIDE_SCORES if in_full else ():
+    if in_full:
+        yield from (f"{text} {column.unit}" for column, text in beside_score(row))
+
+
+def beside_score(row: Row) -> Iterable[tuple[Column, str]]:
+    for column in BESIDE_SCORES:
         if (value := getattr(row, column.key)) is not None:
-            yield f"{column.read(value)} {column.unit}"
+            yield column, column.read(value)
 
 
 def size_of(row: Row) -> str:
     """What the figure rests on: people or runs, and clusters of items."""
-    if row.n is None or not (row.is_run or row.kind in (RowKind.HUMAN, RowKind.SIMULATED)):
+    if row.n is None or row.kind not in (RowKind.RUN, RowKind.HUMAN, RowKind.SIMULATED):
         return ""
-    letter = "r" if row.is_run else "n"
+    letter = "r" if row.kind == RowKind.RUN else "n"
     if row.ci_method == EPISODE_BOOTSTRAP:
         return f"{letter} = {row.n}, {row.m} episodes"
     return f"{letter} = {row.n}" + (f", m = {row.m}" if row.m else "")
 
 
-def marks_of(row: Row) -> Iterable[str]:
-    if row.references == References.UNKNOWN:
-        yield UNKNOWN
-    if row.coverage is not None and row.coverage < 1:
-        yield PARTIAL
-    if row.kind in (RowKind.HUMAN, RowKind.SIMULATED):
-        if row.n == 1:
-            yield ONE
-        elif row.is_exploratory:
-            yield FEW
-    elif row.is_run and row.n == 1:
-        yield ONE
+def marks_of(row: Row) -> str:
+    is_measured = row.kind in (RowKind.HUMAN, RowKind.SIMULATED)
+    marks = {
+        UNKNOWN: row.references == References.UNKNOWN,
+        PARTIAL: row.coverage is not None and row.coverage < 1,
+        ONE: row.n == 1 and (is_measured or row.kind == RowKind.RUN),
+        FEW: is_measured and row.n != 1 and row.is_exploratory,
+    }
+    return "".join(mark for mark, applies in marks.items() if applies)

@@ -4,7 +4,7 @@ says, the annotators one by one, and who is ahead, in words for reading and as v
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import BY_KEY, COLUMNS, Row
+from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.core.normalisation import NONE
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED, UNTESTED
@@ -123,7 +123,7 @@ def annotator_table(rows: Sequence[Row]) -> Table:
 
 
 def _annotator_line(row: Row) -> Line:
-    aside = "simulated" if row.is_simulated else ""
+    aside = "simulated" if row.kind == RowKind.SIMULATED else ""
     return Line({**values_of(COLUMNS, row), "system": Cell(row.system, aside=aside)})
 
 

@@ -115,7 +115,7 @@ def summaries(table: Comparison, shots: str) -> list[Summary]:
     people: dict[tuple[str, bool], list[Row]] = {}
     for row in table.rows:
         if row.is_cell_of_people and str(row.shots) == shots and row.mean is not None:
-            people.setdefault((row.study or "", row.is_simulated), []).append(row)
+            people.setdefault((row.study or "", row.kind == RowKind.SIMULATED), []).append(row)
     return [_summary(table, shots, rows) for rows in people.values()]
 
 
@@ -138,7 +138,8 @@ def _summary(table: Comparison, shots: str, people: Sequence[Row]) -> Summary:
 def _of_task(table: Comparison, row: Row) -> Sentence:
     tests = [test for test in table.tests if test.is_beside(row) and test.task == row.task]
     where = row.task, row.shots
-    systems = [one for one in table.rows if one.is_run and (one.task, one.shots) == where]
+    runs = [one for one in table.rows if one.kind == RowKind.RUN]
+    systems = [one for one in runs if (one.task, one.shots) == where]
     name, is_exploratory = (
         table.task_names.get(row.task, row.task),
         row.is_exploratory or row.n == 1,
@@ -182,7 +183,7 @@ def _sentence(
         interval=limits(*people.limits),
         n=n,
         is_exploratory=is_exploratory,
-        simulated=row.is_simulated,
+        simulated=row.kind == RowKind.SIMULATED,
         tasks=tasks,
         behind=those(BEHIND, _distance),
         ahead=those(AHEAD, _distance),

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.models import GoldVersion
+from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import STORE, Comparison, enqueue_table, glance, whole_of
 from scoring.comparison.documents import FORMATS
@@ -121,7 +122,7 @@ def _item_links(request: ResearcherRequest, table: Comparison, scope: Scope) -> 
         return {}
     page = reverse("scoring:items", args=["study" if scope.study else "benchmark", scope.name])
     links = {}
-    for task in {row.task for row in table.rows if not row.is_reported}:
+    for task in {row.task for row in table.rows if row.kind != RowKind.REPORTED}:
         chosen = request.GET.copy()
         chosen["task"] = task
         links[task] = f"{page}?{chosen.urlencode()}"

@@ -14,7 +14,7 @@ from annotation.benchmarks.findings import ALMOST_ALL
 from scoring.analysis.curves import Curve
 from scoring.analysis.items import ItemScores
 from scoring.cells.rows import CEILING, Bound, Row, RowKind, first_policies, no_skill, policy_of
-from scoring.comparison.paper_tables import UNKNOWN, policies_of, task_order
+from scoring.comparison.paper_tables import UNKNOWN, task_order
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.figures.canvas import (
     COLOURS,
@@ -61,9 +61,11 @@ def shots_figure(
     ]
     bounds = list(bounds)
     first = first_policies(shown, bounds)
-    task_policies = [
-        (task, policy) for task in task_order(shown) for policy in policies_of(shown, task, first)
-    ]
+    tasks = task_order(shown)
+    task_policies = sorted(
+        {(row.task, policy_of(row, first)) for row in shown},
+        key=lambda one: (tasks.index(one[0]), one[1] != first[one[0]], one[1]),
+    )
     looks = _looks(shown)
     figure, panels = new_panels(len(task_policies), "S1 (percent)", size)
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
@@ -260,7 +262,7 @@ def _system(
         marker=marker,
         markersize=4 * size.marks,
         linewidth=1.2 * size.marks,
-        markerfacecolor="none" if line[0].is_reported else colour,
+        markerfacecolor="none" if line[0].kind == RowKind.REPORTED else colour,
         label=name,
     )
 
@@ -282,7 +284,9 @@ def _people(
     low = [max(0.0, m - _or(r.ci_low, m)) for m, r in zip(means, line, strict=True)]
     high = [max(0.0, _or(r.ci_high, m) - m) for m, r in zip(means, line, strict=True)]
     measured = line[0].kind == RowKind.HUMAN
-    marker = "*" if line[0].is_reported else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
+    marker = (
+        "*" if line[0].kind == RowKind.REPORTED else PEOPLE_MARKERS[number % len(PEOPLE_MARKERS)]
+    )
     panel.errorbar(
         shots,
         means,
@@ -309,7 +313,7 @@ def _lines(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _label(row: Row) -> str:
-    published = "published" if row.is_reported else None
+    published = "published" if row.kind == RowKind.REPORTED else None
     parts = [row.system, method_label(row.method), row.study, published]
     return ", ".join(filter(None, parts)) + (UNKNOWN if _is_unknown(row) else "")
 

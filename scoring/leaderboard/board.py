@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from annotation.models import Benchmark, ItemSet, Role
 from annotation.models.benchmark import names_of
 from scoring.cells.cells import CellReader
-from scoring.cells.rows import first_policies, scored_under, withheld_row
+from scoring.cells.rows import RowKind, first_policies, scored_under, withheld_row
 from scoring.cells.scope import Choices
 from scoring.comparison.comparing import reported_rows
 from scoring.comparison.paper_tables import task_order
@@ -118,7 +118,7 @@ def _withheld(entry: Entry, others: Collection[str]) -> Entry:
     """As whoever may not see the gold is shown it; `others` are the tasks that the board scores
     under another policy than their own, where no run shows a mean."""
     rows = tuple(map(withheld_row, entry.rows))
-    without = {row.task for row in rows if row.is_run and row.task in others}
+    without = {row.task for row in rows if row.kind == RowKind.RUN and row.task in others}
     because = ("scores of runs are shown under the task’s own reference policy alone",)
     gaps = {task: (*entry.gaps.get(task, ()), *because) for task in without}
     return replace(entry, rows=rows, gaps={**entry.gaps, **gaps})

@@ -10,7 +10,7 @@ from annotation.models import Study
 from scoring.analysis.analysing import STORE
 from scoring.analysis.uncertainty import Record, agreement
 from scoring.cells.cells import CellReader, shots_of_batch
-from scoring.cells.rows import EPISODE_BOOTSTRAP, Row, no_skill
+from scoring.cells.rows import EPISODE_BOOTSTRAP, Row, RowKind, no_skill
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.comparison.comparing import Comparison, compare
 from scoring.comparison.keeping import is_stale
@@ -201,11 +201,12 @@ def results(study: Study, *, simulated: bool = False, with_agreement: bool = Fal
     reader = CellReader(choices)
     table = compare(scope, choices, reader)
     names = scope.task_names
+    kind = RowKind.SIMULATED if simulated else RowKind.HUMAN
     agreements = _kept_agreements(scope, choices)
     if with_agreement and not agreements:
         agreements = _computed_agreements(reader, study)
     return Results(
-        cells=tuple(_cell_facts(table, names, agreements, simulated=simulated)),
+        cells=tuple(_cell_facts(table, names, agreements, kind)),
         systems=tuple(_on_same_cells(table, study, names)),
         tests=_named((test for test in table.tests if not test.is_reported), names, simulated),
         changes=_named(table.changes, names, simulated),
@@ -213,9 +214,9 @@ def results(study: Study, *, simulated: bool = False, with_agreement: bool = Fal
         seconds_an_item=table.median_item_s,
         comparison=table,
         emptied=tuple(
-            f"{names[cell.task]}, {cell.shots} shots"
-            for cell in table.excluded
-            if cell.without is None and cell.including.is_simulated == simulated
+            f"{names[row.task]}, {row.shots} shots"
+            for without, row in table.excluded
+            if without is None and row.kind == kind
         ),
     )
 
@@ -234,7 +235,7 @@ def _on_same_cells(table: Comparison, study: Study, names: Mapping[str, str]) ->
     batches = study.batches.select_related("task", "training_set", "test_set")
     places = {(batch.task.slug, shots_of_batch(batch)) for batch in batches}
     for row in table.rows:
-        if row.is_run and row.mean is not None and (row.task, row.shots) in places:
+        if row.kind == RowKind.RUN and row.mean is not None and (row.task, row.shots) in places:
             yield replace(row, task=names[row.task])
 
 
@@ -266,14 +267,13 @@ def _cell_facts(
     table: Comparison,
     names: Mapping[str, str],
     agreements: Mapping[Place, Record],
-    *,
-    simulated: bool,
+    kind: RowKind,
 ) -> Iterable[CellFacts]:
     floors = no_skill(list(table.bounds))
-    excluded: dict[Place, Row] = {(one.task, one.shots): one.including for one in table.excluded}
+    excluded: dict[Place, Row] = {(row.task, row.shots): row for row in table.including}
     consensus = {(row.task, row.shots): row.mean for row in table.consensus}
     for row in table.rows:
-        if not row.is_cell_of_people or row.is_simulated != simulated or row.mean is None:
+        if row.kind != kind or row.single or row.mean is None:
             continue
         place = row.task, row.shots
         other = excluded.get(place)

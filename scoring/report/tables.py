@@ -154,7 +154,8 @@ def agreement_in_words(results: Results) -> str:
 
 
 def _part(words: str, told: Sequence[tuple[str, Figure]]) -> str:
-    known = sorted((one for one in told if one[1][0] is not None), key=lambda one: one[1][0])
+    known = [one for one in told if one[1][0] is not None]
+    known.sort(key=lambda one: one[1][0] or 0.0)
     if not known:
         return ""
     (least_place, (_, least, limits)), (most_place, (_, most, _)) = known[0], known[-1]

@@ -3,9 +3,9 @@
 Numbers stay numbers: their column says how to show them, and exports have them unrounded.
 """
 
+import dataclasses
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import MISSING as REQUIRED
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import groupby
@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 Value: TypeAlias = str | int | float | bool | None
 
 MISSING = "–"
+# Of a field without a default.
+REQUIRED: Any = dataclasses.MISSING
 # What is no sign: control characters, and those that turn the direction of what follows.
 UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 # From so many columns on, readers choose which ones are in sight.

@@ -181,7 +181,9 @@ def _average(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
         low=low,
         high=high,
         df=df,
-        exploratory=any(row.is_exploratory or row.n == 1 for row in rows if not row.is_run),
+        exploratory=any(
+            row.is_exploratory or row.n == 1 for row in rows if row.kind != RowKind.RUN
+        ),
         notes=SHARED_PEOPLE if has_shared else None,
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from annotation.models import Assignment, Study, Task
 from scoring.cells.cells import Cell
-from scoring.cells.rows import BY_KEY, PEOPLE, Row, known, percent
+from scoring.cells.rows import BY_KEY, PEOPLE, Row, RowKind, known, percent
 from scoring.cells.vectors import Floats
 from scoring.core.comparison import (
     PairedDifference,
@@ -134,7 +134,7 @@ class Difference:
     def is_beside(self, row: Row) -> bool:
         """Whether the people's side is of the same study as this row, with as many shots."""
         whose = self.study, self.simulated, str(self.shots)
-        return whose == (row.study or "", row.is_simulated, str(row.shots))
+        return whose == (row.study or "", row.kind == RowKind.SIMULATED, str(row.shots))
 
 
 COLUMNS = columns_of(Difference)

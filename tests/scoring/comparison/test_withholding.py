@@ -141,7 +141,7 @@ def test_nothing_of_tests_or_of_single_persons_is_left(batch: Batch) -> None:
     whole, table = compare(scope), withheld(batch)
     assert whole.tests
     assert whole.averages[0].low is not None
-    assert (table.tests, table.average_tests, table.changes, table.excluded) == ((), (), (), ())
+    assert (table.tests, table.average_tests, table.changes, table.including) == ((), (), (), ())
     assert all(average.low is average.high is average.df is None for average in table.averages)
     for row in (*table.rows, *table.consensus):
         assert row.se is row.df is row.without_low is row.without_high is row.flagged is None
@@ -202,7 +202,7 @@ def test_shows_of_every_field_what_its_column_says(kind: RowKind, is_interim: bo
 
 def test_every_column_says_whether_it_is_withheld() -> None:
     """One that says nothing would be hidden, and nobody would know why."""
-    assert [one.name for one in fields(Row) if not one.metadata.get("without_gold")] == []
+    assert [one.name for one in fields(Row) if not one.metadata["column"].without_gold] == []
     assert [column.key for column in COLUMNS if not column.without_gold] == []
 
 
