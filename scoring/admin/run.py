@@ -16,9 +16,9 @@ from annotation.admin.pages import OwnedAdmin
 from annotation.models import Benchmark
 from scoring.admin.asking import ask_page
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
-from scoring.cells.form import EXAMPLES
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
 from scoring.models.run import RunQuerySet
+from scoring.runs.answer_forms import EXAMPLES
 from scoring.runs.import_report import counts_of, form_in_words, tuning_of
 
 _Row = TypeVar("_Row", bound=Model)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from scoring.analysis.tables import TERMS
-from scoring.comparison.overview import FRAGILE, NOTE_OF_FRAGILE, SIGNS
+from scoring.comparison.documents import FRAGILE, NOTE_OF_FRAGILE, SIGNS
 from scoring.comparison.row_tables import WORDS
 from scoring.core.verdicts import AHEAD, BEHIND
 from scoring.models import method_label

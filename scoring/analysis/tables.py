@@ -5,19 +5,20 @@ from collections.abc import Mapping
 from scoring.analysis.curves import ANNOTATORS, OF_POINT
 from scoring.analysis.uncertainty import AGREEMENT, UNCERTAINTY, Record
 from scoring.cells.rows import BY_KEY, Row, RowKind
-from scoring.tables.table import Column, Table, p_column, points, values_of, words
-from scoring.tests.averages import COLUMNS as OF_AVERAGES
-from scoring.tests.differences import columns
+from scoring.tables.table import Column, Table, p_column, picked, points, values_of, words
+from scoring.tests.differences import COLUMNS as OF_TESTS
+from scoring.tests.verdicts import OF_AVERAGES
 
 # What every score names.
 TERMS = ("references", "normalisation", "gold_version")
 SCORED_UNDER = tuple(BY_KEY[key] for key in TERMS)
-WHERE = columns("study simulated task shots")
-SYSTEM = columns("system method parameters")
-DIFFERENCE = columns(
-    "difference low high se df p p_holm n r m left_out people_left_out runs_left_out notes"
+WHERE = picked(OF_TESTS, "study simulated task shots")
+SYSTEM = picked(OF_TESTS, "system method parameters")
+DIFFERENCE = picked(
+    OF_TESTS,
+    "difference low high se df p p_holm n r m left_out people_left_out runs_left_out notes",
 )
-VERDICT = columns("outcome direction p_direction family margin")
+VERDICT = picked(OF_TESTS, "outcome direction p_direction family margin")
 
 TESTS = Table(
     "tests",
@@ -29,10 +30,10 @@ TESTS = Table(
     (
         *WHERE,
         *SYSTEM,
-        *columns("mean other_mean"),
+        *picked(OF_TESTS, "mean other_mean"),
         *DIFFERENCE,
         *VERDICT,
-        *columns("above detectable fragile"),
+        *picked(OF_TESTS, "above detectable fragile"),
         *SCORED_UNDER,
     ),
 )
@@ -45,7 +46,7 @@ SYSTEMS = Table(
     (
         BY_KEY["task"],
         BY_KEY["shots"],
-        *columns("first first_method first_parameters"),
+        *picked(OF_TESTS, "first first_method first_parameters"),
         words("system", "Second", "The second system's name."),
         words("method", "Method", "How the second system was adapted."),
         words("parameters", "Parameters", "The second system's size."),
@@ -64,7 +65,7 @@ CHANGES = Table(
     "adjusted over this table.",
     (
         *WHERE,
-        *columns("other_shots"),
+        *picked(OF_TESTS, "other_shots"),
         points("mean", "More", "With more shots, in percent, on the compared items."),
         points("other_mean", "Fewer", "With fewer shots, in percent, on the compared items."),
         *DIFFERENCE,
@@ -109,16 +110,16 @@ AVERAGE_TESTS = Table(
     "one study's people are a family of their own. Where tasks share people there is no "
     "interval.",
     (
-        *columns("study simulated shots"),
+        *picked(OF_TESTS, "study simulated shots"),
         *SYSTEM,
         points("difference", "Difference", "The mean of the tasks' differences."),
         points("low", "95 % low", "Lower limit of its 95 % interval."),
         points("high", "95 % high", "Upper limit of its 95 % interval."),
-        *columns("outcome direction family margin"),
+        *picked(OF_TESTS, "outcome direction family margin"),
         p_column("p", "p of the direction", "Its p value, with the margin; raw.").under(
             "p", source="p_direction"
         ),
-        *columns("p_holm detectable tasks"),
+        *picked(OF_TESTS, "p_holm detectable tasks"),
         BY_KEY["notes"],
     ),
 )
@@ -134,21 +135,19 @@ _SIDE = {
 }
 
 
-def _side(name: str) -> list[Column]:
-    return [
-        BY_KEY[key].under(f"{name}_{key}", f"{heading} {name}") for key, heading in _SIDE.items()
-    ]
-
-
+_SIDES = {
+    f"{side}_{key}": BY_KEY[key].under(f"{side}_{key}", f"{heading} {side}")
+    for side in ("without", "with")
+    for key, heading in _SIDE.items()
+}
 SIDES = Table(
     "excluded",
     "Without and with excluded annotators",
     "Cells that hold excluded annotators, side by side.",
     (
         *WHERE,
-        *_side("without")[:-1],
-        *_side("with")[:-1],
-        *(side[-1] for side in (_side("without"), _side("with"))),
+        *(column for key, column in _SIDES.items() if not key.endswith("method")),
+        *(column for key, column in _SIDES.items() if key.endswith("method")),
         BY_KEY["estimand"],
         *SCORED_UNDER,
     ),

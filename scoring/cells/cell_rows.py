@@ -1,5 +1,8 @@
-"""The rows of cells and of their annotators: scores in percent, unrounded."""
+"""The rows of cells, of their annotators, and of what these answer together (the answer of more
+than half of them, scored like any answer; never mixed with the mean annotator): scores in percent,
+unrounded. And what figures are read against: what no skill earns, and what was published."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import nan
 from statistics import median
@@ -7,12 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from annotation.benchmarks.findings import TestMaterial, ceiling_score, floor_scores
+from annotation.kinds import answer_kinds
+from annotation.models import Benchmark, Task
 from scoring.cells.cells import Cell, Vector
-from scoring.cells.form import is_well_formed
 from scoring.cells.rows import (
+    CEILING,
+    CONSENSUS,
     EPISODE_BOOTSTRAP,
     PEOPLE,
     SIMULATED,
+    SIMULATED_CONSENSUS,
+    Bound,
     Row,
     RowKind,
     known,
@@ -20,12 +29,15 @@ from scoring.cells.rows import (
     released,
 )
 from scoring.cells.scope import Choices
-from scoring.cells.vectors import Floats
-from scoring.core.bootstrap import episode_score
+from scoring.cells.vectors import Floats, is_well_formed, judged_answers
+from scoring.core.bootstrap import consensus_interval, episode_score
 from scoring.core.intervals import NO_INTERVAL, CellInterval, LeftOut, cluster_scores, guard_band
-from scoring.core.power import ComparisonDesign, detectable_difference
+from scoring.core.normalisation import normalised
+from scoring.core.s1 import consensus, score_many
 from scoring.core.splits import SplitInterval, split_interval
 from scoring.core.variance import Components, variance_components
+from scoring.core.verdicts import ComparisonDesign, detectable_difference
+from scoring.models import ReportedScore, shots_label
 
 # Beside a single annotator there are no others.
 NOBODY = LeftOut(nan, nan, nan, flagged=False)
@@ -241,3 +253,124 @@ def _over_items(vector: Vector) -> dict[str, Any]:
         "n": len(scores),
         "coverage": len(scores) / len(vector.items),
     }
+
+
+BOOTSTRAP = "bootstrap"
+FEWEST_CONTEXTS = 2
+Units = Sequence[Sequence[Sequence[str] | None]]
+# S1 of the items that anybody answered, and their contexts.
+ConsensusScores = tuple[Floats, tuple[str, ...]]
+
+
+def answers_by_item(cell: Cell) -> Units:
+    """By item, what every annotator answered, as S1 compares it; None where one did not see
+    it."""
+    given = judged_answers([member.pk for member in cell.members]).values()
+    compared = [
+        {pk: normalised(answer, cell.normalisation) for pk, answer in answers.items()}
+        for answers in given
+    ]
+    return [[answers.get(pk) for answers in compared] for pk in cell.example_ids]
+
+
+def consensus_scores(cell: Cell) -> ConsensusScores:
+    golds = {
+        pk: gold
+        for vector in cell.vectors
+        for pk, gold in zip(vector.items.example_ids, vector.items.compared, strict=True)
+    }
+    answered = [
+        (pk, context, unit)
+        for pk, context, unit in zip(
+            cell.example_ids, cell.clusters, answers_by_item(cell), strict=True
+        )
+        if any(answer is not None for answer in unit)
+    ]
+    scores = score_many(
+        [consensus(unit) for _, _, unit in answered],
+        np.arange(len(answered)),
+        [golds[pk] for pk, _, _ in answered],
+        references=cell.references,
+    )
+    return scores, tuple(context for _, context, _ in answered)
+
+
+def consensus_row(cell: Cell, scored: ConsensusScores, *, seed: int) -> Row:
+    """Of a cell of several people."""
+    scores, contexts = scored
+    low, high = consensus_limits([scored], seed=seed) if len(scores) else (None, None)
+    has_interval = low is not None
+    return Row(
+        kind=RowKind.CONSENSUS,
+        study=cell.study.slug if cell.study else None,
+        system=SIMULATED_CONSENSUS if cell.simulated else CONSENSUS,
+        task=cell.task.slug,
+        shots=cell.shots,
+        mean=percent(float(scores.mean())) if len(scores) else None,
+        n=int(cell.answered.sum()),
+        m=len(set(contexts)) if has_interval else None,
+        ci_low=low,
+        ci_high=high,
+        ci_method=BOOTSTRAP if has_interval else None,
+        estimand="new_items" if has_interval else None,
+        references=cell.references,
+        normalisation=cell.normalisation,
+        gold_version=cell.gold_version,
+        coverage=len(scores) / len(cell.example_ids),
+        items=len(scores),
+    )
+
+
+def consensus_limits(
+    tasks: Sequence[ConsensusScores], *, seed: int
+) -> tuple[float | None, float | None]:
+    """In percent, of the mean over these tasks; of two contexts or more each. The people are
+    fixed: it is for other items like these."""
+    if any(len(set(contexts)) < FEWEST_CONTEXTS for _, contexts in tasks):
+        return None, None
+    low, high = consensus_interval(tasks, rng=np.random.default_rng(seed))
+    return percent(low), percent(high)
+
+
+def bounds(task: Task, references: str, gold_version: int) -> list[Bound]:
+    """The floors and the ceiling of a task under one policy, at one version of its gold."""
+    material = TestMaterial(task, gold_version)
+    if not material.test:
+        return []
+    floors = {floor.rule: floor for kind in answer_kinds() for floor in kind.floors}
+    scored = references, gold_version, task.normalisation
+    found = [
+        Bound(
+            *(task.slug, rule, score, *scored),
+            label=str(floors[rule].label),
+            in_words=floors[rule].in_words,
+            is_floor=floors[rule].is_allowed,
+            place=list(floors).index(rule),
+        )
+        for rule, score in floor_scores(material, references).items()
+    ]
+    ceiling = ceiling_score(material, references)
+    return [*found, Bound(task.slug, CEILING, ceiling, *scored, place=len(floors))]
+
+
+def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:
+    """The published figures, as they were published; of all tasks or of the named ones."""
+    scores = ReportedScore.objects.filter(benchmark=benchmark)
+    if tasks is not None:
+        scores = scores.filter(task__in=tasks)
+    return [
+        Row(
+            kind=RowKind.REPORTED,
+            system=score.system,
+            method=score.method or None,
+            task=score.task,
+            shots=shots_label(score.shots),
+            mean=score.mean,
+            sd=score.sd,
+            n=score.n,
+            references=score.references,
+            parameters=score.parameters,
+            source=score.source,
+        )
+        for score in scores.order_by("pk")
+    ]

@@ -17,10 +17,11 @@ from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
 from annotation.benchmarks.formats.content import checksum
+from annotation.kinds import answer_kind
 from annotation.models import Gold, Item, ItemSet, Judgement, Task
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import SCORER_VERSION, score_many
-from scoring.models import Prediction
+from scoring.models import Prediction, Run
 from scoring.models.comparison import STORED, ScoreVector
 
 Floats = NDArray[np.float64]
@@ -249,3 +250,24 @@ def _by_owner(
     for (owner, example, _), texts in zip(fetched, decoded, strict=True):
         answers[owner][example] = texts
     return answers
+
+
+# In the report of a complete run: how many have more pieces than a gold could have.
+MALFORMED = "malformed"
+
+
+def is_well_formed(run: Run) -> bool:
+    """Whoever could tune an answer's number of pieces could read golds from a score, so such
+    answers withhold one; one outside what was offered tells nothing, and is only counted. Runs
+    stored by an older version are looked through."""
+    counted = run.report.get(MALFORMED)
+    return not (malformed_answers(run) if counted is None else counted)
+
+
+def malformed_answers(run: Run) -> int:
+    """How many of its answers have more pieces than a gold could have."""
+    task = run.task
+    kind = answer_kind(task.kind)
+    several = Prediction.objects.filter(run=run, answer__1__isnull=False).order_by()
+    rows = several.values_list("answer", "example__context").iterator()
+    return sum(len(answer) > kind.most_pieces(context, task.max_spans) for answer, context in rows)

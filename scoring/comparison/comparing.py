@@ -12,11 +12,15 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.models import Benchmark
-from scoring.cells.cell_rows import annotator_rows, cell_row
+from scoring.cells.cell_rows import (
+    annotator_rows,
+    bounds,
+    cell_row,
+    consensus_row,
+    consensus_scores,
+    reported_rows,
+)
 from scoring.cells.cells import Cell, CellReader
-from scoring.cells.consensus import consensus_row, consensus_scores
-from scoring.cells.floors import bounds
 from scoring.cells.rows import (
     CONSENSUS,
     SIMULATED_CONSENSUS,
@@ -31,10 +35,16 @@ from scoring.comparison.keeping import Kept, Progress, Store, is_stale, was_give
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.core.splits import FEWEST_SPLITS
-from scoring.models import Part, ReportedScore, shots_label
-from scoring.tests.averages import Average, averages, averages_of_consensus, sharing
+from scoring.models import Part
 from scoring.tests.differences import Difference
-from scoring.tests.verdicts import against_systems, between_shots
+from scoring.tests.verdicts import (
+    Average,
+    against_systems,
+    averages,
+    averages_of_consensus,
+    between_shots,
+    sharing,
+)
 
 # How many answers are scored while somebody waits for the page: about a second's worth.
 MOST_WHILE_WAITING = 150_000
@@ -354,26 +364,3 @@ def _holding_excluded(scope: Scope, reader: CellReader) -> list[Cell]:
 def whole_of(choices: Choices) -> Choices:
     """No figure depends on which shots are shown, so one comparison is kept for all of them."""
     return replace(choices, shots=())
-
-
-def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:
-    """The published figures, as they were published; of all tasks or of the named ones."""
-    scores = ReportedScore.objects.filter(benchmark=benchmark)
-    if tasks is not None:
-        scores = scores.filter(task__in=tasks)
-    return [
-        Row(
-            kind=RowKind.REPORTED,
-            system=score.system,
-            method=score.method or None,
-            task=score.task,
-            shots=shots_label(score.shots),
-            mean=score.mean,
-            sd=score.sd,
-            n=score.n,
-            references=score.references,
-            parameters=score.parameters,
-            source=score.source,
-        )
-        for score in scores.order_by("pk")
-    ]

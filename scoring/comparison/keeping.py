@@ -168,7 +168,7 @@ def _restored(hint: Any, value: Any) -> Any:
     if get_origin(hint) is not tuple:
         return restored(hint, value)
     part: Any = get_args(hint)[0]
-    return tuple(restored(part, one) for one in value) if is_dataclass(part) else tuple(value)
+    return tuple(_restored(part, one) if is_dataclass(part) else one for one in value)
 
 
 @cache

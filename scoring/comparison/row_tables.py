@@ -16,12 +16,13 @@ from scoring.tables.table import (
     Table,
     limits,
     lines_of,
+    picked,
     records_of,
     values_of,
     words,
 )
 from scoring.tests.differences import COLUMNS as OF_TESTS
-from scoring.tests.differences import Difference, columns
+from scoring.tests.differences import Difference
 
 ESTIMANDS = {"new_items": "new items", "these_items": "these items"}
 # In sight on a page; the rest is behind a click on a line.
@@ -149,18 +150,21 @@ OF_ROWS = (
     replace(OF_TESTS["difference"], meaning="Those people less this system, in percent points."),
     OF_TESTS["low"].under("difference_low", source="low"),
     OF_TESTS["high"].under("difference_high", source="high"),
-    *columns("p_holm detectable"),
+    *picked(OF_TESTS, "p_holm detectable"),
 )
-READ = columns(
-    "study task shots system method parameters outcome difference low high p_holm margin detectable"
+READ = picked(
+    OF_TESTS,
+    "study task shots system method parameters outcome difference low high p_holm margin "
+    "detectable",
 )
 VERDICTS = (
-    *columns("study simulated task shots"),
+    *picked(OF_TESTS, "study simulated task shots"),
     words("tasks", "Tasks", "The tasks that an average is over."),
-    *columns(
-        "system method parameters outcome difference low high p_holm family margin detectable"
+    *picked(
+        OF_TESTS,
+        "system method parameters outcome difference low high p_holm family margin detectable",
     ),
-    *columns("above fragile is_reported"),
+    *picked(OF_TESTS, "above fragile is_reported"),
 )
 
 

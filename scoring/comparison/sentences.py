@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from scoring.cells.rows import Row, RowKind, is_alike
 from scoring.comparison.comparing import Comparison
-from scoring.comparison.overview import apart
+from scoring.comparison.documents import apart
 from scoring.comparison.paper_tables import task_order
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import method_label
 from scoring.tables.table import limits, rounded
-from scoring.tests.averages import Average
 from scoring.tests.differences import Difference
+from scoring.tests.verdicts import Average
 
 # Of one kind of verdict: the nearest to people; the table has the others.
 MOST_NAMED = 3

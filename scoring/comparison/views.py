@@ -12,9 +12,8 @@ from annotation.models import GoldVersion
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import STORE, Comparison, enqueue_table, glance, whole_of
-from scoring.comparison.documents import FORMATS
+from scoring.comparison.documents import FORMATS, overview, shots_of_people
 from scoring.comparison.keeping import stop
-from scoring.comparison.overview import overview, shots_of_people
 from scoring.comparison.paper_tables import people_table, system_tables
 from scoring.comparison.requests import (
     arrange,

@@ -13,8 +13,8 @@ import numpy as np
 
 from annotation.models import Benchmark, Study
 from annotation.models.benchmark import names_of
-from scoring.cells.form import is_well_formed
 from scoring.cells.rows import released
+from scoring.cells.vectors import is_well_formed
 from scoring.core.bootstrap import SEED, EpisodeScore, episode_score, sign_flip_p
 from scoring.core.verdicts import holm
 from scoring.episodes.scores import SYSTEM, EpisodeReader, EpisodeResult, Who, system_of

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from annotation.models import Benchmark, ItemSet, Role
 from annotation.models.benchmark import names_of
+from scoring.cells.cell_rows import reported_rows
 from scoring.cells.cells import CellReader
 from scoring.cells.rows import RowKind, first_policies, scored_under, withheld_row
 from scoring.cells.scope import Choices
-from scoring.comparison.comparing import reported_rows
 from scoring.comparison.paper_tables import task_order
 from scoring.leaderboard.entries import SHOWN
 from scoring.leaderboard.keeping import kept_entries

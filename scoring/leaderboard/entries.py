@@ -5,13 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from annotation.models import Benchmark, Study, Task
-from scoring.cells.cell_rows import cell_row
+from scoring.cells.cell_rows import bounds, cell_row, reported_rows
 from scoring.cells.cells import Cell, CellReader
-from scoring.cells.floors import bounds
 from scoring.cells.rows import PEOPLE as HUMAN
 from scoring.cells.rows import Bound, Row, RowKind, no_skill, policy_of
 from scoring.cells.scope import Choices
-from scoring.comparison.comparing import reported_rows
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 from scoring.leaderboard.rules import (
     FLOOR,

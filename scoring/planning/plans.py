@@ -10,8 +10,8 @@ from math import isnan
 from annotation.models.errors import BadInput
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.people_designs import PeopleDesign
-from scoring.core.power import ComparisonDesign, detectable_difference, power_to_differ
 from scoring.core.variance import Components
+from scoring.core.verdicts import ComparisonDesign, detectable_difference, power_to_differ
 from scoring.planning.designs import (
     LEAST_ANNOTATORS,
     MOST_ANNOTATORS,

@@ -15,7 +15,7 @@ from scoring.report.methods import PAY, Section, methods
 from scoring.report.sheet import REFERENCE, Source, Topic, sheet
 from scoring.tables import documents
 from scoring.tables.documents import as_text as text_table
-from scoring.tables.latex import escaped, latex_table
+from scoring.tables.documents import escaped, latex_table
 from scoring.tables.table import Column, Table, lines_of
 
 WIDTH = 88

@@ -13,7 +13,7 @@ from annotation.jobs.requests import large_file
 from annotation.models import Study
 from annotation.studies.tabs import study_frame
 from scoring.cells.scope import Choices, Scope, wanted_file
-from scoring.comparison.overview import shots_of_people
+from scoring.comparison.documents import shots_of_people
 from scoring.comparison.requests import download
 from scoring.comparison.sentences import Summary, summaries
 from scoring.report.documents import (

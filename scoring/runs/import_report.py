@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoring.cells.form import EMPTY, MALFORMED, MOST_FREQUENT, OUTSIDE
+from scoring.cells.vectors import MALFORMED
+from scoring.runs.answer_forms import EMPTY, MOST_FREQUENT, OUTSIDE
 
 MOST_SHOWN = 20
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from annotation.models import Task
 from annotation.models.errors import NotReady, Refusal
-from scoring.cells.form import is_well_formed
 from scoring.cells.rows import released
-from scoring.cells.vectors import run_scores, scored_items
+from scoring.cells.vectors import is_well_formed, run_scores, scored_items
 from scoring.core.s1 import REFERENCE_POLICIES, SCORER_VERSION
 from scoring.models import Run
 

@@ -17,8 +17,8 @@ from annotation.models import Benchmark, ItemSet, Role, Task
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.texts import is_text
-from scoring.cells.form import answer_forms
 from scoring.models import Prediction, Run, RunState
+from scoring.runs.answer_forms import answer_forms
 from scoring.runs.formats.records import RunFields, check_complete, stored_shots
 
 # In the report of a complete run: a checksum of its answers alone, whatever run they are named.
@@ -197,7 +197,7 @@ def finished(run: Run, report: Mapping[str, Any]) -> dict[str, Any]:
         "report": {
             **report,
             **_coverage(run),
-            **answer_forms(run).as_plain(),
+            **answer_forms(run),
             ANSWERS: answers_checksum(run),
         },
     }

@@ -371,6 +371,10 @@ points = partial(Column, digits=1)
 words = partial(Column, is_number=False)
 
 
+def picked(columns: Mapping[str, Column], names: str) -> tuple[Column, ...]:
+    return tuple(columns[name] for name in names.split())
+
+
 def p_column(key: str, heading: str, meaning: str = "") -> Column:
     return Column(key, heading, meaning, digits=3, least=0.001)
 
@@ -388,11 +392,6 @@ def limits(low: float | None, high: float | None, *, digits: int = 1) -> str:
     if low is None or high is None:
         return ""
     return f"[{rounded(low, digits)}, {rounded(high, digits)}]"
-
-
-def in_one_line(value: object) -> str:
-    """A text as it may stand in a document beside others."""
-    return UNSEEN.sub("", " ".join(str(value).split()))
 
 
 # How a document sets a table: texts alone, with what is beside a value in a column of its own.
@@ -416,20 +415,18 @@ class LaidColumn(NamedTuple):
     is_number: bool
 
 
-@dataclass(frozen=True)
-class Layout:
-    table: Table
-    columns: tuple[LaidColumn, ...]
+class Layout(NamedTuple):
+    caption: str
+    columns: list[LaidColumn]
     # Headings with how many columns each spans, "" over one that has none. Empty where no column is
     # in a group, or where the groups are all the headings there are.
-    heads: tuple[tuple[str, int], ...]
+    heads: list[tuple[str, int]]
     # Each with its kind.
-    lines: tuple[tuple[str, tuple[LaidCell, ...]], ...]
-
-    @property
-    def notes(self) -> list[str]:
-        """A mark and what it means."""
-        return [f"{mark} {note}" for mark, note in self.table.notes.items()]
+    lines: list[tuple[str, list[LaidCell]]]
+    # A mark and what it means.
+    notes: list[str]
+    is_short: bool
+    has_groups: bool
 
 
 def laid_out(table: Table) -> Layout:
@@ -451,11 +448,18 @@ def laid_out(table: Table) -> Layout:
     for group, those in table.heads if table.has_two_heads else ():
         span = len(those) + sum(column.key in split for column in those)
         heads += [(name(group), span)] if group else [("", 1)] * span
-    lines = tuple(
-        (line.kind, tuple(laid for cell in line.cells for laid in _laid(cell, split)))
-        for line in table.read
+    return Layout(
+        table.caption,
+        columns,
+        heads,
+        [
+            (line.kind, [laid for cell in line.cells for laid in _laid(cell, split)])
+            for line in table.read
+        ],
+        [f"{mark} {note}" for mark, note in table.notes.items()],
+        table.is_short,
+        table.has_groups,
     )
-    return Layout(table, tuple(columns), tuple(heads), lines)
 
 
 def _laid(part: ReadCell, split: Collection[str]) -> Iterable[LaidCell]:

@@ -19,10 +19,15 @@ from scoring.core.comparison import (
     paired_difference,
     paired_without_each,
 )
-from scoring.core.power import ComparisonDesign, observed_design
-from scoring.core.verdicts import AHEAD, BEHIND, AverageDifference
+from scoring.core.verdicts import (
+    AHEAD,
+    BEHIND,
+    AverageDifference,
+    ComparisonDesign,
+    observed_design,
+)
 from scoring.models import Run, shots_order
-from scoring.tables.table import REQUIRED, Column, as_in, columns_of, described
+from scoring.tables.table import REQUIRED, as_in, columns_of, described
 
 MIRRORED = {AHEAD: BEHIND, BEHIND: AHEAD}
 
@@ -138,10 +143,6 @@ class Difference:
 
 
 COLUMNS = columns_of(Difference)
-
-
-def columns(names: str) -> tuple[Column, ...]:
-    return tuple(COLUMNS[name] for name in names.split())
 
 
 @dataclass(frozen=True)

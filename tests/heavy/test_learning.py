@@ -18,7 +18,7 @@ import pytest
 
 from annotation.models import Benchmark
 from annotation.simulation.demonstration import BENCHMARK
-from scoring.cells.floors import bounds
+from scoring.cells.cell_rows import bounds
 from scoring.models import Run
 from scoring.runs.scores import scores_of_run
 from tests.heavy.small_t5 import finetune, import_demo, rows

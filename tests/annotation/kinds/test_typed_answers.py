@@ -19,8 +19,8 @@ from annotation.simulation.simulating import simulate_study
 from annotation.studies.batching import make_batches
 from annotation.studies.lifecycle import start_study
 from scoring.analysis.uncertainty import agreement
+from scoring.cells.cell_rows import bounds
 from scoring.cells.cells import CellReader
-from scoring.cells.floors import bounds
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.models import Prediction, Run

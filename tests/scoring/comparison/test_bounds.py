@@ -10,7 +10,7 @@ from annotation.benchmarks.audit import audit_task
 from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Kind, Task
-from scoring.cells.floors import bounds
+from scoring.cells.cell_rows import bounds
 from scoring.cells.rows import Bound
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare

@@ -10,7 +10,7 @@ from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import Row, RowKind
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import Comparison, compare
-from scoring.comparison.overview import SIGNS, overview
+from scoring.comparison.documents import SIGNS, overview
 from scoring.comparison.sentences import summaries
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.tests.differences import Difference

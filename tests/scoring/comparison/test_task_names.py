@@ -12,7 +12,7 @@ from annotation.studies.lifecycle import start_study
 from scoring.analysis.tables import with_task_names
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
-from scoring.comparison.overview import overview
+from scoring.comparison.documents import overview
 from scoring.tables.table import Column, Table, lines_of
 from tests import make
 from tests.scoring.comparison import measured

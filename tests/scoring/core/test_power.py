@@ -3,14 +3,14 @@ import pytest
 from scipy import stats
 
 from scoring.core.comparison import pair_up, paired_difference
-from scoring.core.power import (
+from scoring.core.variance import Components
+from scoring.core.verdicts import (
     AverageDesign,
     ComparisonDesign,
     detectable_difference,
     observed_design,
     power_to_differ,
 )
-from scoring.core.variance import Components
 
 PEOPLE, SYSTEM = Components(0.002, 0.05, 0.08), Components(0.001, 0.06, 0.05)
 

@@ -11,7 +11,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.models import Benchmark, Kind, Task
-from scoring.cells.form import is_well_formed
+from scoring.cells.vectors import is_well_formed
 from scoring.models import FinishedRun, Run
 from tests import make
 from tests.annotation.benchmarks.sampled import sampled_task

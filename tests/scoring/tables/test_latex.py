@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.tables.latex import as_latex, escaped, latex_table
+from scoring.tables.documents import as_latex, escaped, latex_table
 from tests import tools
 from tests.scoring.tables.harbours import LOGBOOK, TIDES
 
