@@ -10,10 +10,8 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         from annotation.access.identity import remember_after_migration
         from annotation.models.locks import lift_locks, restore_locks
-        from annotation.models.triggers import restore_triggers
 
         pre_migrate.connect(lift_locks, sender=self)
         # SQLite drops triggers silently when a migration remakes a table.
-        post_migrate.connect(restore_triggers, sender=self)
         post_migrate.connect(restore_locks, sender=self)
         post_migrate.connect(remember_after_migration, sender=self)

@@ -15,7 +15,6 @@ from hypothesis import settings as hypothesis_settings
 
 from annotation.models.locks import create_locks, drop_locks
 from annotation.models.ready_made import READY_MADE_CHANNELS
-from annotation.models.triggers import create_triggers, drop_triggers
 from config.celery import app
 from tests import chromium, make, migrated_once, processor_time, skips
 from tests.made_once import forget
@@ -102,10 +101,8 @@ def empty_tables() -> None:
     tables = set(connection.introspection.django_table_names(only_existing=True))
     statements = connection.ops.sql_flush(no_style(), sorted(tables - NEVER_CHANGED))
     with transaction.atomic():
-        drop_triggers(connection)
         drop_locks(connection)
         connection.ops.execute_sql_flush(statements)
-        create_triggers(connection)
         create_locks(connection)
         for fields in READY_MADE_CHANNELS:
             make.channel(fields["slug"])

@@ -13,9 +13,7 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 
 from annotation.access.identity import identity_hash
-from annotation.kinds import answer_kind
-from annotation.kinds.base import Form
-from annotation.kinds.scoring import gold_in_force
+from annotation.kinds import Form, answer_kind, gold_in_force
 from annotation.models import (
     Annotator,
     Assignment,

@@ -30,7 +30,7 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.benchmarks.deleting import delete_benchmark, uses_of
 from annotation.benchmarks.forms import GoldForm, written
 from annotation.jobs.queue import enqueue
-from annotation.kinds.scoring import gold_in_force
+from annotation.kinds import gold_in_force
 from annotation.models import (
     Batch,
     Benchmark,

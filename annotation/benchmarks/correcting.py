@@ -7,9 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.benchmarks.storing import IMPORT_REASON
-from annotation.kinds import answer_kind
-from annotation.kinds.base import asked
-from annotation.kinds.scoring import gold_in_force
+from annotation.kinds import answer_kind, asked, gold_in_force
 from annotation.models import Benchmark, ChangeAction, Example, Gold, GoldVersion, Study, Task
 from annotation.models.access import record
 from annotation.models.errors import BadInput

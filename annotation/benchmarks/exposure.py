@@ -9,8 +9,8 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
-from annotation.benchmarks.formats.content import checksum
 from annotation.models import Item, Role, Task
+from annotation.models.texts import checksum
 
 PORTION = 10_000
 

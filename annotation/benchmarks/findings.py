@@ -17,8 +17,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents
-from annotation.kinds import answer_kind
-from annotation.kinds.base import AskedExample, Floor, Tested, asked
+from annotation.kinds import AskedExample, Floor, Golds, answer_kind, asked
 from annotation.models import Example, Gold, Item, ItemSet, ReferencePolicy, Role, Task
 from annotation.models.benchmark import PART
 from scoring.core import floors as core
@@ -94,11 +93,8 @@ class TestMaterial:
         self.test = _rows(task, gold_version, [Role.TEST])
 
     @cached_property
-    def tested(self) -> Tested:
-        return Tested(
-            [row.asked for row in self.test],
-            [normalised_golds(row.texts, self.task.normalisation) for row in self.test],
-        )
+    def golds(self) -> Golds:
+        return [normalised_golds(row.texts, self.task.normalisation) for row in self.test]
 
     def givable(self, row: Row) -> set[str]:
         """The gold texts that an answer could hold, as S1 compares them."""
@@ -236,15 +232,17 @@ def reach(material: Material) -> Finding | None:
 
 def floor_scores(material: TestMaterial, policy: str) -> dict[str, float]:
     """In percent, by the rule that gives the answers."""
+    asked = [row.asked for row in material.test]
     return {
-        floor.rule: 100 * floor.score(material.tested, policy) for floor in _floors_of(material)
+        floor.rule: 100 * floor.score(asked, material.golds, policy)
+        for floor in _floors_of(material)
     }
 
 
 def ceiling_score(material: TestMaterial, policy: str) -> float:
     """In percent."""
     return 100 * core.ceiling_score(
-        material.tested.golds,
+        material.golds,
         offered=[material.givable(row) for row in material.test],
         most=material.most,
         references=policy,

@@ -21,9 +21,8 @@ from annotation.benchmarks.formats.labelled import (
 )
 from annotation.benchmarks.importing import check_names, store_tasks
 from annotation.benchmarks.storing import TaskReport
-from annotation.kinds import answer_kind
+from annotation.kinds import answer_kind, gold_in_force
 from annotation.kinds.choice import KIND as CHOICE
-from annotation.kinds.scoring import gold_in_force
 from annotation.models import Role, Task, Transfer
 from annotation.models.errors import BadInput
 from scoring.core import episodes as core

@@ -1,9 +1,9 @@
 """Subsets: a part of a test set, for a study that does not ask for all of it."""
 
-from annotation.benchmarks.formats.content import checksum
 from annotation.models import Item, ItemSet
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput
+from annotation.models.texts import checksum
 from scoring.core.episodes import Draws
 
 

@@ -1,16 +1,17 @@
 """Candidate: one of the entities marked in the context."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from annotation.kinds.base import EMPTY, Asked, Context, FileRow, Floor, Revealed, Tested, mentions
+from annotation.kinds import EMPTY, Asked, Context, FileRow, Floor, Reveal, mentions
 from annotation.kinds.choice import OneOption
 from annotation.kinds.marking import Piece, Range, marked
+from annotation.models import Judgement
 from annotation.models.frozen import FrozenExample
 from scoring.core import floors as core
 
 
-def _named(tested: Tested) -> list[list[str]]:
-    return [mentions(asked) for asked in tested.asked]
+def _named(asked: Sequence[Asked]) -> list[list[str]]:
+    return [mentions(one) for one in asked]
 
 
 FLOORS = (
@@ -18,22 +19,22 @@ FLOORS = (
     Floor(
         "most_frequent_candidate",
         "the entity that is marked most often",
-        lambda tested, policy: core.most_frequent_candidate_score(
-            tested.golds, _named(tested), references=policy
+        lambda asked, golds, policy: core.most_frequent_candidate_score(
+            golds, _named(asked), references=policy
         ),
     ),
     Floor(
         "first_candidate",
         "the entity that is marked first",
-        lambda tested, policy: core.first_candidate_score(
-            tested.golds, _named(tested), references=policy
+        lambda asked, golds, policy: core.first_candidate_score(
+            golds, _named(asked), references=policy
         ),
     ),
     Floor(
         "every_candidate",
         "every entity at once",
-        lambda tested, policy: core.every_candidate_score(
-            tested.golds, _named(tested), references=policy
+        lambda asked, golds, policy: core.every_candidate_score(
+            golds, _named(asked), references=policy
         ),
         is_allowed=False,
     ),
@@ -61,9 +62,9 @@ class Candidate(OneOption):
         options = self.options(example)
         return {"segments": _choosable(example, options), "options": options}
 
-    def revealed(self, revealed: Revealed) -> Context:
-        segments = marked(revealed.example.context, _compared(revealed))
-        return {**super().revealed(revealed), "segments": segments}
+    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+        segments = marked(example.context, _compared(example, reveal.marks))
+        return {**super().revealed(example, judgement, reveal), "segments": segments}
 
 
 # A piece of the text; the option that a tap on it chooses; and all that it is a mention of.
@@ -94,8 +95,7 @@ def _mentioned(example: FrozenExample) -> list[Range]:
     return [(segment, start, end, "mention") for segment, start, end in example.candidates]
 
 
-def _compared(revealed: Revealed) -> Iterable[Range]:
-    example, marks = revealed.example, revealed.reveal.marks
+def _compared(example: FrozenExample, marks: Mapping[str, str]) -> Iterable[Range]:
     for segment, start, end in example.candidates:
         yield (segment, start, end, "mention")
         if mark := marks.get(example.context[segment][start:end]):

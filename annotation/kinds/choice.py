@@ -6,7 +6,7 @@ from random import Random
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.kinds.base import (
+from annotation.kinds import (
     EMPTY,
     Answer,
     AnswerKind,
@@ -15,12 +15,13 @@ from annotation.kinds.base import (
     FileRow,
     Floor,
     Form,
-    Revealed,
-    Tested,
+    Golds,
+    Reveal,
     Texts,
 )
 from annotation.kinds.marking import marked
 from annotation.kinds.replies import read_label
+from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core import floors as core
@@ -52,10 +53,8 @@ class OneOption(AnswerKind):
             raise BadInput(_("This answer is not among the choices. Choose one of them."))
         return Answer(texts=(options[int(number)],))
 
-    def revealed(self, revealed: Revealed) -> Context:
-        marks = revealed.reveal.marks
-        offered = self.options(revealed.example)
-        return {"options": [(text, marks.get(text, "")) for text in offered]}
+    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+        return {"options": [(text, reveal.marks.get(text, "")) for text in self.options(example)]}
 
     def as_text(self, answer: Texts) -> str:
         return answer[0] if answer else ""
@@ -107,14 +106,13 @@ def _names(context: Sequence[str], label: str) -> bool:
     return any(word.search(segment) for segment in context)
 
 
-def _best_label(tested: Tested, policy: str) -> float:
-    labels = sorted({label for asked in tested.asked for label in asked.labels}) or [""]
-    return core.best_constant_label(tested.golds, labels, references=policy)[1]
+def _best_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
+    labels = sorted({label for one in asked for label in one.labels}) or [""]
+    return core.best_constant_label(golds, labels, references=policy)[1]
 
 
-def _every_label(tested: Tested, policy: str) -> float:
-    offered = [asked.labels for asked in tested.asked]
-    return core.every_candidate_score(tested.golds, offered, references=policy)
+def _every_label(asked: Sequence[Asked], golds: Golds, policy: str) -> float:
+    return core.every_candidate_score(golds, [one.labels for one in asked], references=policy)
 
 
 FLOORS = (
@@ -142,8 +140,9 @@ class Choice(OneOption):
     def shown(self, example: FrozenExample) -> Context:
         return {"segments": marked(example.context), "options": self.options(example)}
 
-    def revealed(self, revealed: Revealed) -> Context:
-        return {**super().revealed(revealed), "segments": marked(revealed.example.context)}
+    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+        options = super().revealed(example, judgement, reveal)
+        return {**options, "segments": marked(example.context)}
 
 
 KIND = Choice()

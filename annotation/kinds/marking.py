@@ -8,6 +8,7 @@ from itertools import pairwise
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+MARKS = ("mention", "right", "missed", "extra")
 # Segment, start, end in code points, and the name of a mark.
 Range = tuple[int, int, int, str]
 
@@ -18,15 +19,8 @@ class Piece:
     asked for, and how the annotator's answer compares once it is locked."""
 
     text: str
-    mention: bool = False
-    right: bool = False
-    missed: bool = False
-    extra: bool = False
-
-    @property
-    def marks(self) -> str:
-        names = ("mention", "right", "missed", "extra")
-        return " ".join(name for name in names if getattr(self, name))
+    # Of MARKS, with spaces between them.
+    marks: str = ""
 
     @property
     def html(self) -> SafeString:
@@ -74,5 +68,5 @@ def _pieces(text: str, ranges: Sequence[tuple[int, int, str]]) -> list[Piece]:
     pieces = []
     for start, end in pairwise(edges):
         here = {what for a, b, what in ranges if a <= start and end <= b}
-        pieces.append(Piece(text[start:end], **dict.fromkeys(here, True)))
+        pieces.append(Piece(text[start:end], " ".join(mark for mark in MARKS if mark in here)))
     return pieces

@@ -1,7 +1,7 @@
 """Spans: any number of pieces of the text, or up to a limit, or none."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -9,11 +9,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds.base import Answer, AnswerKind, Asked, Context, FileRow, Form, Revealed, Texts
+from annotation.kinds import Answer, AnswerKind, Asked, Context, FileRow, Form, Reveal, Texts
 from annotation.kinds.choice import are_labels
 from annotation.kinds.marking import Range, marked, occurrences
 from annotation.kinds.replies import read_pieces
-from annotation.kinds.scoring import ComparedText
+from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core.spans import check_spans, joined_characters, tokens_of
@@ -74,10 +74,11 @@ class Spans(AnswerKind):
         unique = dict.fromkeys((s, start, end) for s, start, end in positions)
         return Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))
 
-    def revealed(self, revealed: Revealed) -> Context:
-        segments = marked(revealed.example.context, _compared(revealed))
-        texts = _in_order(revealed)
-        return {"segments": segments, "texts": texts, "told": _told(texts)}
+    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
+        context, marks = example.context, reveal.marks
+        texts = _in_order(context, judgement.spans, marks)
+        ranges = _compared(context, judgement.spans, marks)
+        return {"segments": marked(context, ranges), "texts": texts, "told": _told(texts)}
 
     def as_text(self, answer: Texts) -> str:
         """A JSON list, as an import reads free text."""
@@ -168,26 +169,28 @@ def _first_occurrence(piece: str, context: Sequence[str]) -> list[int] | None:
 MOST_TOLD = 3
 
 
-def _in_order(revealed: Revealed) -> list[ComparedText]:
-    """What is compared, in the order of the text: by where it was selected, else by where it
-    occurs first."""
-    context = revealed.example.context
+# Of what is compared, each text with its mark.
+Marked = Sequence[tuple[str, str]]
+
+
+def _in_order(context: Sequence[str], spans: Positions, marks: Mapping[str, str]) -> Marked:
+    """In the order of the text: by where it was selected, else by where it occurs first."""
     selected = {
         context[segment][start:end]: (segment, start, end)
-        for segment, start, end in sorted(revealed.judgement.spans, reverse=True)
+        for segment, start, end in sorted(spans, reverse=True)
     }
 
     def place(text: str) -> tuple[int, int, int]:
         nowhere = (len(context), 0, 0)
         return selected.get(text) or next(iter(occurrences(context, text)), nowhere)
 
-    return sorted(revealed.reveal.texts, key=lambda compared: place(compared.text))
+    return sorted(marks.items(), key=lambda compared: place(compared[0]))
 
 
-def _told(compared: Sequence[ComparedText]) -> list[tuple[str, list[str], int]]:
+def _told(compared: Marked) -> list[tuple[str, list[str], int]]:
     """By mark what was missed, extra or right, as far as the bar names it, and how many more."""
     marked = {
-        mark: [text.text for text in compared if text.mark == mark]
+        mark: [text for text, its_mark in compared if its_mark == mark]
         for mark in ("missed", "extra", "right")
     }
     return [
@@ -197,10 +200,11 @@ def _told(compared: Sequence[ComparedText]) -> list[tuple[str, list[str], int]]:
     ]
 
 
-def _compared(revealed: Revealed) -> Iterator[Range]:
+def _compared(
+    context: Sequence[str], spans: Positions, marks: Mapping[str, str]
+) -> Iterator[Range]:
     """A text of the answer counts once, wherever it occurs: only the piece selected is marked."""
-    context, marks = revealed.example.context, revealed.reveal.marks
-    for segment, start, end in revealed.judgement.spans:
+    for segment, start, end in spans:
         yield (segment, start, end, marks[context[segment][start:end]])
     for text in (text for text, mark in marks.items() if mark == "missed"):
         for segment, start, end in occurrences(context, text):

@@ -11,7 +11,7 @@ from random import Random
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds.base import (
+from annotation.kinds import (
     EMPTY,
     Answer,
     AnswerKind,
@@ -20,11 +20,12 @@ from annotation.kinds.base import (
     FileRow,
     Floor,
     Form,
-    Revealed,
+    Reveal,
     Texts,
 )
 from annotation.kinds.marking import marked
 from annotation.kinds.replies import is_nothing, own_part, said, without_lead_in
+from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from annotation.models.texts import is_text
@@ -51,7 +52,7 @@ class Text(AnswerKind):
         Floor(
             "best_text",
             "the best single text everywhere",
-            lambda tested, policy: core.best_constant_text(tested.golds, references=policy)[1],
+            lambda asked, golds, policy: core.best_constant_text(golds, references=policy)[1],
         ),
     )
     normalisations = tuple(NORMALISATIONS)
@@ -94,10 +95,9 @@ class Text(AnswerKind):
             raise BadInput(_("Your answer holds a character that cannot be stored. Type it again."))
         return Answer(texts=(text,) if text else ())
 
-    def revealed(self, revealed: Revealed) -> Context:
-        reveal = revealed.reveal
+    def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
         return {
-            "segments": marked(revealed.example.context),
+            "segments": marked(example.context),
             # Where the answer is also right in other words.
             "tells_gold": not reveal.is_right or reveal.own != reveal.expected,
         }

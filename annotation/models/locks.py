@@ -1,11 +1,14 @@
-"""Triggers that lock what a started study holds: its batches, their sets, examples and gold.
+"""Triggers that lock what is final and what a started study holds: its batches, their sets,
+examples and gold.
 
-A batch is held once it has its gold version, which the start gives it. What it holds is neither
-changed nor deleted, whoever asks; gold is corrected by adding a version, and a task may get new
-sets and examples. Refusals surface in Django as IntegrityError.
+A judgement is never changed, whoever asks, nor deleted outside of rehearsals. A batch is held once
+it has its gold version, which the start gives it. What it holds is neither changed nor deleted;
+gold is corrected by adding a version, and a task may get new sets and examples. Refusals surface in
+Django as IntegrityError.
 
 The conditions name other tables, and SQLite remakes no table that a trigger names: so the locks
-are lifted while a migration runs, and made again after it.
+are lifted while a migration runs, and made again after it. The triggers that never let a judgement
+change name no other table, and stay.
 """
 
 from collections.abc import Sequence
@@ -18,9 +21,8 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from annotation.models.benchmark import HELD_FIELDS
-from annotation.models.triggers import FINAL_TABLES, missing_triggers, present_triggers
-from annotation.models.triggers import REFUSAL as FINAL
 
+FINAL = "A judgement is final: it is never changed or deleted."
 REFUSAL = "What a started study holds, and what was paid in it, is never changed or deleted."
 # By its key, in the way of SQLite's REPLACE.
 REPLACED = "A row with this key is there already, and it is final: no other takes its place."
@@ -132,8 +134,7 @@ LOCKS = (
     Lock("annotation_paymentline", "DELETE", "1 = 1"),
 )
 LOCKED_TABLES = tuple(dict.fromkeys(lock.table for lock in LOCKS))
-# On PostgreSQL; those of triggers.py have a trigger for this already.
-_NEVER_EMPTIED = tuple(table for table in LOCKED_TABLES if table not in FINAL_TABLES)
+JUDGEMENTS = "annotation_judgement"
 # The keys by which SQLite's REPLACE would push a row out without asking the locks.
 KEYS: dict[str, Sequence[Sequence[str]]] = {
     "annotation_study": (["slug"], ["join_token"]),
@@ -158,79 +159,109 @@ PARTIAL_KEYS: dict[str, Sequence[tuple[Sequence[str], str]]] = {
 }
 
 
+# By name its table, and the statements that make it.
+Triggers = dict[str, tuple[str, list[str]]]
+
+
 def create_locks(connection: BaseDatabaseWrapper) -> None:
-    of_vendor = {"sqlite": _sqlite_statements, "postgresql": _postgres_statements}
     with connection.cursor() as cursor:
-        for statement in of_vendor[connection.vendor]():
-            cursor.execute(statement)
+        for _table, statements in _all_triggers(connection).values():
+            for statement in statements:
+                cursor.execute(statement)
 
 
-def drop_locks(connection: BaseDatabaseWrapper) -> None:
+def drop_locks(connection: BaseDatabaseWrapper, triggers: Triggers | None = None) -> None:
+    """All of them, if none are named."""
     present = set(connection.introspection.table_names())
+    chosen = _all_triggers(connection) if triggers is None else triggers
     with connection.cursor() as cursor:
-        for name, table in _names(connection.vendor).items():
+        for name, (table, _statements) in chosen.items():
             if table in present:
                 on_table = "" if connection.vendor == "sqlite" else f" ON {table}"
                 cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
 
 
 def missing_locks(connection: BaseDatabaseWrapper) -> list[str]:
-    present = present_triggers(connection)
-    return [name for name in _names(connection.vendor) if name not in present]
+    source = {
+        "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+        "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'",
+    }[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute(source)
+        present = {row[0] for row in cursor.fetchall()}
+    return [name for name in _all_triggers(connection) if name not in present]
 
 
 def lift_locks(
     sender: AppConfig, using: str, plan: Sequence[object] = (), **kwargs: object
 ) -> None:
     """Before a migration, where the database needs it."""
-    if plan and connections[using].vendor == "sqlite":
-        drop_locks(connections[using])
-
-
-def restore_locks(sender: AppConfig, using: str, **kwargs: Any) -> None:
-    """After a migration: as this version of the application wants them."""
     connection = connections[using]
-    tables = set(connection.introspection.table_names())
-    if not {*LOCKED_TABLES, *KEYS} <= tables:
+    if plan and connection.vendor == "sqlite":
+        drop_locks(connection, held_triggers(connection.vendor))
+
+
+def restore_locks(sender: AppConfig | None, using: str, **kwargs: Any) -> None:
+    """After a migration, which may have dropped some: as this version of the application wants
+    them."""
+    connection = connections[using]
+    if not _is_migrated(connection):
         return
-    drop_locks(connection)
+    drop_locks(connection, held_triggers(connection.vendor))
     create_locks(connection)
     if missing := missing_locks(connection):
         raise RuntimeError(f"The database refused to make the triggers {', '.join(missing)}.")
 
 
-def _names(vendor: str) -> dict[str, str]:
-    """Every trigger with its table."""
-    names = {lock.name: lock.table for lock in LOCKS}
-    if vendor == "sqlite":
-        return names | {
-            f"{table}_replaced_by_{verb}": table for table in KEYS for verb in ("insert", "update")
-        }
-    return names | {f"{table}_held_truncate": table for table in _NEVER_EMPTIED}
-
-
-# SQLite
-
-
-def _sqlite_statements() -> list[str]:
+@register(Tags.database)
+def judgements_are_final(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
     return [
-        *(
-            _sqlite_trigger(
-                lock.name, lock.verb, lock.table, _refused(lock, "IS NOT"), lock.refusal
-            )
-            for lock in LOCKS
-        ),
-        *(statement for table in KEYS for statement in _sqlite_guards(table)),
+        message
+        for connection in map(connections.__getitem__, databases or [])
+        if _is_migrated(connection)
+        for message in map(_missing, missing_locks(connection))
     ]
 
 
-def _sqlite_trigger(
-    name: str, event: str, table: str, condition: str, refusal: str = REFUSAL
-) -> str:
-    return (
-        f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} ON {table} FOR EACH ROW "
-        f"WHEN {condition} BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
+def _missing(name: str) -> CheckMessage:
+    is_final = name.startswith(f"{JUDGEMENTS}_no_")
+    what, number = ("judgements", 1) if is_final else ("what a started study holds", 2)
+    return Warning(
+        f"The trigger {name} is missing: {what} could be changed.",
+        hint="Run manage.py migrate.",
+        id=f"annotation.W00{number}",
     )
+
+
+def _is_migrated(connection: BaseDatabaseWrapper) -> bool:
+    return {*LOCKED_TABLES, *KEYS} <= set(connection.introspection.table_names())
+
+
+def _all_triggers(connection: BaseDatabaseWrapper) -> Triggers:
+    return final_triggers(connection.vendor) | held_triggers(connection.vendor)
+
+
+def final_triggers(vendor: str) -> Triggers:
+    """Those that keep every judgement as it is."""
+    if vendor == "sqlite":
+        name = f"{JUDGEMENTS}_no_update"
+        return {name: (JUDGEMENTS, [_sqlite_trigger(name, "UPDATE", JUDGEMENTS, "1 = 1", FINAL)])}
+    return {
+        name: (JUDGEMENTS, _postgres_statements(name, moment, JUDGEMENTS, rows, "TRUE", FINAL))
+        for name, moment, rows in (
+            (f"{JUDGEMENTS}_no_change", "BEFORE UPDATE", "FOR EACH ROW"),
+            (f"{JUDGEMENTS}_no_truncate", *_WHOLE),
+        )
+    }
+
+
+def held_triggers(vendor: str) -> Triggers:
+    """Those of the locks, and what each database needs besides."""
+    make = {"sqlite": _sqlite_lock, "postgresql": _postgres_lock}[vendor]
+    locks = {lock.name: (lock.table, make(lock)) for lock in LOCKS}
+    return locks | (_sqlite_guards() if vendor == "sqlite" else _postgres_guards())
 
 
 def _refused(lock: Lock, differs: str) -> str:
@@ -242,16 +273,34 @@ def _refused(lock: Lock, differs: str) -> str:
     return f"({changed}) AND ({held})"
 
 
-def _sqlite_guards(table: str) -> list[str]:
+# SQLite
+
+
+def _sqlite_lock(lock: Lock) -> list[str]:
+    refused = _refused(lock, "IS NOT")
+    return [_sqlite_trigger(lock.name, lock.verb, lock.table, refused, lock.refusal)]
+
+
+def _sqlite_trigger(name: str, event: str, table: str, condition: str, refusal: str) -> str:
+    return (
+        f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} ON {table} FOR EACH ROW "
+        f"WHEN {condition} BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
+    )
+
+
+def _sqlite_guards() -> Triggers:
     """REPLACE deletes what is in its way, and without recursive_triggers asks no trigger."""
-    same = [_same(table, key) for key in KEYS[table]]
-    same += [_same(table, *partial) for partial in PARTIAL_KEYS.get(table, ())]
-    inserted = " OR ".join(f"EXISTS ({rows})" for rows in [_same(table, ["id"]), *same])
-    moved = " OR ".join(f"EXISTS ({rows} AND present.id <> OLD.id)" for rows in same)
-    return [
-        _sqlite_trigger(f"{table}_replaced_by_{verb}", verb, table, condition, REPLACED)
-        for verb, condition in (("insert", inserted), ("update", f"NEW.id <> OLD.id OR {moved}"))
-    ]
+    triggers: Triggers = {}
+    for table, keys in KEYS.items():
+        same = [_same(table, key) for key in keys]
+        same += [_same(table, *partial) for partial in PARTIAL_KEYS.get(table, ())]
+        inserted = " OR ".join(f"EXISTS ({rows})" for rows in [_same(table, ["id"]), *same])
+        moved = " OR ".join(f"EXISTS ({rows} AND present.id <> OLD.id)" for rows in same)
+        conditions = {"insert": inserted, "update": f"NEW.id <> OLD.id OR {moved}"}
+        for verb, condition in conditions.items():
+            name = f"{table}_replaced_by_{verb}"
+            triggers[name] = (table, [_sqlite_trigger(name, verb, table, condition, REPLACED)])
+    return triggers
 
 
 def _same(table: str, key: Sequence[str], condition: str = "") -> str:
@@ -273,57 +322,35 @@ $$ LANGUAGE plpgsql
 """
 
 
-def _postgres_statements() -> list[str]:
-    statements = [statement for lock in LOCKS for statement in _postgres_lock(lock)]
-    for table in _NEVER_EMPTIED:
-        name = f"{table}_held_truncate"
-        statements += [
-            _POSTGRES_FUNCTION.format(name=name, condition="TRUE", refusal=REFUSAL),
-            f"CREATE OR REPLACE TRIGGER {name} BEFORE TRUNCATE ON {table} "
-            f"FOR EACH STATEMENT EXECUTE FUNCTION {name}()",
-        ]
-    return statements
+_WHOLE = ("BEFORE TRUNCATE", "FOR EACH STATEMENT")
+
+
+def _postgres_statements(
+    name: str, moment: str, table: str, rows: str, condition: str, refusal: str
+) -> list[str]:
+    """A function that refuses, and the trigger that asks it."""
+    return [
+        _POSTGRES_FUNCTION.format(name=name, condition=condition, refusal=refusal),
+        f"CREATE OR REPLACE TRIGGER {name} {moment} ON {table} {rows} EXECUTE FUNCTION {name}()",
+    ]
 
 
 def _postgres_lock(lock: Lock) -> list[str]:
     if lock.verb == "INSERT":
         # Per statement: per row, an import takes noticeably longer.
-        moment, rows = "AFTER", "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
+        moment, rows = "AFTER INSERT", "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
         condition = f"EXISTS (SELECT 1 FROM added WHERE {lock.condition.format(row='added')})"
     else:
-        moment, rows = "BEFORE", "FOR EACH ROW"
+        moment, rows = f"BEFORE {lock.verb}", "FOR EACH ROW"
         condition = _refused(lock, "IS DISTINCT FROM")
-    function = _POSTGRES_FUNCTION.format(name=lock.name, condition=condition, refusal=lock.refusal)
-    return [
-        function,
-        f"CREATE OR REPLACE TRIGGER {lock.name} {moment} {lock.verb} ON {lock.table} {rows} "
-        f"EXECUTE FUNCTION {lock.name}()",
-    ]
+    return _postgres_statements(lock.name, moment, lock.table, rows, condition, lock.refusal)
 
 
-@register(Tags.database)
-def judgements_are_final(
-    databases: Sequence[str] | None = None, **kwargs: Any
-) -> list[CheckMessage]:
-    errors: list[CheckMessage] = []
-    for alias in databases or []:
-        connection = connections[alias]
-        if not set(FINAL_TABLES) <= set(connection.introspection.table_names()):
-            continue  # not migrated yet
-        errors += [
-            Warning(
-                f"The trigger {name} is missing: judgements could be changed.",
-                hint="Run manage.py migrate.",
-                id="annotation.W001",
-            )
-            for name in missing_triggers(connection)
-        ]
-        errors += [
-            Warning(
-                f"The trigger {name} is missing: what a started study holds could be changed.",
-                hint="Run manage.py migrate.",
-                id="annotation.W002",
-            )
-            for name in missing_locks(connection)
-        ]
-    return errors
+def _postgres_guards() -> Triggers:
+    """No table with a lock is ever emptied; that of the judgements has its own trigger for it."""
+    return {
+        name: (table, _postgres_statements(name, _WHOLE[0], table, _WHOLE[1], "TRUE", REFUSAL))
+        for table in LOCKED_TABLES
+        if table != JUDGEMENTS
+        for name in [f"{table}_held_truncate"]
+    }

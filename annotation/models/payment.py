@@ -4,9 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.assignment import Assignment
 from annotation.models.constraints import check, once
-from annotation.models.study import Study, new_token
+from annotation.models.study import new_token
 
 
 class PayoutWay(models.TextChoices):
@@ -26,7 +25,7 @@ class PayoutState(models.TextChoices):
 class Payout(models.Model):
     """Bonuses that were sent together."""
 
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="payouts")
+    study = models.ForeignKey("Study", on_delete=models.PROTECT, related_name="payouts")
     way = models.CharField(max_length=4, choices=PayoutWay.choices)
     state = models.CharField(max_length=7, choices=PayoutState.choices)
     # The platform's own name for it.
@@ -59,7 +58,7 @@ class PaymentLine(models.Model):
     by a negative one. The database refuses to change or delete any."""
 
     assignment = models.ForeignKey(
-        Assignment, on_delete=models.PROTECT, related_name="payment_lines"
+        "Assignment", on_delete=models.PROTECT, related_name="payment_lines"
     )
     purpose = models.CharField(max_length=5, choices=PayPurpose.choices)
     correction = models.PositiveSmallIntegerField(default=0)
@@ -95,7 +94,7 @@ class PaymentLine(models.Model):
 class ProlificStudy(models.Model):
     """A study's connection. Without a token nothing is ever sent to Prolific."""
 
-    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="prolific")
+    study = models.OneToOneField("Study", on_delete=models.CASCADE, related_name="prolific")
     # Both are secrets: no page shows them again, and no log holds them.
     token = models.CharField(max_length=300, blank=True)
     webhook_secret = models.CharField(max_length=300, blank=True)
@@ -138,7 +137,7 @@ class Submission(models.Model):
     assignment's, and is erased there."""
 
     assignment = models.OneToOneField(
-        Assignment, on_delete=models.CASCADE, related_name="submission"
+        "Assignment", on_delete=models.CASCADE, related_name="submission"
     )
     status = models.CharField(max_length=18, choices=SubmissionStatus.choices)
     # When it took that status, by Prolific's clock: an event that is older changes nothing.

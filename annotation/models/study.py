@@ -9,7 +9,6 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.benchmark import Benchmark, GoldVersion, ItemSet, Task
 from annotation.models.constraints import check, once
 
 
@@ -101,7 +100,7 @@ class Study(models.Model):
         "short name", max_length=80, unique=True, help_text="Used in commands and addresses."
     )
     title = models.CharField(max_length=200)
-    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
+    benchmark = models.ForeignKey("Benchmark", on_delete=models.PROTECT, related_name="studies")
     channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="studies")
     # Simulated annotators alone work in it, and it can be thrown away whole. Set when it is made;
     # the database keeps it.
@@ -301,11 +300,11 @@ class OutcomeRule(models.Model):
 
 class Batch(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="batches")
-    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="batches")
+    task = models.ForeignKey("Task", on_delete=models.PROTECT, related_name="batches")
     training_set = models.ForeignKey(
-        ItemSet, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+        "ItemSet", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
-    test_set = models.ForeignKey(ItemSet, on_delete=models.PROTECT, related_name="+")
+    test_set = models.ForeignKey("ItemSet", on_delete=models.PROTECT, related_name="+")
     chain = models.PositiveIntegerField(
         null=True, blank=True, help_text="The run of shot sets that truly nest; see the audit."
     )
@@ -314,7 +313,7 @@ class Batch(models.Model):
     # Copied when the study starts, as a record of what was shown.
     description = models.TextField(blank=True, editable=False)
     gold_version = models.ForeignKey(
-        GoldVersion, on_delete=models.PROTECT, null=True, blank=True, editable=False
+        "GoldVersion", on_delete=models.PROTECT, null=True, blank=True, editable=False
     )
 
     class Meta:

@@ -1,4 +1,7 @@
-"""Which texts can be stored at all, and what is said after a number."""
+"""Which texts can be stored at all, what is said after a number, and checksums of values."""
+
+import json
+from hashlib import sha256
 
 
 def is_text(value: str) -> bool:
@@ -13,3 +16,9 @@ def is_text(value: str) -> bool:
 def counted(count: int, one: str, many: str) -> str:
     """For pages of researchers, which are in English alone."""
     return f"{count} {one if count == 1 else many}"
+
+
+def checksum(value: object) -> str:
+    """SHA-256 of a value's JSON, the same on every machine."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from annotation.kinds.scoring import answer_score, gold_in_force
+from annotation.kinds import answer_score, gold_in_force
 from annotation.models import Assignment, Judgement, Outcome, Role, SubmissionStatus, WorkSummary
 from annotation.models.frozen import batch_content
 from annotation.models.texts import counted

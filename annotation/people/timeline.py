@@ -5,7 +5,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
-from annotation.kinds.scoring import answer_score, gold_in_force
+from annotation.kinds import answer_score, gold_in_force
 from annotation.models import Assignment, Comment, Item, Role
 from annotation.models.frozen import batch_content
 

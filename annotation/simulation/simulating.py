@@ -10,9 +10,7 @@ from math import exp, log, log2
 from random import Random
 
 from annotation.jobs.pacing import BESIDE_PEOPLE, Pace, write
-from annotation.kinds import answer_kind
-from annotation.kinds.base import Form
-from annotation.kinds.scoring import gold_in_force
+from annotation.kinds import Form, answer_kind, gold_in_force
 from annotation.models import Annotator, Assignment, Batch, Channel, Gold, Place, Study, WorkState
 from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content

@@ -9,8 +9,7 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from annotation.kinds import answer_kind
-from annotation.kinds.base import Form
+from annotation.kinds import Form, answer_kind
 from annotation.models import Assignment, Judgement, Outcome, Role, WorkState
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, batch_content, sequence

@@ -15,9 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from annotation.kinds import answer_kind
-from annotation.kinds.base import Revealed
-from annotation.kinds.scoring import compare, gold_in_force
+from annotation.kinds import answer_kind, compare, gold_in_force
 from annotation.models import Annotator, Assignment, Judgement, Role, Study, WorkState
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content
 from annotation.work.closing_page import code_of, ending_of, heading_of
@@ -145,7 +143,7 @@ def _revealed(position: Position) -> dict[str, Any]:
         "content": content,
         "example": example,
         "reveal": reveal,
-        "shown": answer_kind(content.kind).revealed(Revealed(example, judgement, reveal)),
+        "shown": answer_kind(content.kind).revealed(example, judgement, reveal),
         "progress": progress(assignment, content),
     }
 

@@ -13,9 +13,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.kinds import answer_kind
-from annotation.kinds.base import Form
-from annotation.kinds.scoring import answer_score, gold_in_force
+from annotation.kinds import Form, answer_kind, answer_score, gold_in_force
 from annotation.models import Annotator, Assignment, Batch, Judgement, Outcome, Role, WorkState
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample, draft_content

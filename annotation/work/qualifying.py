@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from statistics import fmean, stdev
 
-from annotation.kinds.scoring import answer_score, gold_in_force
+from annotation.kinds import answer_score, gold_in_force
 from annotation.models import Assignment, DropUnit, Study
 from annotation.models.frozen import batch_content
 

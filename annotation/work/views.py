@@ -14,7 +14,7 @@ from django.views.i18n import set_language
 from annotation.access import cookies, throttles
 from annotation.access.links import resume_link
 from annotation.access.requests import HtmxRequest
-from annotation.kinds.base import Form
+from annotation.kinds import Form
 from annotation.models import Assignment
 from annotation.models.errors import BadInput
 from annotation.work import judging

@@ -15,7 +15,7 @@ from annotation.access.requests import ResearcherRequest, lets_in
 from annotation.access.rights import Right
 from annotation.benchmarks.correcting import Given, correct_gold, propose_gold
 from annotation.benchmarks.forms import GoldForm, written
-from annotation.kinds.scoring import gold_in_force
+from annotation.kinds import gold_in_force
 from annotation.models import Benchmark, Example, Gold
 from annotation.models.errors import Refusal
 from scoring.analysis.corrections import effect_of

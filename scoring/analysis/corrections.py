@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annotation.kinds.scoring import answer_score
+from annotation.kinds import answer_score
 from annotation.models import Example, Gold, Judgement, Outcome, Study
 from scoring.models import Prediction, RunState
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from annotation.benchmarks.formats.content import checksum
 from annotation.jobs.files import FileOrder
 from annotation.models import (
     Assignment,
@@ -28,6 +27,7 @@ from annotation.models import (
 )
 from annotation.models.benchmark import names_of
 from annotation.models.errors import Refusal
+from annotation.models.texts import checksum
 from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.s1 import SCORER_VERSION

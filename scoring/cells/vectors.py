@@ -16,9 +16,9 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
-from annotation.benchmarks.formats.content import checksum
 from annotation.kinds import answer_kind
 from annotation.models import Gold, Item, ItemSet, Judgement, Task
+from annotation.models.texts import checksum
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import SCORER_VERSION, score_many
 from scoring.models import Prediction, Run

@@ -16,10 +16,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.benchmarks.formats.content import checksum
 from annotation.jobs import queue
 from annotation.models import Job, JobState
 from annotation.models.errors import Refusal
+from annotation.models.texts import checksum
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Comparison, Part

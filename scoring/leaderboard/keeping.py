@@ -4,8 +4,8 @@ follow from. What single readers may see of them is decided when they look."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.benchmarks.formats.content import checksum
 from annotation.models import Benchmark, Task
+from annotation.models.texts import checksum
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Scope, inputs_fingerprint
 from scoring.comparison.keeping import Store, is_stale

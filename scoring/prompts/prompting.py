@@ -4,9 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation.kinds import answer_kind
-from annotation.kinds.base import asked
-from annotation.kinds.scoring import gold_in_force
+from annotation.kinds import answer_kind, asked, gold_in_force
 from annotation.models import Batch, Benchmark, Item, ItemSet, Study, Task
 from annotation.models.errors import BadInput
 from annotation.studies.batching import PossibleBatch, possible_batches

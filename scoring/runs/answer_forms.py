@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.kinds import answer_kind
-from annotation.kinds.base import Asked, AskedExample
+from annotation.kinds import Asked, AskedExample, answer_kind
 from annotation.models import Task
 from scoring.cells.vectors import MALFORMED
 from scoring.models import Prediction, Run

@@ -19,9 +19,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.kinds import answer_kind
-from annotation.kinds.base import asked, mentions
-from annotation.kinds.scoring import gold_in_force
+from annotation.kinds import answer_kind, asked, gold_in_force, mentions
 from annotation.models import Benchmark, Example, ItemSet, Role, Task
 from annotation.simulation.demonstration import RUNS
 from scoring.models import Method, Run

@@ -7,8 +7,7 @@ from functools import cached_property
 
 from django.db.models import Count
 
-from annotation.kinds import answer_kind
-from annotation.kinds.base import asked
+from annotation.kinds import answer_kind, asked
 from annotation.models import Benchmark, Item, ItemSet, Role
 from scoring.runs.formats.records import RunFields
 

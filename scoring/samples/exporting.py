@@ -7,8 +7,7 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from annotation.jobs.files import on_disk
-from annotation.kinds import answer_kind
-from annotation.kinds.base import asked
+from annotation.kinds import answer_kind, asked
 from annotation.models import Assignment, ItemSet, Judgement
 from scoring.cells.cells import Cell, CellReader, Vector
 from scoring.cells.scope import Choices, Scope

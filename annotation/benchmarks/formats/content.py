@@ -4,13 +4,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from hashlib import sha256
 from typing import Any, NoReturn
 
 from annotation.kinds import answer_kind
 from annotation.models import Role
 from annotation.models.errors import BadInput
-from annotation.models.texts import is_text
+from annotation.models.texts import checksum, is_text
 
 Span = dict[str, Any]
 Alternatives = list[list[Span]]
@@ -108,12 +107,6 @@ def episode_sets(
         name, shots = f"episode-{number}-train", len(training)
         sets.append(of_episode(name, Role.TRAINING, examples=training, shots=shots))
     return [*sets, of_episode(f"episode-{number}-test", Role.TEST, examples=test)]
-
-
-def checksum(value: object) -> str:
-    """SHA-256 of a value's JSON, the same on every machine."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()
 
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

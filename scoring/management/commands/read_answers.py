@@ -9,8 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.benchmarks.formats.content import Record, read_records
-from annotation.kinds import UnknownKind, answer_kind
-from annotation.kinds.base import AnswerKind
+from annotation.kinds import AnswerKind, UnknownKind, answer_kind
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.spans import KIND as SPANS
 from scoring.management.arguments import RefusingCommand

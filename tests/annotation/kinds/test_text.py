@@ -4,8 +4,7 @@ from random import Random
 
 import pytest
 
-from annotation.kinds.base import Answer
-from annotation.kinds.scoring import Reveal, answer_score, compare
+from annotation.kinds import Answer, Reveal, answer_score, compare
 from annotation.kinds.text import KIND as TEXT
 from annotation.kinds.text import LONGEST
 from annotation.models import Gold

@@ -31,6 +31,7 @@ from annotation.models.locks import (
     LOCKED_TABLES,
     PARTIAL_KEYS,
     drop_locks,
+    held_triggers,
     judgements_are_final,
     lift_locks,
     missing_locks,
@@ -206,7 +207,7 @@ def test_assignments_without_judgements_can_go() -> None:
 
 
 def test_notices_and_restores_locks_that_a_migration_dropped() -> None:
-    drop_locks(connection)
+    drop_locks(connection, held_triggers(connection.vendor))
     names = {error.id for error in judgements_are_final(databases=["default"])}
     assert names == {"annotation.W002"}
     call_command("migrate", verbosity=0)

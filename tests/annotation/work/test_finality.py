@@ -8,8 +8,13 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from annotation.models import Judgement
-from annotation.models.locks import judgements_are_final
-from annotation.models.triggers import drop_triggers, missing_triggers, restore_triggers
+from annotation.models.locks import (
+    drop_locks,
+    final_triggers,
+    judgements_are_final,
+    missing_locks,
+    restore_locks,
+)
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -66,14 +71,14 @@ def test_refuses_the_statement_that_this_database_alone_has() -> None:
 
 
 def test_notices_and_restores_triggers_that_a_migration_dropped() -> None:
-    drop_triggers(connection)
+    drop_locks(connection, final_triggers(connection.vendor))
     assert {error.id for error in judgements_are_final(databases=["default"])} == {
         "annotation.W001"
     }
-    restore_triggers(sender=None, using="default")
-    assert missing_triggers(connection) == []
+    restore_locks(sender=None, using="default")
+    assert missing_locks(connection) == []
 
 
 def test_has_its_triggers_after_a_plain_migrate() -> None:
     call_command("migrate", verbosity=0)
-    assert missing_triggers(connection) == []
+    assert missing_locks(connection) == []

@@ -2,8 +2,8 @@
 
 import pytest
 
+from annotation.kinds import Reveal, compare
 from annotation.kinds.marking import Piece
-from annotation.kinds.scoring import Reveal, compare
 from annotation.models import Gold, Kind
 from annotation.work.judging import BrowserTimes, submit_answer
 from annotation.work.page import page_context
@@ -19,13 +19,13 @@ def compared(own: list[str], *alternatives: list[str], policy: str = "any") -> R
 
 
 def marks(reveal: Reveal) -> dict[str, str]:
-    return {text.text: text.mark for text in reveal.texts}
+    return reveal.marks
 
 
 def test_tells_right_missed_and_extra_apart() -> None:
     reveal = compared(["Rome", "Paris"], ["Rome", "Oslo"])
     assert marks(reveal) == {"Rome": "right", "Paris": "extra", "Oslo": "missed"}
-    assert sorted(text.mark for text in reveal.texts) == ["extra", "missed", "right"]
+    assert sorted(reveal.marks.values()) == ["extra", "missed", "right"]
     assert reveal.score == pytest.approx(0.5)
 
 
