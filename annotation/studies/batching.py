@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -17,74 +16,38 @@ from annotation.models.errors import BadInput, Frozen
 MOST_LOGGED = 20
 
 
-@dataclass(frozen=True)
-class PossibleBatch:
-    """A batch that a task allows."""
-
-    task: Task
-    training_set: ItemSet | None
-    test_set: ItemSet
-    chain: int | None = None
-
-    @property
-    def shots(self) -> int | None:
-        """0 is zero-shot; None is a training set whose file does not say."""
-        return self.training_set.shots if self.training_set else 0
-
-    @property
-    def split(self) -> int | None:
-        """By the chain that its shot set nests in, or else as the file says; None without any."""
-        if self.chain is not None or self.training_set is None:
-            return self.chain
-        return self.training_set.split
-
-    @property
-    def episode(self) -> int | None:
-        return self.test_set.episode
-
-    @property
-    def key(self) -> tuple[int | None, int]:
-        return (self.training_set.pk if self.training_set else None, self.test_set.pk)
-
-    def batch(self, study: Study, wanted: int) -> Batch:
-        """As it would be stored."""
-        return Batch(
-            study=study,
-            task=self.task,
-            training_set=self.training_set,
-            test_set=self.test_set,
-            chain=self.chain,
-            wanted=wanted,
-        )
-
-
-def possible_batches(task: Task) -> list[PossibleBatch]:
-    """Every batch that the item sets of a task allow: zero-shot, each shot set with the
-    chain that it nests in, each episode."""
+def possible_batches(task: Task) -> list[Batch]:
+    """Every batch that the item sets of a task allow, of no study and not stored: zero-shot, each
+    shot set with the chain that it nests in, each episode."""
     return [*_of_shot_sets(task), *_of_episodes(task)]
 
 
+def shots_of(batch: Batch) -> int | None:
+    """0 is zero-shot; None is a training set whose file does not say."""
+    return batch.training_set.shots if batch.training_set else 0
+
+
+def split_of(batch: Batch) -> int | None:
+    """By the chain that its shot set nests in, or else as the file says; None without any."""
+    return batch.split if batch.chain is None else batch.chain
+
+
 def select_shots(
-    among: Iterable[PossibleBatch],
+    among: Iterable[Batch],
     shots: Collection[int],
     chains: Collection[int | None] | None = None,
-) -> list[PossibleBatch]:
+) -> list[Batch]:
     """Those with one of these numbers of shots, and in one of these chains if any are chosen.
 
     A zero-shot batch and an episode belong to no chain, and are chosen by their shots alone; among
     the chains, None stands for the shot sets that nest in none.
     """
-    return [
-        possible
-        for possible in among
-        if possible.shots in shots
-        and (
-            chains is None
-            or possible.training_set is None
-            or possible.episode is not None
-            or possible.chain in chains
-        )
-    ]
+
+    def is_in_chain(batch: Batch) -> bool:
+        is_free = batch.training_set is None or batch.test_set.episode is not None
+        return chains is None or is_free or batch.chain in chains
+
+    return [batch for batch in among if shots_of(batch) in shots and is_in_chain(batch)]
 
 
 def make_batches(
@@ -100,23 +63,18 @@ def make_batches(
 
     Existing batches are left alone. Returns the new ones.
     """
-    chosen = [
-        possible
-        for task in tasks
-        for possible in select_shots(possible_batches(task), shots, chains)
-    ]
-    return add_batches(study, chosen, wanted=wanted, by=by)
+    possible = [batch for task in tasks for batch in possible_batches(task)]
+    return add_batches(study, select_shots(possible, shots, chains), wanted=wanted, by=by)
 
 
 def add_batches(
-    study: Study, chosen: Sequence[PossibleBatch], *, wanted: int, by: User | None = None
+    study: Study, chosen: Sequence[Batch], *, wanted: int, by: User | None = None
 ) -> list[Batch]:
     """Add these batches unless they exist already. Raises Frozen once the study has started."""
     _check(study, chosen, wanted)
     with transaction.atomic():
         hold_draft(study)
-        new = missing(study, chosen)
-        added = Batch.objects.bulk_create(possible.batch(study, wanted) for possible in new)
+        added = Batch.objects.bulk_create(missing(study, chosen, wanted=wanted))
         log_batches(study, [], added, by=by)
     return added
 
@@ -160,10 +118,13 @@ def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:
     return {"batches": len(batches), "people": sum(wanted for _name, wanted in batches)}
 
 
-def missing(study: Study, chosen: Iterable[PossibleBatch]) -> list[PossibleBatch]:
-    """Those that the study does not have yet."""
+def missing(study: Study, chosen: Iterable[Batch], *, wanted: int) -> list[Batch]:
+    """Those that the study does not have yet, as they would be stored."""
     present = set(study.batches.values_list("training_set_id", "test_set_id"))
-    return [possible for possible in chosen if possible.key not in present]
+    new = [one for one in chosen if (one.training_set_id, one.test_set_id) not in present]
+    for batch in new:
+        batch.study, batch.wanted = study, wanted
+    return new
 
 
 def hold_draft(study: Study) -> None:
@@ -174,21 +135,21 @@ def hold_draft(study: Study) -> None:
         raise Frozen("This study has been started and is frozen: copy it to change it.")
 
 
-def _check(study: Study, chosen: Sequence[PossibleBatch], wanted: int) -> None:
+def _check(study: Study, chosen: Sequence[Batch], wanted: int) -> None:
     if wanted < 1:
         raise BadInput("A batch needs at least one annotator: ask for 1 or more.")
     if not chosen:
         raise BadInput(
             "No item set fits this choice: choose other shots or chains, or import the files."
         )
-    for task in {possible.task for possible in chosen}:
+    for task in {batch.task for batch in chosen}:
         if task.benchmark_id != study.benchmark_id:
             raise BadInput(
                 f"The task {task} belongs to another benchmark than the study: leave it out."
             )
 
 
-def _of_shot_sets(task: Task) -> list[PossibleBatch]:
+def _of_shot_sets(task: Task) -> list[Batch]:
     test_set = task.item_sets.filter(role=Role.TEST, episode=None).order_by("name").first()
     if test_set is None:
         return []
@@ -200,17 +161,17 @@ def _of_shot_sets(task: Task) -> list[PossibleBatch]:
     sets += [(item_set, None) for item_set in unchained(task)]
     sets.sort(key=lambda pair: shots_and_split(pair[0]))
     return [
-        PossibleBatch(task, None, test_set),
-        *(PossibleBatch(task, item_set, test_set, chain) for item_set, chain in sets),
+        Batch(task=task, training_set=item_set, test_set=test_set, chain=chain)
+        for item_set, chain in [(None, None), *sets]
     ]
 
 
-def _of_episodes(task: Task) -> list[PossibleBatch]:
+def _of_episodes(task: Task) -> list[Batch]:
     """An episode's training set goes with its test set; without one it is zero-shot."""
     of_episodes = task.item_sets.filter(episode__isnull=False).order_by("episode", "name")
     training = {s.episode: s for s in of_episodes if s.role == Role.TRAINING}
     return [
-        PossibleBatch(task, training.get(test_set.episode), test_set)
+        Batch(task=task, training_set=training.get(test_set.episode), test_set=test_set)
         for test_set in of_episodes
         if test_set.role == Role.TEST
     ]

@@ -1,7 +1,6 @@
 """Drafting: a study as a plan recommends it, ready to be reviewed and started; or modelled on one
 that has started and can no longer be changed."""
 
-from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.contrib.auth.models import User
@@ -14,26 +13,18 @@ from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput
-from annotation.studies.batching import PossibleBatch, add_batches, possible_batches
+from annotation.studies.batching import add_batches, possible_batches, shots_of
 from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import FROZEN_FIELDS
 
 
-@dataclass(frozen=True)
-class Draft:
-    """How many annotators on how many items, in how many batches with these shots. Items count
-    contexts, as the statistics do."""
-
-    task: Task
-    shots: int
-    batches: int
-    annotators: int
-    items: int
-
-
 def draft_study(
-    draft: Draft,
+    task: Task,
     *,
+    shots: int,
+    batches: int,
+    annotators: int,
+    items: int,
     slug: str,
     title: str,
     channel: Channel,
@@ -42,15 +33,16 @@ def draft_study(
     platform_fee: Decimal = Decimal(0),
     owner: User | None = None,
 ) -> Study:
-    """A study with its batches and codes. Raises BadInput if the task has fewer such sets, or the
+    """A study with so many annotators on so many items, in so many batches with these shots. Items
+    count contexts, as the statistics do. Raises BadInput if the task has fewer such sets, or the
     short name is taken."""
     _check_free(slug)
-    chosen = _chosen(draft)
+    chosen = _chosen(task, shots, batches)
     with transaction.atomic():
         study = Study.objects.create(
             slug=slug,
             title=title,
-            benchmark=draft.task.benchmark,
+            benchmark=task.benchmark,
             channel=channel,
             hourly_rate=hourly_rate,
             currency=currency,
@@ -58,11 +50,9 @@ def draft_study(
         )
         make_owner(study, owner)
         add_missing_codes(study)
-        cut = [
-            replace(possible, test_set=cut_test_set(possible.test_set, draft.items))
-            for possible in chosen
-        ]
-        add_batches(study, cut, wanted=draft.annotators, by=owner)
+        for batch in chosen:
+            batch.test_set = cut_test_set(batch.test_set, items)
+        add_batches(study, chosen, wanted=annotators, by=owner)
     return study
 
 
@@ -71,29 +61,18 @@ def _check_free(slug: str) -> None:
         raise BadInput(f"There is a study “{slug}” already: choose another name.")
 
 
-def _chosen(draft: Draft) -> list[PossibleBatch]:
+def _chosen(task: Task, shots: int, wanted: int) -> list[Batch]:
     """The task's first batches with these shots, by split or by episode."""
-    fitting = [
-        possible
-        for possible in possible_batches(draft.task)
-        if possible.shots == draft.shots and PART not in possible.test_set.name
-    ]
-    if len(fitting) < draft.batches:
-        sizes = {possible.shots for possible in possible_batches(draft.task)}
-        known = sorted(shots for shots in sizes if shots is not None)
+    possible = possible_batches(task)
+    fitting = [b for b in possible if shots_of(b) == shots and PART not in b.test_set.name]
+    if len(fitting) < wanted:
+        sizes = {shots_of(batch) for batch in possible}
+        known = ", ".join(map(str, sorted(size for size in sizes if size is not None)))
         raise BadInput(
-            (
-                "The task {task} has {there} batches with {shots} shots, not {wanted}; "
-                "it has sets with these shots: {known}."
-            ).format(
-                task=draft.task.slug,
-                there=len(fitting),
-                shots=draft.shots,
-                wanted=draft.batches,
-                known=", ".join(map(str, known)),
-            )
+            f"The task {task.slug} has {len(fitting)} batches with {shots} shots, not {wanted}; "
+            f"it has sets with these shots: {known}."
         )
-    return fitting[: draft.batches]
+    return fitting[:wanted]
 
 
 # A seed and codes of its own: a copy is another experiment.

@@ -1,15 +1,14 @@
 """The forms of a study's pages: the one that chooses many batches at once, and that of a reason."""
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.models import Study, Task
+from annotation.models import Batch, Study, Task
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
-from annotation.studies.batching import PossibleBatch, possible_batches
+from annotation.studies.batching import possible_batches, split_of
 from annotation.work.estimating import expected_seconds
 
 FEW, ZERO = "few", "zero"
@@ -76,9 +75,11 @@ class BuilderForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.tasks = list(study.benchmark.tasks.all())
-        self._possible = [possible for task in self.tasks for possible in possible_batches(task)]
-        self._offer_grid([c for c in self._possible if c.episode is None])
-        self._offer_episodes([c for c in self._possible if c.episode is not None])
+        possible = [batch for task in self.tasks for batch in possible_batches(task)]
+        self._of_shot_sets = [batch for batch in possible if batch.test_set.episode is None]
+        self._of_episodes = [batch for batch in possible if batch.test_set.episode is not None]
+        self._offer_grid()
+        self._offer_episodes()
         self.fields["seconds"].initial = expected_seconds(study, self.tasks)
 
     def _choice(self, name: str) -> forms.ChoiceField:
@@ -86,10 +87,11 @@ class BuilderForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         return field
 
-    def _offer_grid(self, among: list[PossibleBatch]) -> None:
-        self._offered = {cell_key(c.task, c.shots) for c in among if c.shots is not None}
-        self.shots = sorted({c.shots for c in among if c.shots is not None})
-        splits = sorted({c.split for c in among if c.split is not None})
+    def _offer_grid(self) -> None:
+        self._offered = {cell_key(batch.task, batch.shots) for batch in self._of_shot_sets}
+        self.shots = sorted({batch.shots for batch in self._of_shot_sets})
+        numbers = {split_of(batch) for batch in self._of_shot_sets}
+        splits = sorted(number for number in numbers if number is not None)
         self._choice("cells").choices = [(key, key) for key in sorted(self._offered)]
         self._choice("splits").choices = [(str(number), str(number)) for number in splits]
         # One split and zero-shot: what most begin with, and the least that one can add at a click.
@@ -98,12 +100,9 @@ class BuilderForm(forms.Form):
         if not splits:
             del self.fields["splits"]
 
-    def _offer_episodes(self, among: list[PossibleBatch]) -> None:
-        kinds = []
-        if any(possible.training_set for possible in among):
-            kinds.append((FEW, "few-shot"))
-        if any(possible.training_set is None for possible in among):
-            kinds.append((ZERO, "zero-shot"))
+    def _offer_episodes(self) -> None:
+        there = {_kind_of_episode(batch) for batch in self._of_episodes}
+        kinds = [(kind, f"{kind}-shot") for kind in (FEW, ZERO) if kind in there]
         self._choice("episodes").choices = kinds
         if not kinds:
             del self.fields["episodes"], self.fields["episode_numbers"]
@@ -134,27 +133,25 @@ class BuilderForm(forms.Form):
             numbers.update(range(first, last + 1))
         return numbers
 
-    def chosen(self) -> list[PossibleBatch]:
+    def chosen(self) -> list[Batch]:
         """The batches that are ticked; none is a choice too."""
         data = self.cleaned_data
         cells, splits = set(data["cells"]), {int(value) for value in data.get("splits", [])}
         of_sets = [
-            possible
-            for possible in self._possible
-            if possible.episode is None
-            and possible.shots is not None
-            and cell_key(possible.task, possible.shots) in cells
-            and (possible.training_set is None or possible.split in splits)
+            batch
+            for batch in self._of_shot_sets
+            if cell_key(batch.task, batch.shots) in cells
+            and (batch.training_set is None or split_of(batch) in splits)
         ]
-        return [*of_sets, *self._chosen_episodes(self._possible)]
+        kinds, numbers = data.get("episodes", []), data.get("episode_numbers")
+        episodes = [
+            batch
+            for batch in self._of_episodes
+            if _kind_of_episode(batch) in kinds
+            and (numbers is None or batch.test_set.episode in numbers)
+        ]
+        return [*of_sets, *episodes]
 
-    def _chosen_episodes(self, among: Iterable[PossibleBatch]) -> list[PossibleBatch]:
-        kinds = self.cleaned_data.get("episodes", [])
-        numbers = self.cleaned_data.get("episode_numbers")
-        return [
-            possible
-            for possible in among
-            if possible.episode is not None
-            and (FEW if possible.training_set else ZERO) in kinds
-            and (numbers is None or possible.episode in numbers)
-        ]
+
+def _kind_of_episode(batch: Batch) -> str:
+    return FEW if batch.training_set else ZERO

@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 
 from annotation.access import rights
-from annotation.models import Assignment, Channel, Item, Role, Study, Task
+from annotation.models import Assignment, Batch, Channel, Item, Role, Study, Task
 from annotation.models.benchmark import PART
-from annotation.studies.batching import PossibleBatch, possible_batches
+from annotation.studies.batching import possible_batches
 from scoring.core.intervals import ESTIMANDS
 from scoring.planning.designs import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
@@ -337,14 +337,14 @@ def values_of_task(task: Task) -> dict[str, str]:
     possible = [batch for batch in possible_batches(task) if PART not in batch.test_set.name]
     if not possible:
         return values
-    shots = max(batch.shots or 0 for batch in possible)
+    shots = max(batch.shots for batch in possible)
     values["shots"] = str(shots)
-    largest = max(_contexts(batch) for batch in possible if (batch.shots or 0) == shots)
+    largest = max(_contexts(batch) for batch in possible if batch.shots == shots)
     values["max_items"] = str(max(2, largest))
     return values
 
 
-def _contexts(batch: PossibleBatch) -> int:
+def _contexts(batch: Batch) -> int:
     items = Item.objects.filter(item_set=batch.test_set, item_set__role=Role.TEST)
     return items.order_by().values("example__context_hash").distinct().count()
 

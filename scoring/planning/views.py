@@ -16,7 +16,7 @@ from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.batching import expect_seconds
-from annotation.studies.drafting import Draft, draft_study
+from annotation.studies.drafting import draft_study
 from annotation.work.estimating import estimate
 from scoring.figures.sizes import COLUMN, PAGE, Size
 from scoring.planning.forms import DraftForm, PlanForm, StartForm
@@ -159,10 +159,12 @@ def _started(request: ResearcherRequest) -> HttpResponse:
 
 def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
     given = form.cleaned_data
-    names = ("task", "shots", "batches", "annotators", "items")
+    names = (
+        *("task", "shots", "batches", "annotators", "items"),
+        *("slug", "title", "channel", "currency"),
+    )
     study = draft_study(
-        Draft(**{name: given[name] for name in names}),
-        **{name: given[name] for name in ("slug", "title", "channel", "currency")},
+        **{name: given[name] for name in names},
         hourly_rate=given["rate"],
         platform_fee=given["fee"] or Decimal(0),
         owner=request.user,

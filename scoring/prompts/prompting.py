@@ -7,7 +7,7 @@ from typing import Any
 from annotation.kinds import answer_kind, asked, gold_in_force
 from annotation.models import Batch, Benchmark, Item, ItemSet, Study, Task
 from annotation.models.errors import BadInput
-from annotation.studies.batching import PossibleBatch, possible_batches
+from annotation.studies.batching import possible_batches, shots_of
 from scoring.core.episodes import Draws
 from scoring.runs.prompt_ids import prompt_id
 from scoring.runs.storing import find_task
@@ -117,42 +117,41 @@ class Subject:
             "task__benchmark", "training_set", "test_set__task", "gold_version"
         )
         there = list(batches.order_by("task__slug", "pk"))
-        of_task = [(b, _possible(b)) for b in there if task in ("", b.task.slug)]
+        of_task = [batch for batch in there if task in ("", batch.task.slug)]
         if not of_task:
             known = _listed(dict.fromkeys(batch.task.slug for batch in there))
             raise BadInput(f"The study {study.slug} has no task “{task}”: choose from {known}.")
-        self._check([possible for _, possible in of_task], f"The study {study.slug}")
-        chosen = [(batch, possible) for batch, possible in of_task if self._takes(possible)]
+        self._check(of_task, f"The study {study.slug}")
+        chosen = [batch for batch in of_task if self._takes(batch)]
         if not chosen:
             raise BadInput(
                 f"The study {study.slug} has no batch with these shots, splits and episodes "
                 "together."
             )
-        for batch, possible in chosen:
+        for batch in chosen:
             if batch.gold_version is None:
                 raise BadInput(
                     f"The study {study.slug} has not been started, and may still change: start it, "
                     "or leave --study out."
                 )
             version = batch.gold_version.number
-            prompts = _prompt_set(possible, batch.description, version, self.seed)
+            prompts = _prompt_set(batch, batch.description, version, self.seed)
             yield replace(prompts, fields={**prompts.fields, "study": study.slug})
 
-    def _takes(self, possible: PossibleBatch) -> bool:
-        split = possible.training_set.split if possible.training_set else None
+    def _takes(self, batch: Batch) -> bool:
         return (
-            (not self.shots or possible.shots in self.shots)
-            and (not self.splits or split in self.splits)
-            and (not self.episodes or possible.episode in self.episodes)
+            (not self.shots or shots_of(batch) in self.shots)
+            and (not self.splits or batch.split in self.splits)
+            and (not self.episodes or batch.test_set.episode in self.episodes)
         )
 
-    def _check(self, possible: Collection[PossibleBatch], whose: str) -> None:
+    def _check(self, possible: Collection[Batch], whose: str) -> None:
         """Raise BadInput for what none of them has, so that nothing is left out unsaid."""
         training = [batch.training_set for batch in possible]
         there: dict[str, set[int | None]] = {
-            "shots": {batch.shots for batch in possible},
+            "shots": {shots_of(batch) for batch in possible},
             "splits": {items.split for items in training if items},
-            "episodes": {batch.episode for batch in possible},
+            "episodes": {batch.test_set.episode for batch in possible},
         }
         for name, found in there.items():
             if unknown := sorted(set(getattr(self, name)) - found):
@@ -168,23 +167,19 @@ def _listed(values: Iterable[object]) -> str:
     return ", ".join(map(str, values))
 
 
-def _possible(batch: Batch) -> PossibleBatch:
-    return PossibleBatch(batch.task, batch.training_set, batch.test_set)
-
-
-def _prompt_set(possible: PossibleBatch, description: str, version: int, seed: int) -> PromptSet:
-    task, training_set = possible.task, possible.training_set
+def _prompt_set(batch: Batch, description: str, version: int, seed: int) -> PromptSet:
+    task, training_set = batch.task, batch.training_set
     training: list[PromptExample] = []
     if training_set is not None:
         draws = Draws(seed, "demonstrations", task.slug, training_set.name)
         training = draws.shuffled(_examples(training_set, version))
-    drawn_from = {"split": training_set.split if training_set else None}
-    if possible.episode is not None:
-        drawn_from = {"episode": possible.episode}
+    drawn_from = {"split": batch.split}
+    if batch.test_set.episode is not None:
+        drawn_from = {"episode": batch.test_set.episode}
     fields = {
         "benchmark": task.benchmark.name,
         "task": task.slug,
-        "shots": possible.shots,
+        "shots": shots_of(batch),
         **drawn_from,
     }
     return PromptSet(
@@ -194,7 +189,7 @@ def _prompt_set(possible: PossibleBatch, description: str, version: int, seed: i
         fields=fields,
         seed=seed,
         training=tuple(training),
-        test=tuple(_examples(possible.test_set)),
+        test=tuple(_examples(batch.test_set)),
     )
 
 

@@ -3,14 +3,14 @@ its cells would be, before anything is stored."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 from django.contrib.auth.models import User
 
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Batch, Item, Study, Task
-from annotation.studies.batching import PossibleBatch, add_batches, expect_seconds, missing
+from annotation.studies.batching import add_batches, expect_seconds, missing
 from annotation.work.estimating import Estimate, estimate, usual_seconds
 from annotation.work.paying import CENT
 from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of
@@ -58,10 +58,9 @@ class Building:
         return self.estimate.cost + self.fee
 
 
-def build(study: Study, chosen: Sequence[PossibleBatch], options: BatchOptions) -> Building:
+def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> Building:
     """What the chosen batches make of the study, beside those that it has."""
-    new = missing(study, chosen)
-    planned = [possible.batch(study, options.people) for possible in new]
+    planned = missing(study, chosen, wanted=options.people)
     present = list(study.batches.select_related("task", "training_set", "test_set"))
     sizes = _sizes([*present, *planned])
     asked = {
@@ -72,7 +71,7 @@ def build(study: Study, chosen: Sequence[PossibleBatch], options: BatchOptions) 
     whole = _together(first, then, study, [*present, *planned])
     return Building(
         planned=tuple(planned),
-        present=len(chosen) - len(new),
+        present=len(chosen) - len(planned),
         batches=(*present, *planned),
         estimate=whole,
         fee=(whole.cost * study.platform_fee / 100).quantize(CENT),
@@ -81,15 +80,13 @@ def build(study: Study, chosen: Sequence[PossibleBatch], options: BatchOptions) 
 
 
 def add_chosen(
-    study: Study, chosen: Sequence[PossibleBatch], options: BatchOptions, *, by: User | None = None
+    study: Study, chosen: Sequence[Batch], options: BatchOptions, *, by: User | None = None
 ) -> list[Batch]:
     """Store them, with a sample of their test sets if fewer items are wanted, and the time that is
     expected if it is not the usual one. Raises Refusal."""
     if options.items:
-        chosen = [
-            replace(c, test_set=cut_test_set(c.test_set, options.items, seed=options.seed))
-            for c in chosen
-        ]
+        for batch in chosen:
+            batch.test_set = cut_test_set(batch.test_set, options.items, seed=options.seed)
     added = add_batches(study, chosen, wanted=options.people, by=by)
     usual = usual_seconds(study.benchmark.tasks.all())
     expect_seconds(study, None if options.seconds == usual else options.seconds)

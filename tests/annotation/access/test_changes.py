@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.access.members import give_role, take_role
 from annotation.benchmarks.correcting import correct_gold
-from annotation.models import Change, Study
+from annotation.models import Batch, Change, Study
 from annotation.models.errors import Refusal
 from annotation.studies.batching import (
     MOST_LOGGED,
@@ -173,8 +173,11 @@ def test_logs_batches_with_the_people_they_want(owner: User) -> None:
 def test_logs_very_many_batches_by_their_number(owner: User) -> None:
     task = make.task(name="SST-2")
     study = make.study(task.benchmark)
-    possible = possible_batches(task)[0]
-    made = [possible.batch(study, wanted) for wanted in range(1, MOST_LOGGED + 2)]
+    test_set = possible_batches(task)[0].test_set
+    made = [
+        Batch(study=study, task=task, test_set=test_set, wanted=wanted)
+        for wanted in range(1, MOST_LOGGED + 2)
+    ]
     log_batches(study, [], made, by=owner)
     count = MOST_LOGGED + 1
     people = sum(range(1, count + 1))

@@ -6,7 +6,7 @@ import pytest
 from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
-from annotation.studies.drafting import Draft, draft_study
+from annotation.studies.drafting import draft_study
 from annotation.studies.lifecycle import start_study
 from scoring.runs.storing import find_test_set
 from tests import make
@@ -18,7 +18,8 @@ pytestmark = pytest.mark.django_db
 def drafted(task: Task, **changes: Any) -> Study:
     draft = {"shots": 3, "batches": 1, "annotators": 4, "items": 99, **changes}
     return draft_study(
-        Draft(task=task, **draft),
+        task,
+        **draft,
         slug="planned",
         title="Planned",
         channel=Channel.objects.get(slug="link"),
