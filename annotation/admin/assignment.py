@@ -227,7 +227,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
 
     @admin.display(description="Excluded", boolean=True)
     def is_excluded(self, assignment: Assignment) -> bool:
-        return hasattr(assignment, "exclusion")
+        return assignment.is_excluded
 
     @admin.display(description="Exclusion")
     def excluded_as(self, assignment: Assignment) -> str:

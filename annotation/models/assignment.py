@@ -155,6 +155,10 @@ class Assignment(models.Model):
     def is_simulated(self) -> bool:
         return self.annotator.channel.is_simulated
 
+    @property
+    def is_excluded(self) -> bool:
+        return hasattr(self, "exclusion")
+
 
 class DeviceCode(models.Model):
     """A code that lets one more device go on with an assignment: the newest alone, once, and soon.

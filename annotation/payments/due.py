@@ -92,6 +92,14 @@ class Due:
         return submission.status if submission else ""
 
     @property
+    def pays_time(self) -> bool:
+        return self.rule.pays_time if self.rule else True
+
+    @property
+    def minimum(self) -> Decimal:
+        return self.rule.minimum if self.rule else Decimal(0)
+
+    @property
     def paid_minutes(self) -> float:
         return self.assignment.paid_ms / 60_000
 

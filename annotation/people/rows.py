@@ -28,9 +28,10 @@ from annotation.models import (
 )
 from annotation.people.flags import Flag, Work, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
-from annotation.studies.exported_judgements import csv_lines
+from annotation.studies.exported_judgements import column, csv_lines
 from annotation.studies.monitoring import flagged_by_rule, people_of
 from annotation.work.paying import earned
+from scoring.tables.table import values_of
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class Row:
     @property
     def is_below_rule(self) -> bool:
         return any(flag.name == "rule" for flag in self.flags)
+
+    @property
+    def flag_names(self) -> str:
+        return " ".join(flag.name for flag in self.flags)
 
     @property
     def is_at_work(self) -> bool:
@@ -227,29 +232,21 @@ def chosen(
 # As a file: pseudonyms alone, as on the page.
 
 COLUMNS = (
-    *("annotator", "batch", "state", "items_done", "items", "last_sign_of_life", "paid_minutes"),
-    *("time_against_median", "pay", "practice_score", "excluded", "flags"),
+    column("annotator", "pseudonym", "assignment.annotator.pseudonym"),
+    column("batch", "its task, and its episode or its shots and split", "assignment.batch"),
+    column("state", "how the work ended, or working"),
+    column("items_done", "items answered", "done"),
+    column("items", "all items of the batch"),
+    column("last_sign_of_life", "UTC", "seen_at"),
+    column("paid_minutes", "time that is paid so far", "minutes", digits=2),
+    column("time_against_median", "of those who have finished", "pace", digits=2),
+    column("pay", "what was earned so far, or is due"),
+    column("practice_score", "mean S1 of the first answers, in percent", "training_score"),
+    column("excluded", "whether a researcher excluded the work", "assignment.is_excluded"),
+    column("flags", "what deserves a look", "flag_names"),
 )
 
 
 def people_csv(people: Iterable[Row], *, with_pay: bool) -> Iterator[str]:
-    columns = [name for name in COLUMNS if with_pay or name != "pay"]
-    return csv_lines(columns, map(_csv_row, people))
-
-
-def _csv_row(row: Row) -> dict[str, Any]:
-    assignment = row.assignment
-    return {
-        "annotator": assignment.annotator.pseudonym,
-        "batch": str(assignment.batch),
-        "state": row.state,
-        "items_done": row.done,
-        "items": row.items,
-        "last_sign_of_life": row.seen_at.isoformat(),
-        "paid_minutes": f"{row.minutes:.2f}",
-        "time_against_median": "" if row.pace is None else f"{row.pace:.2f}",
-        "pay": row.pay,
-        "practice_score": row.training_score,
-        "excluded": hasattr(assignment, "exclusion"),
-        "flags": " ".join(flag.name for flag in row.flags),
-    }
+    columns = [one for one in COLUMNS if with_pay or one.key != "pay"]
+    return csv_lines(columns, (values_of(columns, row) for row in people))

@@ -7,7 +7,7 @@ spreadsheet would compute has an apostrophe before it, which the checksums know 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,6 +22,7 @@ from annotation.models.errors import Refusal
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import REFERENCE_POLICIES, score_one
 from scoring.tables.documents import csv_line
+from scoring.tables.table import OPEN, Column
 
 Row = dict[str, Any]
 Rows = QuerySet[Judgement, tuple[Any, ...]]
@@ -41,38 +42,104 @@ class Chosen:
 
 
 PEOPLE = Chosen()
-# The columns of a row. Neither external ids nor gold are among them.
-SOURCES = {
-    "study": "assignment__study__slug",
-    "benchmark": "assignment__study__benchmark__name",
-    "task": "assignment__batch__task__slug",
-    "batch": "assignment__batch_id",
-    "shots": "assignment__batch__training_set__shots",
-    "split": "assignment__batch__training_set__split",
-    "chain": "assignment__batch__chain",
-    "episode": "assignment__batch__test_set__episode",
-    "annotator": "assignment__annotator__pseudonym",
-    "simulated": "assignment__annotator__channel__is_simulated",
-    "assignment": "assignment_id",
-    "order_seed": "assignment__order_seed",
-    "outcome": "assignment__outcome",
-    "excluded": "assignment__exclusion",
-    "resume_renewed_at": "assignment__resume_renewed_at",
-    "role": "role",
-    "step": "step",
-    "identity": "example__identity",
-    "content_hash": "example__content_hash",
-    "answer": "answer",
-    "spans": "spans",
-    "shown_at": "shown_at",
-    "submitted_at": "submitted_at",
-    "paid_ms": "paid_ms",
-    "browser_ms": "browser_ms",
-    "first_action_ms": "first_action_ms",
-    "active_ms": "active_ms",
-    "pastes": "pastes",
-    "gold_version": "assignment__batch__gold_version__number",
-}
+
+
+def column(key: str, meaning: str, source: str = "", **how: Any) -> Column:
+    """Of an export; closed to whoever may not see the gold."""
+    return Column(key, "", meaning, source=source, **how)
+
+
+def open_column(key: str, meaning: str, source: str = "", **how: Any) -> Column:
+    """One that tells nothing of the gold."""
+    return column(key, meaning, source, without_gold=OPEN, **how)
+
+
+# With where the database has each. Neither external ids nor gold are among them.
+COLUMNS = (
+    open_column("study", "Short name of the study.", "assignment__study__slug"),
+    open_column("benchmark", "Name of the benchmark.", "assignment__study__benchmark__name"),
+    open_column("task", "Short name of the task.", "assignment__batch__task__slug"),
+    open_column("batch", "Number of the batch.", "assignment__batch_id"),
+    open_column(
+        "shots",
+        "Training examples that were shown, 0 for none.",
+        "assignment__batch__training_set__shots",
+    ),
+    open_column(
+        "split",
+        "Which of the shot sets of this size; empty where there is none.",
+        "assignment__batch__training_set__split",
+    ),
+    open_column("chain", "The run of shot sets that truly nest.", "assignment__batch__chain"),
+    open_column(
+        "episode",
+        "Number of the few-shot episode; empty elsewhere.",
+        "assignment__batch__test_set__episode",
+    ),
+    open_column("annotator", "Pseudonym of the person.", "assignment__annotator__pseudonym"),
+    open_column(
+        "simulated",
+        "true where a program answered.",
+        "assignment__annotator__channel__is_simulated",
+    ),
+    open_column("assignment", "Number of the person's work on the batch.", "assignment_id"),
+    column(
+        "order_seed",
+        "Seed of the order in which this person saw the items.",
+        "assignment__order_seed",
+    ),
+    open_column(
+        "outcome",
+        "completed, screened_out, withdrawn, expired, displaced; empty while open.",
+        "assignment__outcome",
+    ),
+    open_column(
+        "excluded", "true where a researcher excluded the assignment.", "assignment__exclusion"
+    ),
+    open_column(
+        "resume_renewed_at",
+        "When a new personal link was handed out (UTC); empty for never.",
+        "assignment__resume_renewed_at",
+    ),
+    open_column("role", "training or test."),
+    open_column("step", "Place in this person's order, from 0."),
+    column(
+        "identity",
+        "Name of the example: training by its content, test by its id.",
+        "example__identity",
+    ),
+    column("content_hash", "SHA-256 of the example's content.", "example__content_hash"),
+    column("answer", "The answer as a JSON list of texts, empty for none."),
+    column(
+        "spans", "JSON list of [segment, start, end] in code points, where pieces were selected."
+    ),
+    open_column("shown_at", "When the item was shown (UTC, the server's clock)."),
+    open_column("submitted_at", "When the answer was stored (UTC, the server's clock)."),
+    open_column("paid_ms", "Milliseconds counted for pay, at most the study's cap for an item."),
+    open_column("browser_ms", "Milliseconds on the page, by the browser's account."),
+    open_column("first_action_ms", "Milliseconds to the first action, by the browser's account."),
+    open_column("active_ms", "Active milliseconds, by the browser's account."),
+    open_column("pastes", "How often something was pasted, by the browser's account."),
+    open_column(
+        "gold_version",
+        "Version of the gold that was shown in training, and screened by.",
+        "assignment__batch__gold_version__number",
+    ),
+    column("item", "The id that the benchmark's file gives the item."),
+    column("s1_set", "S1 in [0, 1] where several references count as their union."),
+    column("s1_any", "S1 in [0, 1] where the best of several references counts."),
+    open_column(
+        "scored_gold_version", "Version of the gold that s1_set and s1_any are scored against."
+    ),
+    open_column("scorer_version", "Version of the scorer."),
+    column("set_checksum", "Checksum of the item set."),
+    column("checksum", "Running SHA-256 over this row and all rows before it."),
+)
+# What follows from the others.
+DERIVED = (
+    *("item", "s1_set", "s1_any", "scored_gold_version", "scorer_version"),
+    *("set_checksum", "checksum"),
+)
 # Used only to find an item's id, the checksum of its set and its gold.
 _HIDDEN = {
     "task_id": "assignment__batch__task_id",
@@ -83,45 +150,6 @@ _HIDDEN = {
     "training_checksum": "assignment__batch__training_set__checksum",
     "test_checksum": "assignment__batch__test_set__checksum",
 }
-MEANINGS = {
-    "study": "Short name of the study.",
-    "benchmark": "Name of the benchmark.",
-    "task": "Short name of the task.",
-    "batch": "Number of the batch.",
-    "shots": "Training examples that were shown, 0 for none.",
-    "split": "Which of the shot sets of this size; empty where there is none.",
-    "chain": "The run of shot sets that truly nest.",
-    "episode": "Number of the few-shot episode; empty elsewhere.",
-    "annotator": "Pseudonym of the person.",
-    "simulated": "true where a program answered.",
-    "assignment": "Number of the person's work on the batch.",
-    "order_seed": "Seed of the order in which this person saw the items.",
-    "outcome": "completed, screened_out, withdrawn, expired, displaced; empty while open.",
-    "excluded": "true where a researcher excluded the assignment.",
-    "resume_renewed_at": "When a new personal link was handed out (UTC); empty for never.",
-    "role": "training or test.",
-    "step": "Place in this person's order, from 0.",
-    "identity": "Name of the example: training by its content, test by its id.",
-    "content_hash": "SHA-256 of the example's content.",
-    "answer": "The answer as a JSON list of texts, empty for none.",
-    "spans": "JSON list of [segment, start, end] in code points, where pieces were selected.",
-    "shown_at": "When the item was shown (UTC, the server's clock).",
-    "submitted_at": "When the answer was stored (UTC, the server's clock).",
-    "paid_ms": "Milliseconds counted for pay, at most the study's cap for an item.",
-    "browser_ms": "Milliseconds on the page, by the browser's account.",
-    "first_action_ms": "Milliseconds to the first action, by the browser's account.",
-    "active_ms": "Active milliseconds, by the browser's account.",
-    "pastes": "How often something was pasted, by the browser's account.",
-    "gold_version": "Version of the gold that was shown in training, and screened by.",
-    "item": "The id that the benchmark's file gives the item.",
-    "s1_set": "S1 in [0, 1] where several references count as their union.",
-    "s1_any": "S1 in [0, 1] where the best of several references counts.",
-    "scored_gold_version": "Version of the gold that s1_set and s1_any are scored against.",
-    "scorer_version": "Version of the scorer.",
-    "set_checksum": "Checksum of the item set.",
-    "checksum": "Running SHA-256 over this row and all rows before it.",
-}
-COLUMNS = list(MEANINGS)
 FORMATS = ("jsonl", "csv")
 ASSIGNMENTS_AT_ONCE = 20
 
@@ -134,7 +162,9 @@ _as_json = json.JSONEncoder(ensure_ascii=False).encode
 def export_judgements(study: Study, file_format: str, chosen: Chosen = PEOPLE) -> Iterator[str]:
     """The judgements of a study, line by line, in the order batch, assignment, step."""
     rows = with_checksums(judgement_rows(study, chosen))
-    return csv_lines(COLUMNS, rows) if file_format == "csv" else _json_lines(rows)
+    if file_format == "csv":
+        return csv_lines(COLUMNS, rows)
+    return (_as_json(row) + "\n" for row in rows)
 
 
 def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
@@ -142,10 +172,11 @@ def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
 
     No cursor stays open between pieces: on SQLite nothing could be written past it meanwhile.
     """
-    names = [*SOURCES, *_HIDDEN]
+    stored = {one.key: one.source or one.key for one in COLUMNS if one.key not in DERIVED}
+    names = [*stored, *_HIDDEN]
     values = Judgement.objects.order_by(
         "assignment__batch_id", "assignment_id", "step"
-    ).values_list(*SOURCES.values(), *_HIDDEN.values())
+    ).values_list(*stored.values(), *_HIDDEN.values())
     item_ids, golds = _ItemIds(), _Golds()
     scorer_version = study.frozen.get("scorer_version")
     for given in _pieces(values, chosen.assignments(study)):
@@ -155,12 +186,12 @@ def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
         row["shots"] = row["shots"] or 0
         row["excluded"] = row["excluded"] is not None
         for name in ("shown_at", "submitted_at", "resume_renewed_at"):
-            row[name] = utc(row[name])
+            row[name] = _plain(row[name])
         row |= golds.scores(row["answer"], hidden)
         row["item"] = item_ids.find(hidden[f"{role}_set"], hidden["example"])
         row["scorer_version"] = scorer_version
         row["set_checksum"] = hidden[f"{role}_checksum"]
-        yield {name: row[name] for name in COLUMNS[:-1]}
+        yield {one.key: row[one.key] for one in COLUMNS[:-1]}
 
 
 def _pieces(values: Rows, chosen: AssignmentQuerySet) -> Iterator[tuple[Any, ...]]:
@@ -214,32 +245,30 @@ class _Golds:
         return version, {gold.example_id: gold.alternative_texts() for gold in rows.iterator()}
 
 
-def utc(moment: datetime | None) -> str | None:
-    return moment.astimezone(UTC).isoformat() if moment else None
-
-
-def _json_lines(rows: Iterable[Row]) -> Iterator[str]:
+def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
+    """Of rows by the keys of the columns. Lists are JSON in their cell, so that no answer can pass
+    for a formula."""
+    yield csv_line(one.key for one in columns)
     for row in rows:
-        yield _as_json(row) + "\n"
+        yield csv_line([_cell(one, row[one.key]) for one in columns])
 
 
-def csv_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
-    """Lists are JSON in their cell, so that no answer can pass for a formula."""
-    yield csv_line(columns)
-    for row in rows:
-        yield csv_line([_cell(row[name]) for name in columns])
-
-
-def dictionary_lines(meanings: Mapping[str, str]) -> Iterator[str]:
+def dictionary_lines(columns: Iterable[Column]) -> Iterator[str]:
     """What the columns of a table mean, as CSV too."""
-    rows = ({"column": name, "meaning": text} for name, text in meanings.items())
-    return csv_lines(["column", "meaning"], rows)
+    yield csv_line(["column", "meaning"])
+    yield from (csv_line([one.key, one.meaning]) for one in columns)
 
 
-def _cell(value: object) -> object:
+def _cell(column: Column, value: Any) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _as_json(value) if isinstance(value, list) else value
+    if isinstance(value, float) and column.digits is not None:
+        return f"{value:.{column.digits}f}"
+    return _as_json(value) if isinstance(value, list) else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
 
 JOB = "export_judgements"

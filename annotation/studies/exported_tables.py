@@ -4,9 +4,8 @@ People stand under pseudonyms. Their external ids leave by a table of their own,
 get, and which leaves a line in the log. Rows are read a piece at a time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,61 +16,50 @@ from annotation.access.rights import Right
 from annotation.models import ChangeAction, Comment, Gold, Item, Study
 from annotation.models.access import record
 from annotation.studies.exported_judgements import (
-    MEANINGS,
+    COLUMNS,
     PEOPLE,
     Chosen,
-    Row,
+    column,
     csv_lines,
     dictionary_lines,
     judgement_rows,
-    utc,
+    open_column,
     with_checksums,
 )
+from scoring.tables.table import OPEN, Column, values_of
 
 # So many rows are read from the database at once.
 PIECE = 500
-# By name what a column means, and where a row has it: by names in a row, or as a function finds it.
-Columns = Mapping[str, tuple[str, str | Callable[[Any], Any]]]
+Reads = Callable[[Study, Chosen], Iterable[Any]]
 
 
 @dataclass(frozen=True)
 class Export:
-    """One table. It takes all of these rights, and the permission."""
+    """One table, and what reads the things of its lines. It takes the right, the permission, and
+    where a column of it is not open, the right to see the gold."""
 
     name: str
     label: str
     about: str
-    reads: Callable[[Study, Chosen], Iterable[Any]]
-    described: Columns
-    rights: tuple[Right, ...] = (Right.PEOPLE,)
+    reads: Reads
+    columns: tuple[Column, ...]
+    right: Right = Right.PEOPLE
     permission: str = "annotation.view_assignment"
 
     @property
-    def columns(self) -> Mapping[str, str]:
-        """What each means."""
-        return {name: meaning for name, (meaning, _source) in self.described.items()}
-
-    def rows(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
-        for row in self.reads(study, chosen):
-            yield {name: _cell(row, source) for name, (_, source) in self.described.items()}
+    def rights(self) -> tuple[Right, ...]:
+        is_open = all(one.without_gold == OPEN for one in self.columns)
+        return (self.right,) if is_open else (self.right, Right.GOLD)
 
     def lines(self, study: Study, chosen: Chosen = PEOPLE) -> Iterator[str]:
-        return csv_lines(list(self.described), self.rows(study, chosen))
+        things = self.reads(study, chosen)
+        return csv_lines(self.columns, (values_of(self.columns, thing) for thing in things))
 
     def dictionary(self) -> Iterator[str]:
         return dictionary_lines(self.columns)
 
 
-def _cell(row: Any, source: str | Callable[[Any], Any]) -> Any:
-    if callable(source):
-        return source(row)
-    for name in source.split("."):
-        if row is not None:
-            row = row[name] if isinstance(row, dict) else getattr(row, name)
-    return utc(row) if isinstance(row, datetime) else row
-
-
-def _judgements(study: Study, chosen: Chosen) -> Iterator[Row]:
+def _judgements(study: Study, chosen: Chosen) -> Iterator[Any]:
     return with_checksums(judgement_rows(study, chosen))
 
 
@@ -87,8 +75,9 @@ def _people(study: Study, chosen: Chosen) -> Iterable[Any]:
     return (
         chosen.assignments(study)
         .order_by("annotator__pseudonym")
-        .values("annotator__pseudonym", "annotator__channel__slug", "annotator__erased_at")
+        .values("annotator__pseudonym", "annotator__channel__slug")
         .annotate(Count("pk"), Min("joined_at"), Sum("paid_ms"), completed=completed)
+        .annotate(is_erased=Q(annotator__erased_at__isnull=False))
     )
 
 
@@ -99,12 +88,9 @@ def _items(study: Study, chosen: Chosen) -> Iterator[Any]:
     for item_set in sets.values():
         items = Item.objects.filter(item_set=item_set).select_related("example")
         for item in _pieces(items.prefetch_related("example__golds__version")):
-            item.item_set = item_set
-            yield item
-
-
-def _gold(item: Item) -> Gold:
-    return max(item.example.golds.all(), key=lambda gold: gold.version.number)
+            gold: Gold = max(item.example.golds.all(), key=lambda gold: gold.version.number)
+            texts = gold.alternative_texts()
+            yield {"set": item_set, "item": item, "gold": gold, "texts": texts}
 
 
 def _problems(study: Study, chosen: Chosen) -> Iterator[Any]:
@@ -128,106 +114,107 @@ def _pieces(rows: Any) -> Iterator[Any]:
         last = piece[-1].pk if piece else last
 
 
-_ASSIGNMENTS: Columns = {
-    "assignment": ("Number of the person's work on the batch.", "pk"),
-    "annotator": ("Pseudonym of the person.", "annotator.pseudonym"),
-    "simulated": ("true where a program works.", "is_simulated"),
-    "excluded": ("true where a researcher excluded it.", lambda row: hasattr(row, "exclusion")),
-    "task": ("Short name of the task.", "batch.task.slug"),
-    "batch": ("Number of the batch.", "batch_id"),
-    "shots": ("Training examples, 0 for none.", "batch.shots"),
-    "split": ("Which of the shot sets of this size; empty where there is none.", "batch.split"),
-    "episode": ("Number of the few-shot episode; empty elsewhere.", "batch.test_set.episode"),
-    "gold_version": (
+_ASSIGNMENTS = (
+    open_column("assignment", "Number of the person's work on the batch.", "pk"),
+    open_column("annotator", "Pseudonym of the person.", "annotator.pseudonym"),
+    open_column("simulated", "true where a program works.", "is_simulated"),
+    open_column("excluded", "true where a researcher excluded it.", "is_excluded"),
+    open_column("task", "Short name of the task.", "batch.task.slug"),
+    open_column("batch", "Number of the batch.", "batch_id"),
+    open_column("shots", "Training examples, 0 for none.", "batch.shots"),
+    open_column(
+        "split", "Which of the shot sets of this size; empty where there is none.", "batch.split"
+    ),
+    open_column(
+        "episode", "Number of the few-shot episode; empty elsewhere.", "batch.test_set.episode"
+    ),
+    open_column(
+        "gold_version",
         "Version of the gold that is shown in training, and screened by.",
         "batch.gold_version.number",
     ),
-    "state": ("description, answering, revealed or finished.", "state"),
-    "step": ("The next item, counted from 0 over training and test.", "step"),
-    "outcome": (
-        "completed, screened_out, withdrawn, expired, displaced; empty while open.",
-        "outcome",
+    open_column("state", "description, answering, revealed or finished."),
+    open_column("step", "The next item, counted from 0 over training and test."),
+    open_column(
+        "outcome", "completed, screened_out, withdrawn, expired, displaced; empty while open."
     ),
-    "training_score": ("Mean S1 of the first answers in training, in percent.", "training_score"),
-    "passed": (
+    open_column("training_score", "Mean S1 of the first answers in training, in percent."),
+    open_column(
+        "passed",
         "Whether the training was passed; empty before its end, or without training.",
-        lambda row: row.screening.get("passed"),
+        "screening.passed",
     ),
-    "joined_at": ("When the person joined (UTC).", "joined_at"),
-    "training_ended_at": ("When the training ended (UTC).", "training_ended_at"),
-    "finished_at": ("When the work ended (UTC).", "finished_at"),
-    "paid_ms": ("Milliseconds counted for pay, with the study's caps.", "paid_ms"),
-    "reveal_ms": ("Milliseconds spent on right answers in training.", "reveal_ms"),
-    "resume_renewed_at": (
-        "When a new personal link was handed out (UTC); empty for never.",
-        "resume_renewed_at",
+    open_column("joined_at", "When the person joined (UTC)."),
+    open_column("training_ended_at", "When the training ended (UTC)."),
+    open_column("finished_at", "When the work ended (UTC)."),
+    open_column("paid_ms", "Milliseconds counted for pay, with the study's caps."),
+    open_column("reveal_ms", "Milliseconds spent on right answers in training."),
+    open_column(
+        "resume_renewed_at", "When a new personal link was handed out (UTC); empty for never."
     ),
-    "order_seed": ("Seed of the order in which this person sees the items.", "order_seed"),
-}
+    open_column("order_seed", "Seed of the order in which this person sees the items."),
+)
 
-_PEOPLE: Columns = {
-    "annotator": ("Pseudonym of the person.", "annotator__pseudonym"),
-    "channel": ("Where the person came from.", "annotator__channel__slug"),
-    "assignments": ("Assignments in this study.", "pk__count"),
-    "completed": ("Of these, the completed ones.", "completed"),
-    "first_joined_at": ("When the person first joined (UTC).", "joined_at__min"),
-    "paid_ms": ("Milliseconds counted for pay, over all of them.", "paid_ms__sum"),
-    "erased": (
-        "true where the person's identity was erased.",
-        lambda row: row["annotator__erased_at"] is not None,
-    ),
-}
+_PEOPLE = (
+    open_column("annotator", "Pseudonym of the person.", "annotator__pseudonym"),
+    open_column("channel", "Where the person came from.", "annotator__channel__slug"),
+    open_column("assignments", "Assignments in this study.", "pk__count"),
+    open_column("completed", "Of these, the completed ones."),
+    open_column("first_joined_at", "When the person first joined (UTC).", "joined_at__min"),
+    open_column("paid_ms", "Milliseconds counted for pay, over all of them.", "paid_ms__sum"),
+    open_column("erased", "true where the person's identity was erased.", "is_erased"),
+)
 
-_ITEMS: Columns = {
-    "task": ("Short name of the task.", "item_set.task.slug"),
-    "set": ("Name of the item set.", "item_set.name"),
-    "role": ("training or test.", "item_set.role"),
-    "position": ("Position in the set; annotators see an order of their own.", "position"),
-    "item": ("The id that the benchmark's file gives the item.", "source_id"),
-    "identity": (
+_ITEMS = (
+    column("task", "Short name of the task.", "set.task.slug"),
+    column("set", "Name of the item set.", "set.name"),
+    column("role", "training or test.", "set.role"),
+    column(
+        "position", "Position in the set; annotators see an order of their own.", "item.position"
+    ),
+    column("item", "The id that the benchmark's file gives the item.", "item.source_id"),
+    column(
+        "identity",
         "Name of the example: training by its content, test by its id.",
-        "example.identity",
+        "item.example.identity",
     ),
-    "context": ("The text, a JSON list of segments.", "example.context"),
-    "question": ("The question.", "example.question"),
-    "candidates": (
+    column("context", "The text, a JSON list of segments.", "item.example.context"),
+    column("question", "The question.", "item.example.question"),
+    column(
+        "candidates",
         "JSON list of [segment, start, end] of the marked candidates.",
-        "example.candidates",
+        "item.example.candidates",
     ),
-    "labels": ("JSON list of the labels that the set offers.", "item_set.choices"),
-    "gold": (
-        "JSON list of alternatives, each a list of texts.",
-        lambda row: _gold(row).alternative_texts(),
-    ),
-    "gold_version": ("The version that brought this gold.", lambda row: _gold(row).version.number),
-    "content_hash": ("SHA-256 of the example's content.", "example.content_hash"),
-    "context_hash": (
+    column("labels", "JSON list of the labels that the set offers.", "set.choices"),
+    column("gold", "JSON list of alternatives, each a list of texts.", "texts"),
+    column("gold_version", "The version that brought this gold.", "gold.version.number"),
+    column("content_hash", "SHA-256 of the example's content.", "item.example.content_hash"),
+    column(
+        "context_hash",
         "SHA-256 of its context; items that share one are one cluster.",
-        "example.context_hash",
+        "item.example.context_hash",
     ),
-}
+)
 
-_PROBLEMS: Columns = {
-    "annotator": ("Pseudonym of the person.", "assignment.annotator.pseudonym"),
-    "assignment": ("Number of the person's work on the batch.", "assignment_id"),
-    "task": ("Short name of the task.", "assignment.batch.task.slug"),
-    "example": (
-        "The example that it is about; empty for the whole.",
-        lambda row: row.example.identity if row.example else "",
+_PROBLEMS = (
+    open_column("annotator", "Pseudonym of the person.", "assignment.annotator.pseudonym"),
+    open_column("assignment", "Number of the person's work on the batch.", "assignment_id"),
+    open_column("task", "Short name of the task.", "assignment.batch.task.slug"),
+    column("example", "The example that it is about; empty for the whole.", "example.identity"),
+    column("text", "What the person wrote."),
+    open_column("written_at", "When (UTC)."),
+)
+
+_IDS = (
+    open_column("annotator", "Pseudonym of the person.", "annotator.pseudonym"),
+    open_column("assignment", "Number of the person's work on the batch.", "pk"),
+    open_column("channel", "Where the person came from.", "annotator.channel.slug"),
+    open_column(
+        "external_id", "The person's id there; empty once it was erased.", "annotator.external_id"
     ),
-    "text": ("What the person wrote.", "text"),
-    "written_at": ("When (UTC).", "written_at"),
-}
+    open_column("submission_id", "The id of the submission there, if the channel has one."),
+)
 
-_IDS: Columns = {
-    "annotator": ("Pseudonym of the person.", "annotator.pseudonym"),
-    "assignment": ("Number of the person's work on the batch.", "pk"),
-    "channel": ("Where the person came from.", "annotator.channel.slug"),
-    "external_id": ("The person's id there; empty once it was erased.", "annotator.external_id"),
-    "submission_id": ("The id of the submission there, if the channel has one.", "submission_id"),
-}
-
-SCORED = (Right.PEOPLE, Right.GOLD)
 EXPORTS = {
     export.name: export
     for export in (
@@ -236,9 +223,8 @@ EXPORTS = {
             "Judgements",
             "Every answer with its time and its score under both reference policies.",
             _judgements,
-            {name: (meaning, name) for name, meaning in MEANINGS.items()},
-            SCORED,
-            "annotation.view_judgement",
+            tuple(replace(one, source="") for one in COLUMNS),
+            permission="annotation.view_judgement",
         ),
         Export(
             "assignments",
@@ -254,7 +240,7 @@ EXPORTS = {
             "What was shown and asked, with its gold.",
             _items,
             _ITEMS,
-            (Right.GOLD,),
+            Right.GOLD,
             "annotation.view_example",
         ),
         Export(
@@ -263,8 +249,7 @@ EXPORTS = {
             "What people wrote about items, in their own words.",
             _problems,
             _PROBLEMS,
-            SCORED,
-            "annotation.view_comment",
+            permission="annotation.view_comment",
         ),
     )
 }
@@ -274,7 +259,7 @@ IDS = Export(
     "Which person of the channel stands behind each pseudonym.",
     _ids,
     _IDS,
-    (Right.IDS,),
+    Right.IDS,
     "annotation.view_annotator",
 )
 

@@ -182,7 +182,7 @@ def _figures(
         kept=sum(places),
         working=counts[""],
         outcomes={outcome: counts[outcome] for outcome in Outcome.values},
-        excluded=sum(hasattr(assignment, "exclusion") for assignment in people),
+        excluded=sum(assignment.is_excluded for assignment in people),
         simulated=simulated,
         median_minutes=median(60 * elapsed_hours(a) for a in completed) if completed else None,
         hourly_pay=median(_hourly(a) for a in completed).quantize(CENT) if completed else None,

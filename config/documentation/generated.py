@@ -64,7 +64,7 @@ def dictionary() -> str:
 
 def _study_tables() -> Iterator[str]:
     for name, export in EXPORTS.items():
-        rows = ([f"`{column}`", meaning] for column, meaning in export.columns.items())
+        rows = ([f"`{column.key}`", column.meaning] for column in export.columns)
         yield f"## {name}.csv\n\n{export.about}\n\n{_table(['column', 'meaning'], rows)}"
 
 

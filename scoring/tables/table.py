@@ -71,7 +71,8 @@ class Column:
         """Of one that has what the column shows; nothing where a part of it is missing."""
         found: Any = thing
         for name in (self.source or self.key).split("."):
-            found = getattr(found, name, None)
+            is_mapping = isinstance(found, Mapping)
+            found = found.get(name) if is_mapping else getattr(found, name, None)
         if isinstance(found, tuple):
             return ", ".join(map(str, found))
         return None if isinstance(found, float) and isnan(found) else found

@@ -51,7 +51,9 @@ def sampled_task(**options: Any) -> Task:
 def study_of(task: Task, episodes: Collection[int], *, wanted: int = 1, **fields: Any) -> Study:
     """A started study with a batch of each of these episodes."""
     study = make.study(Benchmark.objects.get(pk=task.benchmark_id), **fields)
-    chosen = [possible for possible in possible_batches(task) if possible.test_set.episode in episodes]
+    chosen = [
+        possible for possible in possible_batches(task) if possible.test_set.episode in episodes
+    ]
     add_batches(study, chosen, wanted=wanted)
     start_study(study, at=make.NOON)
     return study

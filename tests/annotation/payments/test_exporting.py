@@ -32,7 +32,7 @@ def test_says_what_is_due_paid_sent_and_open() -> None:
     assignment = ended(batch)
     base(batch.study, Outcome.COMPLETED, "2.00")
     [row] = rows(batch.study)
-    assert list(row) == list(COLUMNS)
+    assert list(row) == [column.key for column in COLUMNS]
     said = [row[name] for name in ("earned", "approved", "due", "base", "sent", "open")]
     assert said == ["3.00", "", "3.00", "2.00", "0.00", "1.00"]
     assert row["external_id"] == assignment.annotator.external_id

@@ -200,7 +200,7 @@ def test_offers_a_dictionary_beside_the_payments(researcher: Client, batch: Batc
     assert dictionary in read(researcher, "exports", batch)
     lines = csv.DictReader(io.StringIO(researcher.get(dictionary).content.decode()))
     told = {line["column"]: line["meaning"] for line in lines}
-    assert list(told) == list(COLUMNS)
+    assert list(told) == [column.key for column in COLUMNS]
     assert all(told.values())
 
 

@@ -22,7 +22,7 @@ from annotation.work.joining import renew_resume_link
 from scoring.core.s1 import SCORER_VERSION
 from tests import make
 
-KEYS = list(COLUMNS)
+KEYS = [column.key for column in COLUMNS]
 pytestmark = pytest.mark.django_db
 
 

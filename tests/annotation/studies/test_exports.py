@@ -4,6 +4,7 @@ import csv
 import io
 import tracemalloc
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from annotation.access.rights import Right
 from annotation.models import Annotator, Assignment, Batch, Change, Comment
 from annotation.studies import exported_tables
 from annotation.studies.excluding import exclude
-from annotation.studies.exported_judgements import PEOPLE, Chosen
+from annotation.studies.exported_judgements import Chosen, column
 from annotation.studies.exported_tables import EXPORTS, IDS, export_ids
 from annotation.work.commenting import add_comment
 from tests import make
@@ -46,7 +48,22 @@ def test_says_what_every_column_means(batch: Batch, name: str) -> None:
     meanings = read(table.dictionary())
     assert all(row["meaning"] for row in meanings)
     assert [row["column"] for row in meanings] == list(read(table.lines(batch.study))[0])
-    assert [row["column"] for row in meanings] == list(next(table.rows(batch.study, PEOPLE)))
+
+
+def test_shows_a_table_to_those_who_may_see_all_of_its_columns() -> None:
+    """A new column is closed to whoever may not see the gold, and with it its table."""
+    rights = {name: set(table.rights) for name, table in {**EXPORTS, "ids": IDS}.items()}
+    assert rights == {
+        "judgements": {Right.PEOPLE, Right.GOLD},
+        "assignments": {Right.PEOPLE},
+        "people": {Right.PEOPLE},
+        "items": {Right.GOLD},
+        "problems": {Right.PEOPLE, Right.GOLD},
+        "ids": {Right.IDS},
+    }
+    table = EXPORTS["people"]
+    with_new = replace(table, columns=(*table.columns, column("new", "Not there yet.")))
+    assert Right.GOLD in with_new.rights
 
 
 @pytest.mark.parametrize("name", EXPORTS)
