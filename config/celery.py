@@ -8,15 +8,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("baseliner")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-# Each room has tasks of its own.
+# What is run at a time or for a job. Those of the annotation stand beside what they run.
+app.conf.imports = [
+    "annotation.benchmarks.importing",
+    "annotation.studies.exported_judgements",
+    "annotation.simulation.rehearsing",
+]
 ROOMS = [
-    "annotation.jobs",
-    "annotation.benchmarks",
-    "annotation.work",
-    "annotation.studies",
-    "annotation.simulation",
-    "annotation.people",
-    "annotation.prolific",
+    "annotation",
     "scoring.comparison",
     "scoring.analysis",
     "scoring.samples",
@@ -32,12 +31,11 @@ app.autodiscover_tasks(ROOMS)
 # row that the sweep takes up again; a lapsed lease makes a place claimable.
 EVERY_S = 60.0
 SCHEDULED = [
-    "annotation.jobs.tasks.sweep_jobs",
-    "annotation.work.tasks.expire_leases",
-    "annotation.benchmarks.tasks.remove_abandoned_imports",
-    "annotation.jobs.tasks.remove_old_files",
-    "annotation.people.tasks.summarise_work",
-    "annotation.prolific.tasks.poll_prolific",
+    "annotation.tasks.sweep_jobs",
+    "annotation.tasks.expire_leases",
+    "annotation.tasks.remove_old",
+    "annotation.tasks.summarise_work",
+    "annotation.tasks.poll_prolific",
     "scoring.runs.tasks.remove_abandoned_runs",
 ]
 app.conf.beat_schedule = {

@@ -52,11 +52,9 @@ def number(name: str, default: int, *, least: int = 1) -> int:
 
 def seconds(name: str) -> int | None:
     value = text(name, "")
-    if not value:
-        return None
-    if not value.isdecimal() or not 1 <= int(value) <= 3600:
+    if value and not (value.isdecimal() and 1 <= int(value) <= 3600):
         raise EnvironmentRefused(f"{name} is {value!r}: set it to a number of seconds, up to 3600.")
-    return int(value)
+    return int(value) if value else None
 
 
 def words(name: str) -> list[str]:

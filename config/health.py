@@ -28,16 +28,8 @@ BROKER_WAITS_S = 2
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-            cursor.fetchone()
-    except DatabaseError:
-        return HttpResponse("The database does not answer.\n", "text/plain", 503)
-    if not _can_write():
-        sentence = "The database can't write: make room on its disk, or make it writable.\n"
-        return HttpResponse(sentence, "text/plain", 503)
-    return HttpResponse("ok\n", "text/plain")
+    told = _database()
+    return HttpResponse(f"{told}\n", "text/plain", 200 if told == OK else 503)
 
 
 @login_not_required
@@ -56,7 +48,9 @@ def _database() -> str:
             cursor.execute("SELECT 1")
     except DatabaseError:
         return "The database does not answer."
-    return OK if _can_write() else "The database can't write."
+    if _can_write():
+        return OK
+    return "The database can't write: make room on its disk, or make it writable."
 
 
 def _queue() -> str:

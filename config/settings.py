@@ -69,17 +69,17 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
-    "config.requests.watch",
+    "config.middleware.watch",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
-    "config.error_pages.tell_programs",
+    "config.middleware.tell_programs",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "config.languages.AnnotatorsLanguage",
-    "config.guessing.slow_guessing",
+    "config.middleware.AnnotatorsLanguage",
+    "config.middleware.slow_guessing",
     "django.middleware.common.CommonMiddleware",
-    "config.nul.refuse_nul",
+    "config.middleware.refuse_nul",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
@@ -87,7 +87,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
-    "config.busy.TryAgainMiddleware",
+    "config.middleware.TryAgainMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -109,7 +109,7 @@ TEMPLATES = [
             "libraries": {
                 "wording": "annotation.work.wording",
                 "report": "scoring.report.words",
-                "documentation": "config.documentation.links",
+                "documentation": "config.documentation.pages",
             },
         },
     },
@@ -218,8 +218,8 @@ PROXIES = env.networks(
 )
 if env.boolean("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    AXES_CLIENT_IP_CALLABLE = "config.proxy.client_address"
-    MIDDLEWARE.insert(0, "config.proxy.name_the_client")
+    AXES_CLIENT_IP_CALLABLE = "config.middleware.client_address"
+    MIDDLEWARE.insert(0, "config.middleware.name_the_client")
 
 # API
 REST_FRAMEWORK = {

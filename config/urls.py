@@ -4,10 +4,10 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from config.documentation.views import documentation, picture
-from config.error_pages import nothing_in_the_api
+from config.documentation.pages import documentation, picture
 from config.health import healthz, readyz
 from config.metrics import metrics
+from config.middleware import nothing_in_the_api
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),

@@ -17,4 +17,5 @@ if settings.METRICS_TOKEN:
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(counts))
 
 application = get_wsgi_application()
-import_module("config.start").refuse_another_identity_key()
+# It needs the applications, which were loaded just now.
+import_module("annotation.access.identity").refuse_another_key()

@@ -40,7 +40,6 @@ from annotation.models.ready_made import READY_MADE_CHANNELS
 from annotation.studies.lifecycle import start_study
 from annotation.work.joining import Visit, join
 from annotation.work.judging import (
-    BrowserTimes,
     begin,
     current_example,
     leave_reveal,
@@ -291,7 +290,7 @@ def answer(assignment: Assignment, form: Form | None = None, *, at: datetime = N
     """Submit the current step (correctly by default), and go on to the next example."""
     step = assignment.step
     form = form or right_answer(assignment)
-    submit_answer(assignment, step=step, form=form, times=BrowserTimes(), at=at)
+    submit_answer(assignment, step=step, form=form, times={}, at=at)
     if assignment.state == WorkState.REVEALED:
         leave_reveal(assignment, step=step, at=at)
     if assignment.state == WorkState.DESCRIPTION:

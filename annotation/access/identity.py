@@ -6,13 +6,12 @@ is refused.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.db import connections, transaction
+from django.db import DatabaseError, connections, transaction
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
@@ -86,17 +85,11 @@ def _key() -> str:
     return settings.IDENTITY_KEY or settings.SECRET_KEY
 
 
-@dataclass(frozen=True)
-class Rekeyed:
-    hashed: int
-    # Erased: nobody finds them again.
-    lost: int
-
-
 @transaction.atomic
-def replace_key(*, with_erased: bool = False) -> Rekeyed:
-    """All or nothing, while nobody is served. Raises Refusal where the key is not lost, and where
-    people were erased unless `with_erased`."""
+def replace_key(*, with_erased: bool = False) -> tuple[int, int]:
+    """All or nothing, while nobody is served; how many annotators were hashed anew, and how many
+    erased ones nobody finds again. Raises Refusal where the key is not lost, and where people were
+    erased unless `with_erased`."""
     if remember_key():
         raise Refusal("The identity key is the one of this database: there is nothing to replace.")
     known = Annotator.objects.exclude(external_id="")
@@ -114,7 +107,19 @@ def replace_key(*, with_erased: bool = False) -> Rekeyed:
     forget_key()
     if not remember_key():
         raise AssertionError("The key that the hashes were just made with is the database's.")
-    return Rekeyed(hashed, lost)
+    return hashed, lost
+
+
+def refuse_another_key() -> None:
+    """Stops the web server's start."""
+    try:
+        is_refused = is_migrated() and not remember_key()
+    except DatabaseError:
+        return  # A database that is away may come back, and entering a study asks again.
+    finally:
+        connections.close_all()
+    if is_refused:
+        raise SystemExit(KEY_CHANGED)
 
 
 @register(Tags.database)

@@ -14,17 +14,19 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from io import BytesIO
 from secrets import token_hex
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from annotation.access.members import make_owner
+from annotation.access.members import check_may_import, make_owner
 from annotation.benchmarks.archives import Source, open_files
 from annotation.benchmarks.formats.clues import read_benchmark
 from annotation.benchmarks.formats.content import ReadTask
 from annotation.benchmarks.storing import TaskPlan, TaskReport, Tell, new_task
+from annotation.jobs import queue
 from annotation.jobs.pacing import ROWS_AT_ONCE, write
 from annotation.models import (
     Batch,
@@ -34,6 +36,7 @@ from annotation.models import (
     GoldVersion,
     Item,
     ItemSet,
+    Job,
     Study,
     Task,
 )
@@ -86,6 +89,23 @@ def import_benchmark(
     tell()
     reports = store_tasks(name, lambda: read, owner=owner, tell=tell)
     return ImportReport(name, reports, ignored)
+
+
+@queue.runs("import_benchmark")
+def import_uploaded_benchmark(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments: name, and tasks (slugs; all if left out). The upload is the zip file."""
+    if job.upload is None:
+        raise BadInput("The uploaded file is no longer there; upload it again.")
+    if job.author is not None:
+        check_may_import(job.arguments["name"], job.author)
+    report = import_benchmark(
+        BytesIO(job.upload.data),
+        name=job.arguments["name"],
+        owner=job.author,
+        tasks=job.arguments.get("tasks"),
+        progress=progress,
+    )
+    return report.as_json()
 
 
 def check_names(*names: str) -> None:

@@ -24,7 +24,7 @@ from annotation.models.errors import Refusal
 SILENCE = timedelta(seconds=60)
 MOST_ATTEMPTS = 3
 # By name: the tasks module imports this one.
-WAKING_TASK = "annotation.jobs.tasks.run_job"
+WAKING_TASK = "annotation.tasks.run_job"
 
 Result = dict[str, Any]
 Runner = Callable[[Job, "Progress"], Result]

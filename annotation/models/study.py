@@ -62,6 +62,10 @@ class Channel(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def completion_link(self, code: str) -> str:
+        """Where a finished annotator goes; empty where the channel has no such address."""
+        return self.completion_url.replace("{code}", code)
+
     def clean(self) -> None:
         if self.completion_url and "{code}" not in self.completion_url:
             raise ValidationError(

@@ -1,7 +1,6 @@
 """Connecting a study to Prolific: the token, the draft of the study there, who may not come again,
 and being told what becomes of submissions."""
 
-from datetime import datetime
 from decimal import Decimal
 from math import ceil
 from typing import Any
@@ -199,8 +198,3 @@ def _secret(connection: ProlificStudy, client: Client) -> str:
     others = ProlificStudy.objects.filter(workspace_id=connection.workspace_id)
     known = others.exclude(webhook_secret="").values_list("webhook_secret", flat=True).first()
     return known or client.create_secret(connection.workspace_id)
-
-
-def is_due_for_poll(connection: ProlificStudy, at: datetime, every_s: float) -> bool:
-    last = connection.polled_at
-    return last is None or (at - last).total_seconds() >= every_s

@@ -5,7 +5,7 @@ stays as it is: an outcome is never changed, finished work is kept.
 """
 
 from collections import defaultdict
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -29,6 +29,8 @@ from annotation.prolific.client import Declined, Lost
 from annotation.prolific.connecting import client_of
 from annotation.work.finishing import withdraw
 from annotation.work.places import let_lapse
+
+POLL_EVERY = timedelta(minutes=5)
 
 
 def note_event(study: Study, submission_id: str, status: str, *, said_at: datetime) -> None:
@@ -61,6 +63,10 @@ def _store(assignment: Assignment, status: str, said_at: datetime) -> bool:
     known = Submission.objects.filter(assignment=assignment)
     # The row count decides between two events that come at once.
     return bool(known.filter(status_at__lt=said_at).update(**said))
+
+
+def is_due_for_poll(connection: ProlificStudy, *, at: datetime) -> bool:
+    return connection.polled_at is None or at - connection.polled_at >= POLL_EVERY
 
 
 def poll(connection: ProlificStudy, *, at: datetime) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Sum
+from django.utils import timezone
 
 from annotation.jobs import queue
 from annotation.models import (
@@ -56,8 +57,10 @@ def order_rehearsal(study: Study, crowd: Crowd, *, at: datetime, by: User | None
     return rehearsal
 
 
-def play(job: Job, progress: queue.Progress, *, at: datetime) -> queue.Result:
-    """Safe to run twice: what was begun is ended first, and a closed rehearsal is over."""
+@queue.runs(JOB)
+def play(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments: study, its id, and the crowd: skill, weak, dropout. Safe to run twice: what was
+    begun is ended first, and a closed rehearsal is over."""
     rehearsal = Study.objects.filter(pk=job.arguments["study"], is_rehearsal=True).first()
     if rehearsal is None:
         raise Refusal("The rehearsal is no longer there.")
@@ -72,8 +75,10 @@ def play(job: Job, progress: queue.Progress, *, at: datetime) -> queue.Result:
         progress(min(played, wanted), wanted)
 
     crowd = {name: job.arguments[name] for name in ("skill", "weak", "dropout")}
-    simulate_study(rehearsal, seed=SEED, at=rehearsal.started_at or at, progress=tell, **crowd)
-    close_study(rehearsal, at=at)
+    simulate_study(
+        rehearsal, seed=SEED, at=rehearsal.started_at or timezone.now(), progress=tell, **crowd
+    )
+    close_study(rehearsal, at=timezone.now())
     return {"summary": f"{played} simulated annotators took part."}
 
 

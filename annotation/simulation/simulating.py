@@ -17,7 +17,6 @@ from annotation.models.frozen import BatchContent, FrozenExample, batch_content
 from annotation.work.finishing import withdraw
 from annotation.work.joining import Visit, join, person
 from annotation.work.judging import (
-    BrowserTimes,
     begin,
     current_example,
     leave_reveal,
@@ -223,6 +222,6 @@ def _answer(
         assignment,
         step=assignment.step,
         form=form,
-        times=BrowserTimes(),
+        times={},
         at=shown_at + timedelta(seconds=seconds),
     )

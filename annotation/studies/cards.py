@@ -4,9 +4,7 @@ Read in a fixed number of queries, however many studies there are.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -20,101 +18,72 @@ from annotation.models import (
     Membership,
     Place,
     Study,
-    StudyState,
     WorkSummary,
 )
 from annotation.models.texts import counted
 from annotation.work.paying import CENT
 
-
-class Step(StrEnum):
-    """What to do next with a draft."""
-
-    BATCHES = "batches"
-    REHEARSE = "rehearse"
-    START = "start"
-
-
-@dataclass(frozen=True)
-class Card:
-    study: Study
-    rights: frozenset[Right]
-    wanted: int
-    kept: int
-    working: int
-    # With the platform's fee; None for those who may not see it.
-    cost: Decimal | None
-    # Sentences about what needs a look.
-    looks: tuple[str, ...]
-    step: Step | None
+Card = dict[str, Any]
 
 
 def study_cards(user: User) -> list[Card]:
     """Of every study in which a user has a role; rehearsals belong to the study they rehearse."""
     current = studies(user).filter(is_rehearsal=False, archived_at__isnull=True)
     own = list(current.select_related("benchmark", "channel"))
-    roles = dict(
-        Membership.objects.filter(user=user, study__in=own).values_list("study_id", "role")
-    )
-    wanted = _totals(Batch.objects.filter(study__in=own), "study", Sum("wanted"))
-    kept = _totals(
-        Place.objects.filter(batch__study__in=own, simulated=False, kept=True),
-        "batch__study",
-        Count("pk"),
-    )
+    memberships = Membership.objects.filter(user=user, study__in=own)
+    roles = dict(memberships.values_list("study_id", "role"))
     people = Assignment.objects.of_people().filter(study__in=own)
-    working = _totals(people.open(), "study", Count("pk"))
-    spent = _totals(people, "study", Sum("amount"))
-    comments = _totals(Comment.objects.filter(assignment__study__in=own), _STUDY, Count("pk"))
-    noticed = WorkSummary.objects.filter(assignment__in=people, is_flagged=True)
-    flagged = _totals(noticed, _STUDY, Count("pk"))
-    rehearsed = set(Study.objects.filter(rehearses__in=own).values_list("rehearses_id", flat=True))
-    cards = []
-    for study in own:
-        rights = frozenset(Right) if is_all_powerful(user) else RIGHTS[roles[study.pk]]
-        cards.append(
-            Card(
-                study=study,
-                rights=rights,
-                wanted=wanted.get(study.pk, 0),
-                kept=kept.get(study.pk, 0),
-                working=working.get(study.pk, 0),
-                cost=_cost(study, spent.get(study.pk)) if Right.PAY in rights else None,
-                looks=tuple(
-                    _looks(
-                        flagged.get(study.pk, 0) if Right.PEOPLE in rights else 0,
-                        comments.get(study.pk, 0) if Right.GOLD in rights else 0,
-                    )
-                ),
-                step=_step(study, rights, study.pk in wanted, study.pk in rehearsed),
-            )
+    kept = Place.objects.filter(batch__study__in=own, simulated=False, kept=True)
+    comments = Comment.objects.filter(assignment__study__in=own)
+    flagged = WorkSummary.objects.filter(assignment__in=people, is_flagged=True)
+    figures = {
+        "wanted": _totals(Batch.objects.filter(study__in=own), "study", Sum("wanted")),
+        "kept": _totals(kept, "batch__study"),
+        "working": _totals(people.open(), "study"),
+        "spent": _totals(people, "study", Sum("amount")),
+        "comments": _totals(comments, "assignment__study"),
+        "flagged": _totals(flagged, "assignment__study"),
+        "rehearsals": _totals(Study.objects.filter(rehearses__in=own), "rehearses"),
+    }
+    return [
+        _card(
+            study,
+            frozenset(Right) if is_all_powerful(user) else RIGHTS[roles[study.pk]],
+            {name: totals.get(study.pk) or 0 for name, totals in figures.items()},
         )
-    return cards
+        for study in own
+    ]
 
 
-_STUDY = "assignment__study"
+def _totals(rows: QuerySet[Any], study: str, figure: Count | Sum | None = None) -> dict[int, Any]:
+    """By study a figure, or how many rows there are."""
+    grouped = rows.order_by().values(study).annotate(total=figure or Count("pk"))
+    return dict(grouped.values_list(study, "total"))
 
 
-def _totals(rows: QuerySet[Any], study: str, figure: Count | Sum) -> dict[int, Any]:
-    return dict(rows.order_by().values(study).annotate(total=figure).values_list(study, "total"))
+def _card(study: Study, rights: frozenset[Right], figures: dict[str, Any]) -> Card:
+    """How many places are wanted, finished and worked in; what it cost, with the platform's fee, if
+    that may be seen; sentences about what needs a look; what to do next with a draft."""
+    cost = (Decimal(figures["spent"]) * (1 + study.platform_fee / 100)).quantize(CENT)
+    return {
+        "study": study,
+        **{name: figures[name] for name in ("wanted", "kept", "working")},
+        "cost": cost if Right.PAY in rights else None,
+        "looks": tuple(_looks(rights, figures)),
+        "step": _step(study, figures) if Right.SET_UP in rights else None,
+    }
 
 
-def _cost(study: Study, spent: Decimal | None) -> Decimal:
-    return ((spent or Decimal(0)) * (1 + study.platform_fee / 100)).quantize(CENT)
+def _looks(rights: frozenset[Right], figures: dict[str, Any]) -> Iterable[str]:
+    if figures["flagged"] and Right.PEOPLE in rights:
+        yield f"{counted(figures['flagged'], 'person needs', 'people need')} a look."
+    if figures["comments"] and Right.GOLD in rights:
+        yield f"{counted(figures['comments'], 'problem was', 'problems were')} reported."
 
 
-def _looks(flagged: int, comments: int) -> Iterable[str]:
-    if flagged:
-        yield f"{counted(flagged, 'person needs', 'people need')} a look."
-    if comments:
-        yield f"{counted(comments, 'problem was', 'problems were')} reported."
-
-
-def _step(
-    study: Study, rights: frozenset[Right], has_batches: bool, is_rehearsed: bool
-) -> Step | None:
-    if study.state != StudyState.DRAFT or Right.SET_UP not in rights:
+def _step(study: Study, figures: dict[str, Any]) -> str | None:
+    if study.is_frozen:
         return None
-    if not has_batches:
-        return Step.BATCHES
-    return Step.START if is_rehearsed else Step.REHEARSE
+    if not figures["wanted"]:
+        return "batches"
+    return "start" if figures["rehearsals"] else "rehearse"

@@ -2,9 +2,9 @@
 guessable. And what a researcher sees of them before the start, with what to do about each on the
 channel."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -13,7 +13,7 @@ from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, St
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.frozen import draft_content
-from annotation.work.consent_facts import Fact, facts_about
+from annotation.work.consent_facts import Facts, facts_about
 
 # Those who declined or came too late have not worked.
 UNPAID = frozenset(JoinAnswer.values)
@@ -50,12 +50,11 @@ def log_rules(study: Study, before: Rules, *, by: User | None) -> None:
     after = rules_of(study)
     changed = [name for name in after if after[name] != before.get(name)]
     if changed:
-        was, now = ({name: _told(name, rules) for name in changed} for rules in (before, after))
+        was, now = (
+            {name: "…" if name.endswith(": code") else rules.get(name, "–") for name in changed}
+            for rules in (before, after)
+        )
         record(by, study, ChangeAction.OUTCOMES, was, now)
-
-
-def _told(name: str, rules: Rules) -> str:
-    return "…" if name.endswith(": code") else rules.get(name, "–")
 
 
 # The outcomes that a platform rewards; all others are returned there.
@@ -78,49 +77,35 @@ def set_rewards(study: Study, amounts: Mapping[str, Decimal], *, by: User | None
     log_rules(study, before, by=by)
 
 
-@dataclass(frozen=True)
-class CodeToSetUp:
-    """One outcome, its code, and what the channel shall do with it."""
-
-    outcome: str
-    meaning: str
-    code: str
-    link: str
-    action: str
-    pays: str
-    # Of it, what the channel pays by itself.
-    platform_pays: Decimal
-
-
-def codes_to_set_up(study: Study) -> list[CodeToSetUp]:
+def codes_to_set_up(study: Study) -> list[dict[str, Any]]:
+    """Each outcome, its code, what the channel shall do with it, and what is paid: of it, what the
+    channel pays by itself."""
     rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
-    order = [*Outcome.values, *JoinAnswer.values]
-    return [_to_set_up(study, rules[outcome]) for outcome in order if outcome in rules]
+    return [
+        {
+            "outcome": str(rule.get_outcome_display()),
+            "meaning": _MEANINGS[outcome],
+            "code": rule.code,
+            "link": study.channel.completion_link(rule.code),
+            "action": _action(study, rule),
+            "pays": _pays(study, rule),
+            "platform_pays": rule.platform_pays,
+        }
+        for outcome in [*Outcome.values, *JoinAnswer.values]
+        if (rule := rules.get(outcome))
+    ]
 
 
-def facts_to_read(study: Study) -> list[Fact]:
+def facts_to_read(study: Study) -> Facts:
     """What the consent page will tell; nothing while there are no batches."""
     batches = study.batches.select_related("study", "task", "training_set", "test_set")
     contents = [draft_content(batch) for batch in batches]
-    return facts_about(study, contents) if contents else []
+    return facts_about(study, contents) if contents else {}
 
 
-def as_lines(codes: list[CodeToSetUp]) -> str:
+def as_lines(codes: Iterable[Mapping[str, Any]]) -> str:
     """To paste: one line for each code, with tabs between its parts."""
-    return "\n".join(f"{code.code}\t{code.outcome}\t{code.action}" for code in codes)
-
-
-def _to_set_up(study: Study, rule: OutcomeRule) -> CodeToSetUp:
-    template = study.channel.completion_url
-    return CodeToSetUp(
-        outcome=str(rule.get_outcome_display()),
-        meaning=_MEANINGS[rule.outcome],
-        code=rule.code,
-        link=template.replace("{code}", rule.code) if template else "",
-        action=_action(study, rule),
-        pays=_pays(study, rule),
-        platform_pays=rule.platform_pays,
-    )
+    return "\n".join(f"{code['code']}\t{code['outcome']}\t{code['action']}" for code in codes)
 
 
 def _action(study: Study, rule: OutcomeRule) -> str:

@@ -280,7 +280,9 @@ def judgements_file(study: Study, file_format: str, chosen: Chosen = PEOPLE) -> 
     return files.FileOrder(JOB, study, arguments, answers=_judgements(study))
 
 
+@queue.runs(JOB)
 def make_file(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments: study, its id, and format."""
     study = Study.objects.filter(pk=job.arguments["study"]).first()
     file_format = job.arguments["format"]
     if study is None or file_format not in FORMATS:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from statistics import median
+from typing import Any
 
 from django.db.models import Count
 
@@ -41,21 +42,15 @@ class BatchFigures:
         return self.batch.wanted
 
 
-@dataclass(frozen=True)
-class JoinsInHour:
-    """What became of the consent page in one hour, by people; a flood is seen here."""
-
-    hour: datetime
-    consented: int
-    declined: int
-    full: int
+# What became of the consent page in one hour, by people; a flood is seen here.
+Joins = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class StudyFigures:
     batches: tuple[BatchFigures, ...]
     # The last day's hours in which anybody came, the latest first.
-    joins: tuple[JoinsInHour, ...]
+    joins: tuple[Joins, ...]
     declined: int
     found_full: int
 
@@ -119,7 +114,7 @@ def _batches(study: Study) -> Iterable[Batch]:
 
 def _joins(
     everybody: Iterable[Assignment], answered: Iterable[JoinCount], *, since: datetime
-) -> Iterator[JoinsInHour]:
+) -> Iterator[Joins]:
     counts: dict[tuple[datetime, str], int] = defaultdict(int)
     for assignment in everybody:
         if assignment.consented_at:
@@ -127,12 +122,8 @@ def _joins(
     for row in answered:
         counts[row.hour, row.answer] = row.count
     for hour in sorted({hour for hour, _ in counts if hour >= hour_of(since)}, reverse=True):
-        yield JoinsInHour(
-            hour,
-            consented=counts[hour, ""],
-            declined=counts[hour, JoinAnswer.DECLINED],
-            full=counts[hour, JoinAnswer.FULL],
-        )
+        answers = {"consented": "", "declined": JoinAnswer.DECLINED, "full": JoinAnswer.FULL}
+        yield {"hour": hour, **{name: counts[hour, answer] for name, answer in answers.items()}}
 
 
 def people_of(study: Study, *related: str) -> Iterator[Assignment]:

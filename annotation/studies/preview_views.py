@@ -15,55 +15,42 @@ from annotation.access.rights import Right
 from annotation.models import Batch
 from annotation.models.errors import BadInput
 from annotation.studies.tabs import study_frame
+from annotation.work.page import context_at
 from annotation.work.previewing import STOPS, Preview, PreviewState
 
 PAGE = "annotation/studies/preview.html"
 REFUSED = "annotation/studies/refused.html"
 LASTS_S = 2 * 60 * 60
+LABELS = {"description": "What to do", "practice": "Practice", "test": "Test", "end": "End"}
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: ResearcherRequest, batch_id: int) -> HttpResponse:
-    batch = _batch(request, batch_id)
-    if batch.study.is_frozen:
-        sentence = "This study has started. Copy it, and preview or rehearse the copy."
-        return _refused(request, batch, sentence, status=409)
-    error = ""
-    if request.method == "POST":
-        try:
-            state = _read(request, batch)
-        except signing.BadSignature:
-            sentence = "This preview has expired: begin it again."
-            return _refused(request, batch, sentence, status=400)
-        try:
-            state = Preview(batch, state).sent({name: request.POST[name] for name in request.POST})
-        except BadInput as refusal:
-            error = str(refusal)
-    else:
-        state = _at_stop(request, batch)
-    return _page(request, Preview(batch, state), error)
-
-
-def _batch(request: ResearcherRequest, batch_id: int) -> Batch:
     batches = Batch.objects.select_related(
         "study__benchmark", "study__channel", "task", "training_set", "test_set"
     )
     batch = get_object_or_404(batches, pk=batch_id)
     require(request.user, batch.study, Right.GOLD)
-    return batch
+    if batch.study.is_frozen:
+        sentence = "This study has started. Copy it, and preview or rehearse the copy."
+        return _refused(request, batch, sentence, status=409)
+    now, error = timezone.now(), ""
+    try:
+        state = _state_before(request, batch)
+        preview = Preview(batch, state, at=now)
+        state = _state_after(request, preview)
+    except signing.BadSignature:
+        return _refused(request, batch, "This preview has expired: begin it again.", status=400)
+    except BadInput as refusal:
+        error = str(refusal)
+    return _page(request, Preview(batch, state, at=now), error)
 
 
-def _at_stop(request: ResearcherRequest, batch: Batch) -> PreviewState:
-    stop = request.GET.get("at", STOPS[0])
-    if stop not in STOPS:
-        raise Http404
-    state = PreviewState(batch=batch.pk, seed=f"preview-{secrets.token_hex(4)}")
-    return Preview(batch, state).at(stop)
-
-
-def _read(request: ResearcherRequest, batch: Batch) -> PreviewState:
-    """Raises BadSignature for a state that has expired, or is another's or of another batch."""
+def _state_before(request: ResearcherRequest, batch: Batch) -> PreviewState:
+    """Raises BadSignature for one that has expired, or is another's or of another batch."""
+    if request.method != "POST":
+        return PreviewState(batch=batch.pk, seed=f"preview-{secrets.token_hex(4)}")
     given = request.POST.get("state", "")
     state = PreviewState(**signing.loads(given, salt=_salt(request), max_age=LASTS_S))
     if state.batch != batch.pk:
@@ -71,14 +58,24 @@ def _read(request: ResearcherRequest, batch: Batch) -> PreviewState:
     return state
 
 
+def _state_after(request: ResearcherRequest, preview: Preview) -> PreviewState:
+    """Raises BadInput for a form that the real page would refuse."""
+    if request.method == "POST":
+        return preview.sent({name: request.POST[name] for name in request.POST})
+    stop = request.GET.get("at", STOPS[0])
+    if stop not in STOPS:
+        raise Http404
+    return preview.at(stop)
+
+
 def _page(request: ResearcherRequest, preview: Preview, error: str) -> HttpResponse:
     batch = preview.batch
     context = {
-        **preview.context(at=timezone.now()),
+        **context_at(preview),
         "title": "Preview",
         "preview_address": request.path,
         "preview_state": signing.dumps(asdict(preview.state), salt=_salt(request), compress=True),
-        "stops": _stops(preview),
+        "stops": {name: label for name, label in LABELS.items() if _has(preview, name)},
         "batch": batch,
         "error": error,
     }
@@ -86,11 +83,8 @@ def _page(request: ResearcherRequest, preview: Preview, error: str) -> HttpRespo
     return render(request, template, context, status=422 if error else 200)
 
 
-def _stops(preview: Preview) -> dict[str, str]:
-    labels = {"description": "What to do", "practice": "Practice", "test": "Test", "end": "End"}
-    if not preview.trained:
-        del labels["practice"]
-    return labels
+def _has(preview: Preview, stop: str) -> bool:
+    return stop != "practice" or bool(preview.trained)
 
 
 def _salt(request: ResearcherRequest) -> str:

@@ -2,8 +2,8 @@
 code."""
 
 from copy import copy
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -14,36 +14,19 @@ from annotation.work.paying import amount_due, earned, in_hand_ms
 from annotation.work.wording import amount_text, time_text
 
 
-@dataclass(frozen=True)
-class Ending:
-    heading: str
-    reason: str
-    # What was worked, and by which rule that comes to the amount.
-    pay: list[str]
-    # Empty where nobody had worked.
-    amount: str
-
-
-@dataclass(frozen=True)
-class Code:
-    """A completion code, and what to do with it."""
-
-    text: str
-    link: str
-    help: str
-
-
-def ending_of(assignment: Assignment) -> Ending:
+def ending_of(assignment: Assignment) -> dict[str, Any]:
+    """Heading and reason; what was worked, by which rule it comes to the amount, and the amount:
+    nothing where nobody had worked."""
     has_worked = assignment.outcome not in JoinAnswer.values
-    return Ending(
-        heading=heading_of(assignment.outcome),
-        reason=_reason(assignment),
-        pay=_pay(assignment) if has_worked else [],
-        amount=_amount(assignment) if has_worked else "",
-    )
+    return {
+        "heading": heading_of(assignment.outcome),
+        "reason": _reason(assignment),
+        "pay": _pay(assignment) if has_worked else [],
+        "amount": _amount(assignment) if has_worked else "",
+    }
 
 
-def ending_if_withdrawn(assignment: Assignment, *, at: datetime) -> Ending:
+def ending_if_withdrawn(assignment: Assignment, *, at: datetime) -> dict[str, Any]:
     """How it would end now; nothing of it is stored."""
     would_be = copy(assignment)
     would_be.paid_ms += in_hand_ms(assignment, at=at)
@@ -56,14 +39,13 @@ def heading_of(outcome: str) -> str:
     return str(_HEADINGS[outcome])
 
 
-def code_of(study: Study, outcome: str) -> Code | None:
-    """The code of an outcome or of a join's answer."""
+def code_of(study: Study, outcome: str) -> dict[str, str] | None:
+    """The completion code of an outcome or of a join's answer, and what to do with it."""
     rule = _rule(study, outcome)
     if rule is None:
         return None
-    template = study.channel.completion_url
-    link = template.replace("{code}", rule.code) if template else ""
-    return Code(rule.code, link, _help(study.channel, has_link=bool(link)))
+    link = study.channel.completion_link(rule.code)
+    return {"text": rule.code, "link": link, "help": _help(study.channel, has_link=bool(link))}
 
 
 def pay_without_work(study: Study, answer: JoinAnswer) -> str:

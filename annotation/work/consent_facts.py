@@ -1,7 +1,6 @@
 """What is said before the consent about the work, its time and its money, and must then hold."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -13,34 +12,27 @@ from annotation.work.estimating import WorkingTime, most_paid_s, working_time
 from annotation.work.paying import earned
 from annotation.work.wording import amount_text, minutes_text, range_text, time_text
 
-
-@dataclass(frozen=True)
-class Fact:
-    """A heading, and what is to be known of it."""
-
-    name: str
-    sentences: Sequence[str]
+# By their headings what is to be known of them.
+Facts = dict[str, Sequence[str]]
 
 
-def consent_facts(study: Study, batches: Sequence[Batch]) -> list[Fact]:
+def consent_facts(study: Study, batches: Sequence[Batch]) -> Facts:
     """What is known before the consent: which of the batches it will be is not."""
     return facts_about(study, [batch_content(batch.pk) for batch in batches])
 
 
-def facts_about(study: Study, contents: Sequence[BatchContent]) -> list[Fact]:
+def facts_about(study: Study, contents: Sequence[BatchContent]) -> Facts:
     rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
     time = working_time(study, contents)
-    facts = [
-        Fact(_("What you do"), _what_you_do(contents)),
-        Fact(_("How long it takes"), [_how_long(time)]),
-        Fact(_("What you are paid"), _pay(study, time, rules.get(Outcome.COMPLETED))),
-        Fact(_("What is paid at most"), _caps(study, contents, rules)),
-        Fact(_("Whether it may end early"), _early_end(study, contents, rules)),
-        Fact(_("Pausing and stopping"), _pausing(study, rules)),
-    ]
-    if study.contact:
-        facts.append(Fact(_("Whom to ask"), [study.contact]))
-    return facts
+    return {
+        _("What you do"): _what_you_do(contents),
+        _("How long it takes"): [_how_long(time)],
+        _("What you are paid"): _pay(study, time, rules.get(Outcome.COMPLETED)),
+        _("What is paid at most"): _caps(study, contents, rules),
+        _("Whether it may end early"): _early_end(study, contents, rules),
+        _("Pausing and stopping"): _pausing(study, rules),
+        **({_("Whom to ask"): [study.contact]} if study.contact else {}),
+    }
 
 
 def ahead(study: Study, content: BatchContent) -> list[str]:
@@ -48,8 +40,12 @@ def ahead(study: Study, content: BatchContent) -> list[str]:
     all takes and what it comes to."""
     time = working_time(study, [content])
     rule = study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
-    tests = [_then_sentence(len(content.test))] if content.training else []
-    return [*tests, _how_long(time), _in_all(study, time, rule)]
+    then = ngettext(
+        "Then %(n)s example without feedback.",
+        "Then %(n)s examples without feedback.",
+        len(content.test),
+    ) % {"n": len(content.test)}
+    return [*([then] if content.training else []), _how_long(time), _in_all(study, time, rule)]
 
 
 def _paid_then(study: Study, rule: OutcomeRule | None) -> str:
@@ -68,10 +64,14 @@ def _paid_then(study: Study, rule: OutcomeRule | None) -> str:
 def _what_you_do(contents: Sequence[BatchContent]) -> list[str]:
     training = [len(content.training) for content in contents]
     tests = [len(content.test) for content in contents]
-    return [
-        *_training_sentence(min(training), max(training)),
-        _test_sentence(min(tests), max(tests)),
-    ]
+    least, most = min(tests), max(tests)
+    sentence = ngettext(
+        "%(n)s example to answer, without feedback.",
+        "%(n)s examples to answer, without feedback.",
+        most,
+    )
+    told = {"n": most if least == most else f"{least}–{most}"}
+    return [*_training_sentence(min(training), max(training)), sentence % told]
 
 
 def _training_sentence(least: int, most: int) -> list[str]:
@@ -92,22 +92,6 @@ def _training_sentence(least: int, most: int) -> list[str]:
             "First up to %(n)s examples for practice: you see the right answer after each."
         )
     return [sentence % {"n": most, "least": least}]
-
-
-def _test_sentence(least: int, most: int) -> str:
-    sentence = ngettext(
-        "%(n)s example to answer, without feedback.",
-        "%(n)s examples to answer, without feedback.",
-        most,
-    )
-    return sentence % {"n": most if least == most else f"{least}–{most}"}
-
-
-def _then_sentence(tests: int) -> str:
-    sentence = ngettext(
-        "Then %(n)s example without feedback.", "Then %(n)s examples without feedback.", tests
-    )
-    return sentence % {"n": tests}
 
 
 def _how_long(time: WorkingTime) -> str:

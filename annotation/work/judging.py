@@ -4,7 +4,7 @@ Each act takes the step number that its form carried. A repeated or stale form c
 nothing; the page shown afterwards is always the assignment's current one.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -18,16 +18,9 @@ from annotation.work.paying import paid_ms
 from annotation.work.places import holds_place, renew_lease
 from annotation.work.qualifying import qualify
 
-
-@dataclass(frozen=True)
-class BrowserTimes:
-    """The browser's own account of one answer, in milliseconds, and how often something was
-    pasted; None where it has none."""
-
-    browser_ms: int | None = None
-    first_action_ms: int | None = None
-    active_ms: int | None = None
-    pastes: int | None = None
+# The browser's own account of one answer, in milliseconds, and how often something was pasted, by
+# the columns of a judgement; None, or left out, where it has none.
+BrowserTimes = Mapping[str, int | None]
 
 
 def notice_end(assignment: Assignment, *, at: datetime) -> None:
@@ -95,10 +88,7 @@ def submit_answer(
                 shown_at=min(assignment.shown_at or at, at),
                 submitted_at=at,
                 paid_ms=paid,
-                browser_ms=times.browser_ms,
-                first_action_ms=times.first_action_ms,
-                active_ms=times.active_ms,
-                pastes=times.pastes,
+                **times,
             )
             if not _after_answer(assignment, example, step, paid, content.steps, at):
                 # The assignment ended or moved on meanwhile: this answer came too late.

@@ -4,7 +4,6 @@ Gold enters only in the state `revealed`, whose judgement is committed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -25,43 +24,26 @@ from annotation.work.paying import earned
 from annotation.work.wording import markdown_html
 
 
-@dataclass(frozen=True)
-class Progress:
-    role: str
-    number: int
-    total: int
-    has_training: bool
-    tests: int
-
-    @property
-    def saved(self) -> int:
-        """The number of the answer before this one, which is stored; 0 for the first."""
-        return self.number - 1
-
-
-@dataclass(frozen=True)
 class Position:
-    """Where somebody is, and what their page is made of. The judgement is that of the present
-    step, once it is locked."""
+    """Where somebody is, and what their page is made of."""
 
-    assignment: Assignment
-    content: BatchContent
-    example: Callable[[], FrozenExample]
-    judgement: Callable[[], Judgement | None]
-    asked: Callable[[FrozenExample], SafeString]
+    def __init__(self, assignment: Assignment, content: BatchContent) -> None:
+        self.assignment, self.content = assignment, content
+
+    def example(self) -> FrozenExample:
+        return current_example(self.assignment)
+
+    def judgement(self) -> Judgement | None:
+        """Of the present step, once it is locked."""
+        return judgement_at(self.assignment, self.assignment.step)
+
+    def asked(self, example: FrozenExample) -> SafeString:
+        return asked_html(self.content.batch_id, example.pk, get_language())
 
 
 def page_context(assignment: Assignment) -> dict[str, Any]:
     """The template's context for the assignment's position."""
-    return context_at(
-        Position(
-            assignment,
-            batch_content(assignment.batch_id),
-            example=lambda: current_example(assignment),
-            judgement=lambda: judgement_at(assignment, assignment.step),
-            asked=lambda example: asked_html(assignment.batch_id, example.pk, get_language()),
-        )
-    )
+    return context_at(Position(assignment, batch_content(assignment.batch_id)))
 
 
 def context_at(position: Position) -> dict[str, Any]:
@@ -79,25 +61,20 @@ def context_at(position: Position) -> dict[str, Any]:
 
 
 def _description(position: Position) -> dict[str, Any]:
-    content = position.content
-    if position.assignment.step:
-        return _practice_done(position.assignment, content)
-    return {
-        "panel": "annotation/work/_description.html",
+    """Before the practice, or between it and the test: then everything that it tells has been
+    revealed."""
+    assignment, content = position.assignment, position.content
+    counts = {
         "content": content,
         "training_count": len(content.training),
         "test_count": len(content.test),
-        "ahead": ahead(position.assignment.study, content),
     }
-
-
-def _practice_done(assignment: Assignment, content: BatchContent) -> dict[str, Any]:
-    """Between training and test; everything that it tells has been revealed."""
+    if not assignment.step:
+        told = {"ahead": ahead(assignment.study, content)}
+        return {"panel": "annotation/work/_description.html", **counts, **told}
     return {
         "panel": "annotation/work/_practice_done.html",
-        "content": content,
-        "training_count": len(content.training),
-        "test_count": len(content.test),
+        **counts,
         "score": (assignment.training_score or 0) / 100,
         "progress": progress(assignment, content),
     }
@@ -165,42 +142,36 @@ _PANELS: dict[str, Callable[[Position], dict[str, Any]]] = {
 }
 
 
-@dataclass(frozen=True)
-class OwnWork:
-    """What a browser may be told of somebody who has entered with it before."""
-
-    pseudonym: str
-    sentence: str
-    button: str
-
-
-def own_work(study: Study, annotator: Annotator) -> OwnWork:
-    """How far somebody got in this study, without saying who they are."""
+def own_work(study: Study, annotator: Annotator) -> dict[str, str]:
+    """What a browser may be told of somebody who has entered with it before: how far they got in
+    this study, without saying who they are."""
     assignment = annotator.assignments.filter(study=study).last()
     who = {"who": annotator.pseudonym}
     if assignment is None:
-        button = _("Yes, take part as %(who)s") % who
-        return OwnWork(annotator.pseudonym, _("has not begun this study"), button)
-    if assignment.is_finished:
-        button = _("Yes, show how it ended")
-        return OwnWork(annotator.pseudonym, _("has finished with this study"), button)
-    sentence = _("is at example %(number)d of %(total)d") % {
-        "number": assignment.step + 1,
-        "total": batch_content(assignment.batch_id).steps,
-    }
-    return OwnWork(annotator.pseudonym, sentence, _("Yes, go on as %(who)s") % who)
+        sentence, button = _("has not begun this study"), _("Yes, take part as %(who)s") % who
+    elif assignment.is_finished:
+        sentence, button = _("has finished with this study"), _("Yes, show how it ended")
+    else:
+        steps = batch_content(assignment.batch_id).steps
+        place = {"number": assignment.step + 1, "total": steps}
+        sentence = _("is at example %(number)d of %(total)d") % place
+        button = _("Yes, go on as %(who)s") % who
+    return {"pseudonym": annotator.pseudonym, "sentence": sentence, "button": button}
 
 
-def progress(assignment: Assignment, content: BatchContent) -> Progress:
+def progress(assignment: Assignment, content: BatchContent) -> dict[str, Any]:
+    """`saved` is the number of the answer before this one, which is stored; 0 for the first."""
     trained = len(content.training)
     in_training = assignment.step < trained
-    return Progress(
-        role=Role.TRAINING if in_training else Role.TEST,
-        number=assignment.step + 1 - (0 if in_training else trained),
-        total=trained if in_training else len(content.test),
-        has_training=bool(trained),
-        tests=len(content.test),
-    )
+    number = assignment.step + 1 - (0 if in_training else trained)
+    return {
+        "role": Role.TRAINING if in_training else Role.TEST,
+        "number": number,
+        "saved": number - 1,
+        "total": trained if in_training else len(content.test),
+        "has_training": bool(trained),
+        "tests": len(content.test),
+    }
 
 
 def page_frame(assignment: Assignment, *, link: str, at: datetime) -> dict[str, Any]:
@@ -212,7 +183,23 @@ def page_frame(assignment: Assignment, *, link: str, at: datetime) -> dict[str, 
 
 
 def page_title(assignment: Assignment) -> str:
-    return _TITLES[assignment.state](assignment)
+    if assignment.state == WorkState.DESCRIPTION:
+        return _("Practice is over") if assignment.step else _("What to do")
+    if assignment.state == WorkState.FINISHED:
+        return heading_of(assignment.outcome)
+    example = _example_title(assignment)
+    if assignment.state == WorkState.REVEALED:
+        return _("Right answer to %(example)s") % {"example": example}
+    return example
+
+
+def _example_title(assignment: Assignment) -> str:
+    here = progress(assignment, batch_content(assignment.batch_id))
+    if here["role"] == Role.TRAINING:
+        return _("Practice %(number)d of %(total)d") % here
+    if here["has_training"]:
+        return _("Test %(number)d of %(total)d") % here
+    return _("Example %(number)d of %(total)d") % here
 
 
 @lru_cache(maxsize=256)
@@ -228,29 +215,3 @@ def _minutes_left(assignment: Assignment, at: datetime) -> int | None:
     if assignment.is_finished or until is None:
         return None
     return max(1, -(-int((until - at).total_seconds()) // 60))
-
-
-def _of_description(assignment: Assignment) -> str:
-    return _("Practice is over") if assignment.step else _("What to do")
-
-
-def _of_example(assignment: Assignment) -> str:
-    here = progress(assignment, batch_content(assignment.batch_id))
-    place = {"number": here.number, "total": here.total}
-    if here.role == Role.TRAINING:
-        return _("Practice %(number)d of %(total)d") % place
-    if here.has_training:
-        return _("Test %(number)d of %(total)d") % place
-    return _("Example %(number)d of %(total)d") % place
-
-
-def _of_reveal(assignment: Assignment) -> str:
-    return _("Right answer to %(example)s") % {"example": _of_example(assignment)}
-
-
-_TITLES: dict[str, Callable[[Assignment], str]] = {
-    WorkState.DESCRIPTION: _of_description,
-    WorkState.ANSWERING: _of_example,
-    WorkState.REVEALED: _of_reveal,
-    WorkState.FINISHED: lambda assignment: heading_of(assignment.outcome),
-}

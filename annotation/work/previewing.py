@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import fmean
-from typing import Any
 
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotation.kinds import Form, answer_kind, answer_score, gold_in_force
 from annotation.models import Annotator, Assignment, Batch, Judgement, Outcome, Role, WorkState
 from annotation.models.errors import BadInput
-from annotation.models.frozen import BatchContent, FrozenExample, draft_content
+from annotation.models.frozen import FrozenExample, draft_content
 from annotation.models.shuffling import shuffled
-from annotation.work.page import Position, context_at, render_asked
+from annotation.work.page import Position, render_asked
 from annotation.work.qualifying import screen
 
 PSEUDONYM = "PREVIEW"
@@ -42,12 +42,12 @@ class PreviewState:
     outcome: str = ""
 
 
-class Preview:
+class Preview(Position):
     """A batch of a draft as it is now, at one position."""
 
-    def __init__(self, batch: Batch, state: PreviewState) -> None:
+    def __init__(self, batch: Batch, state: PreviewState, *, at: datetime) -> None:
         self.batch, self.state = batch, state
-        self.content: BatchContent = draft_content(batch)
+        super().__init__(self._assignment(at), draft_content(batch))
         self.order: tuple[FrozenExample, ...] = (
             *shuffled(self.content.training, f"{state.seed}:{Role.TRAINING}"),
             *shuffled(self.content.test, f"{state.seed}:{Role.TEST}"),
@@ -57,9 +57,11 @@ class Preview:
     def trained(self) -> int:
         return len(self.content.training)
 
-    @property
     def example(self) -> FrozenExample:
         return self.order[self.state.step]
+
+    def asked(self, example: FrozenExample) -> SafeString:
+        return render_asked(self.content, example)
 
     def at(self, stop: str) -> PreviewState:
         """The state at one of the stops."""
@@ -84,20 +86,8 @@ class Preview:
             return self._after_reveal()
         return self._answered(form) if state.state == WorkState.ANSWERING else state
 
-    def context(self, *, at: datetime) -> dict[str, Any]:
-        """What the annotator's template gets."""
-        return context_at(
-            Position(
-                self._assignment(at),
-                self.content,
-                example=lambda: self.example,
-                judgement=self._judgement,
-                asked=lambda example: render_asked(self.content, example),
-            )
-        )
-
     def _answered(self, form: Form) -> PreviewState:
-        answer = answer_kind(self.content.kind).read(form, self.example, self.content)
+        answer = answer_kind(self.content.kind).read(form, self.example(), self.content)
         texts, spans = tuple(answer.texts), tuple(answer.spans)
         if self.state.step < self.trained:
             scores = (*self.state.scores, self._score(texts))
@@ -118,7 +108,7 @@ class Preview:
         return replace(on, state=WorkState.FINISHED, outcome=Outcome.SCREENED_OUT)
 
     def _score(self, texts: tuple[str, ...]) -> float:
-        content, pk = self.content, self.example.pk
+        content, pk = self.content, self.example().pk
         gold = gold_in_force([pk], content.task_id, content.gold_version)[pk]
         return answer_score(texts, gold, content.reference_policy, content.normalisation)
 
@@ -143,10 +133,10 @@ class Preview:
             seen_at=at,
         )
 
-    def _judgement(self) -> Judgement:
+    def judgement(self) -> Judgement:
         return Judgement(
-            example_id=self.example.pk,
-            role=self.example.role,
+            example_id=self.example().pk,
+            role=self.example().role,
             step=self.state.step,
             answer=list(self.state.answer),
             spans=[list(span) for span in self.state.spans],

@@ -43,12 +43,10 @@ def read_step(post: QueryDict) -> int:
 def read_sent_answer(post: QueryDict) -> tuple[int, Form, BrowserTimes]:
     """Everything that an answer's form carries: its step, the fields from which the kind of the
     task reads its own, and the browser's times. Raises BadInput with a sentence to show."""
-    times = BrowserTimes(
-        browser_ms=_milliseconds(post.get("browser_ms", "")),
-        first_action_ms=_milliseconds(post.get("first_action_ms", "")),
-        active_ms=_milliseconds(post.get("active_ms", "")),
-        pastes=_count(post.get("pastes", "")),
-    )
+    names = ("browser_ms", "first_action_ms", "active_ms")
+    times = {name: _milliseconds(post.get(name, "")) for name in names}
+    pastes = _whole_number(post.get("pastes", ""))
+    times["pastes"] = None if pastes is None else min(pastes, _MOST_PASTES)
     return read_step(post), {name: post.get(name, "") for name in post}, times
 
 
@@ -57,11 +55,6 @@ def _milliseconds(text: str) -> int | None:
     is ever refused for it."""
     value = _whole_number(text)
     return value if value is not None and value <= _LONGEST_MS else None
-
-
-def _count(text: str) -> int | None:
-    value = _whole_number(text)
-    return None if value is None else min(value, _MOST_PASTES)
 
 
 def _whole_number(text: str) -> int | None:

@@ -18,6 +18,10 @@ IDENTITY_KEY = "identity-key"
 BROKEN = (*UNREADABLE, KeyError, TypeError, RecursionError)
 
 
+def file_of(table: str) -> str:
+    return f"tables/{table}.jsonl"
+
+
 @dataclass(frozen=True)
 class Held:
     """What a backup holds of one table."""
@@ -26,10 +30,6 @@ class Held:
     columns: list[str]
     rows: int
     checksum: str
-
-    @property
-    def file(self) -> str:
-        return f"tables/{self.table}.jsonl"
 
     def matches(self, content: Content) -> bool:
         return (self.rows, self.checksum) == (content.rows, content.checksum)
@@ -80,7 +80,7 @@ class Backup:
         self._zip.close()
 
     def lines(self, held: Held) -> Iterator[bytes]:
-        with self._zip.open(held.file) as lines:
+        with self._zip.open(file_of(held.table)) as lines:
             yield from lines
 
     def _check(self) -> None:
@@ -91,8 +91,8 @@ class Backup:
                 whole = False
             if not whole:
                 raise BadInput(
-                    f"{self.file} is damaged: {held.file} in it isn't what was backed up. "
-                    "Take another backup."
+                    f"{self.file} is damaged: {file_of(held.table)} in it isn't what was backed "
+                    "up. Take another backup."
                 )
 
 

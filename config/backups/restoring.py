@@ -14,6 +14,7 @@ from annotation.models.errors import BadInput
 from config.backups.archive import Backup
 from config.backups.rows import (
     Table,
+    columns_of,
     content_of,
     lines_of,
     reset_sequences,
@@ -83,15 +84,15 @@ def _take_identity_key(backup: Backup) -> None:
 
 
 def _fill(then: Apps, backup: Backup) -> None:
-    tables = {table.label: table for table in tables_of(then)}
+    tables = tables_of(then)
     # Migrations have made rows of their own: groups, permissions.
     for table in tables.values():
-        table.model._base_manager.all()._raw_delete(connection.alias)
+        table._base_manager.all()._raw_delete(connection.alias)
     for held in backup.manifest.tables:
-        if held.table not in tables or tables[held.table].columns != held.columns:
+        if held.table not in tables or columns_of(tables[held.table]) != held.columns:
             raise BadInput(f"The backup's table {held.table} does not fit its own migrations.")
         store_lines(tables[held.table], backup.lines(held), connection.alias)
-    reset_sequences(list(tables.values()), connection.alias)
+    reset_sequences(tables.values(), connection.alias)
     _compare(tables, backup)
 
 

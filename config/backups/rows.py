@@ -1,7 +1,7 @@
 """The rows of a database as lines of text, the same from SQLite and from PostgreSQL."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
@@ -17,23 +17,18 @@ ROWS_AT_ONCE = 500
 PLAIN = (bool, int, float, str)
 
 
-@dataclass(frozen=True)
-class Table:
-    model: type[models.Model]
+Table = type[models.Model]
+Fields = list["models.Field[Any, Any]"]
 
-    @property
-    def label(self) -> str:
-        return self.model._meta.label_lower
 
-    @property
-    def fields(self) -> "list[models.Field[Any, Any]]":
-        """By name: a field that was added later stands elsewhere in a migration's model."""
-        stored = [field for field in self.model._meta.concrete_fields if not field.generated]
-        return sorted(stored, key=lambda field: field.attname)
+def fields_of(table: Table) -> Fields:
+    """By name: a field that was added later stands elsewhere in a migration's model."""
+    stored = [field for field in table._meta.concrete_fields if not field.generated]
+    return sorted(stored, key=lambda field: field.attname)
 
-    @property
-    def columns(self) -> list[str]:
-        return [field.attname for field in self.fields]
+
+def columns_of(table: Table) -> list[str]:
+    return [field.attname for field in fields_of(table)]
 
 
 @dataclass
@@ -53,20 +48,20 @@ class Content:
         return f"{self.total:064x}"
 
 
-def tables_of(apps: Apps) -> list[Table]:
+def tables_of(apps: Apps) -> dict[str, Table]:
     """Every table that the models make, by its label."""
-    stored = [
-        model
+    stored = {
+        model._meta.label_lower: model
         for model in apps.get_models(include_auto_created=True)
         if model._meta.managed and not model._meta.proxy
-    ]
-    return sorted((Table(model) for model in stored), key=lambda table: table.label)
+    }
+    return dict(sorted(stored.items()))
 
 
 def lines_of(table: Table, using: str) -> Iterator[bytes]:
-    rows = table.model._base_manager.using(using).order_by("pk")
-    for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
-        values = [_as_json(field, row) for field in table.fields]
+    fields = fields_of(table)
+    for row in table._base_manager.using(using).order_by("pk").iterator(chunk_size=ROWS_AT_ONCE):
+        values = [_as_json(field, row) for field in fields]
         # Sorted, since PostgreSQL does not keep the order of keys.
         yield json.dumps(values, ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
@@ -80,22 +75,21 @@ def content_of(lines: Iterable[bytes]) -> Content:
 
 def store_lines(table: Table, lines: Iterable[bytes], using: str) -> None:
     """Insert the rows as they are, with their keys and times."""
-    fields = table.fields
+    fields = fields_of(table)
     at_once = connections[using].ops.bulk_batch_size(fields, [None] * ROWS_AT_ONCE)
     rows = (_row(table, fields, line) for line in lines)
     while some := list(islice(rows, max(1, at_once))):
         # Not bulk_create, which would set again the times that a row was made or changed at.
-        query = InsertQuery(table.model)
+        query = InsertQuery(table)
         query.insert_values(fields, some, raw=True)
         query.get_compiler(using=using).execute_sql()
 
 
-def reset_sequences(tables: Sequence[Table], using: str) -> None:
+def reset_sequences(tables: Iterable[Table], using: str) -> None:
     """So that the next row gets a key that none has."""
     connection = connections[using]
-    found = [table.model for table in tables]
     with connection.cursor() as cursor:
-        for statement in connection.ops.sequence_reset_sql(no_style(), found):
+        for statement in connection.ops.sequence_reset_sql(no_style(), list(tables)):
             cursor.execute(statement)
 
 
@@ -106,10 +100,10 @@ def _as_json(field: "models.Field[Any, Any]", row: models.Model) -> object:
     return field.value_to_string(row)
 
 
-def _row(table: Table, fields: "Sequence[models.Field[Any, Any]]", line: bytes) -> models.Model:
-    values = zip(fields, json.loads(line), strict=True)
-    return table.model(**{field.attname: _from_json(field, value) for field, value in values})
-
-
-def _from_json(field: "models.Field[Any, Any]", value: object) -> object:
-    return value if isinstance(field, models.JSONField) else field.to_python(value)
+def _row(table: Table, fields: Fields, line: bytes) -> models.Model:
+    return table(
+        **{
+            field.attname: value if isinstance(field, models.JSONField) else field.to_python(value)
+            for field, value in zip(fields, json.loads(line), strict=True)
+        }
+    )

@@ -15,8 +15,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotation.models.errors import BadInput
-from config.backups.archive import IDENTITY_KEY, MANIFEST, Backup, Held, Manifest
-from config.backups.rows import Content, Table, lines_of, tables_of
+from config.backups.archive import IDENTITY_KEY, MANIFEST, Backup, Held, Manifest, file_of
+from config.backups.rows import Content, Table, columns_of, lines_of, tables_of
 
 SNAPSHOT = "snapshot"
 
@@ -40,7 +40,7 @@ def write_backup(file: Path) -> Manifest:
     try:
         with ZipFile(draft, "w", ZIP_DEFLATED) as archive, snapshot() as using:
             made_at = timezone.now().isoformat()
-            tables = [_write(archive, table, using) for table in tables_of(apps)]
+            tables = [_write(archive, table, using) for table in tables_of(apps).values()]
             manifest = Manifest(made_at, migrations, tables)
             archive.writestr(IDENTITY_KEY, (settings.IDENTITY_KEY or settings.SECRET_KEY) + "\n")
             archive.writestr(MANIFEST, manifest.as_json())
@@ -82,10 +82,9 @@ def _migrations() -> list[tuple[str, str]]:
 
 
 def _write(archive: ZipFile, table: Table, using: str) -> Held:
-    content = Content()
-    held = Held(table.label, table.columns, 0, "")
-    with archive.open(ZipInfo(held.file), "w", force_zip64=True) as file:
+    content, label = Content(), table._meta.label_lower
+    with archive.open(ZipInfo(file_of(label)), "w", force_zip64=True) as file:
         for line in lines_of(table, using):
             content.add(line)
             file.write(line)
-    return Held(table.label, table.columns, content.rows, content.checksum)
+    return Held(label, columns_of(table), content.rows, content.checksum)

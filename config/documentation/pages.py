@@ -1,21 +1,28 @@
-"""The documentation as the installation shows it: docs/ and nothing else, by the same files that
-`make docs` makes a site of."""
+"""The documentation as the installation shows it to everybody: docs/ and nothing else, by the same
+files that `make docs` makes a site of. It tells nothing of the installation's data."""
 
 import re
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from posixpath import dirname, join, normpath
 
+from django import template
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from config.documentation.generated import GENERATED
 
 FOLDER = settings.BASE_DIR / "docs"
+PICTURES = FOLDER / "screens"
 FIRST = "index"
+register = template.Library()
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 # Lists of pages are for the site's margin: Sphinx alone reads them.
 _DIRECTIVE = re.compile(r"^```\{toctree\}.*?^```$", re.MULTILINE | re.DOTALL)
@@ -25,11 +32,6 @@ _NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
 def page_names() -> list[str]:
     pages = FOLDER.rglob("*.md")
     return sorted(page.relative_to(FOLDER).with_suffix("").as_posix() for page in pages)
-
-
-def page_file(name: str) -> Path | None:
-    """Of a page that there is: the name comes from an address."""
-    return FOLDER / f"{name}.md" if name in page_names() else None
 
 
 @cache
@@ -95,3 +97,38 @@ def address(target: str) -> str:
         path = path.removesuffix(".md").removesuffix(FIRST)
         path = f"{path}/" if path and not path.endswith("/") else path
     return path + hash_sign + anchor
+
+
+@register.simple_tag
+def docs(page: str) -> str:
+    """The address of a page, as in {% docs "explained/figures#verdicts" %}: the installation's own,
+    or where DOCS_URL says that the site is."""
+    name, hash_sign, anchor = page.partition("#")
+    if settings.DOCS_URL:
+        return f"{settings.DOCS_URL}/{name}.html{hash_sign}{anchor}"
+    return reverse("documentation") + address(f"{name}.md{hash_sign}{anchor}")
+
+
+@login_not_required
+@require_safe
+def documentation(request: HttpRequest, page: str = "") -> HttpResponse:
+    wanted = page.rstrip("/")
+    names = (wanted, f"{wanted}/{FIRST}".lstrip("/"))
+    name = next((name for name in names if name in page_names()), None)
+    if name is None:
+        raise Http404
+    context = {
+        "title": title(name),
+        "text": page_html(name, reverse("documentation")),
+        "is_first": name == FIRST,
+    }
+    return render(request, "documentation.html", context)
+
+
+@login_not_required
+@require_safe
+def picture(request: HttpRequest, name: str) -> FileResponse:
+    known = {file.relative_to(PICTURES).as_posix(): file for file in PICTURES.rglob("*.png")}
+    if name not in known:
+        raise Http404
+    return FileResponse(known[name].open("rb"))

@@ -6,7 +6,7 @@ from django.test import RequestFactory
 from pytest_django import Settings
 
 from config import env
-from config.proxy import client_address, name_the_client
+from config.middleware import client_address, name_the_client
 
 FORWARDED = {"X-Forwarded-For": "10.1.1.1, 203.0.113.7", "X-Forwarded-Proto": "https"}
 

@@ -25,10 +25,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            done = replace_key(with_erased=options["with_erased"])
+            hashed, lost = replace_key(with_erased=options["with_erased"])
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stderr.write(
-            f"The identity key is replaced: {done.hashed} annotators are found again, "
-            f"{done.lost} erased ones are not."
+            f"The identity key is replaced: {hashed} annotators are found again, "
+            f"{lost} erased ones are not."
         )

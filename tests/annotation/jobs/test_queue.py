@@ -8,11 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.jobs import queue, tasks
+from annotation import tasks
+from annotation.jobs import queue
 from annotation.jobs.queue import Cancelled, Progress, Result, enqueue, run_job, sweep
 from annotation.models import Assignment, Benchmark, Job, JobState, Task, Upload
 from annotation.models.errors import BadInput
-from annotation.work.tasks import expire_leases
+from annotation.tasks import expire_leases
 from tests import make
 from tests.annotation.benchmarks.clues_files import choice_row, write_task, zipped
 

@@ -12,7 +12,7 @@ from annotation.people.flags import ENOUGH_ANSWERS
 from annotation.people.rows import chosen, rows
 from annotation.studies.lifecycle import start_study
 from annotation.work.commenting import add_comment
-from annotation.work.judging import BrowserTimes, begin, leave_reveal, submit_answer
+from annotation.work.judging import begin, leave_reveal, submit_answer
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def worked(batch: Batch, *, seconds: int = 10, wrong: int = 0, **times: Any) -> 
     for number in range(1 + TESTS):
         at += timedelta(seconds=seconds)
         form = (make.wrong_answer if number < wrong else make.right_answer)(assignment)
-        step, browser = assignment.step, BrowserTimes(**times)
+        step, browser = assignment.step, times
         submit_answer(assignment, step=step, form=form, times=browser, at=at)
         leave_reveal(assignment, step=step, at=at)
         begin(assignment, step=assignment.step, at=at)
@@ -125,7 +125,7 @@ def test_is_renewed_when_somebody_moves_on(batch: Batch) -> None:
         assignment,
         step=0,
         form=make.right_answer(assignment),
-        times=BrowserTimes(pastes=1),
+        times={"pastes": 1},
         at=at,
     )
     assert names(assignment) == {"absent", "paste"}

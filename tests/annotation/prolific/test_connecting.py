@@ -62,7 +62,7 @@ def test_says_of_every_code_what_the_draft_says(
         "REQUEST_RETURN": "Request a return",
         "FIXED_SCREEN_OUT_PAYMENT": "Screen out",
     }
-    told = {code.code: code.action for code in codes_to_set_up(study)}
+    told = {code["code"]: code["action"] for code in codes_to_set_up(study)}
     assert len(body["completion_codes"]) == len(told) == 7
     for code in body["completion_codes"]:
         assert told[code["code"]].startswith(words[code["actions"][0]["action"]])

@@ -17,7 +17,7 @@ from annotation.studies.lifecycle import (
     what_is_missing,
 )
 from annotation.work.finishing import expire_idle, withdraw
-from annotation.work.judging import BrowserTimes, begin, leave_reveal, submit_answer
+from annotation.work.judging import begin, leave_reveal, submit_answer
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +101,7 @@ def test_decides_the_qualification_of_who_leaves_the_last_reveal_after_the_closi
     batch = make.running_batch(training=1, min_training_score=60)
     assignment = make.at_work(batch)
     form = make.wrong_answer(assignment)
-    submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=CLOSING)
+    submit_answer(assignment, step=0, form=form, times={}, at=CLOSING)
     close_study(batch.study, at=CLOSING)
     assignment = Assignment.objects.get()
     leave_reveal(assignment, step=0, at=CLOSING)

@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Assignment, Batch, JoinAnswer
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.excluding import exclude
-from annotation.studies.monitoring import BatchFigures, JoinsInHour, study_figures
+from annotation.studies.monitoring import BatchFigures, study_figures
 from annotation.work.finishing import withdraw
 from annotation.work.joining import count_answer
 from annotation.work.qualifying import others_scores, screen
@@ -125,7 +125,7 @@ def test_counts_joins_by_the_hour_so_that_a_flood_is_seen() -> None:
         count_answer(batch.study, answer, at=later)
     figures = study_figures(batch.study, at=later)
     assert figures.joins == (
-        JoinsInHour(make.NOON + timedelta(hours=1), consented=1, declined=1, full=2),
-        JoinsInHour(make.NOON, consented=2, declined=0, full=0),
+        {"hour": make.NOON + timedelta(hours=1), "consented": 1, "declined": 1, "full": 2},
+        {"hour": make.NOON, "consented": 2, "declined": 0, "full": 0},
     )
     assert (figures.declined, figures.found_full) == (1, 2)

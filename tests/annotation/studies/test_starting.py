@@ -111,18 +111,18 @@ def test_starts_only_once(admin_client: Client, study: Study, task: Task) -> Non
 def test_says_of_every_code_what_to_do_with_it(task: Task, via: str) -> None:
     study = make.study(task.benchmark, via=via)
     codes = codes_to_set_up(study)
-    assert [code.code for code in codes] == [
+    assert [code["code"] for code in codes] == [
         f"CODE-{outcome.upper()}" for outcome in [*Outcome.values, *JoinAnswer.values]
     ]
-    assert all(code.action and code.meaning for code in codes)
+    assert all(code["action"] and code["meaning"] for code in codes)
     assert len(as_lines(codes).splitlines()) == len(codes)
 
 
 @pytest.mark.parametrize(("reward", "begins"), [("0.50", "Screen out"), ("0", "Review by hand")])
 def test_never_advises_to_reject_for_failing(study: Study, reward: str, begins: str) -> None:
     study.outcome_rules.filter(outcome="screened_out").update(platform_pays=Decimal(reward))
-    by_outcome = {code.code: code for code in codes_to_set_up(study)}
+    by_outcome = {code["code"]: code for code in codes_to_set_up(study)}
     screened = by_outcome["CODE-SCREENED_OUT"]
-    assert screened.action.startswith(begins)
-    assert "never reject" in screened.action.lower()
-    assert screened.link.endswith("cc=CODE-SCREENED_OUT")
+    assert screened["action"].startswith(begins)
+    assert "never reject" in screened["action"].lower()
+    assert screened["link"].endswith("cc=CODE-SCREENED_OUT")

@@ -26,7 +26,7 @@ def ended(outcome: str, **study: Any) -> Assignment:
 
 
 def pay(assignment: Assignment) -> str:
-    return " ".join(ending_of(assignment).pay).replace("\u00a0", " ")
+    return " ".join(ending_of(assignment)["pay"]).replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize(
@@ -41,25 +41,25 @@ def test_names_the_rule_by_which_somebody_was_sent_away(
 ) -> None:
     assignment = ended(Outcome.SCREENED_OUT)
     assignment.screening = {"reason": reason}
-    assert says in ending_of(assignment).reason
-    assert says_not not in ending_of(assignment).reason
+    assert says in ending_of(assignment)["reason"]
+    assert says_not not in ending_of(assignment)["reason"]
 
 
 def test_tells_a_closing_from_silence() -> None:
     silent = ended(Outcome.EXPIRED, expire_hours=7)
-    assert "for more than 7 hours" in ending_of(silent).reason
-    assert "closed" not in ending_of(silent).reason
+    assert "for more than 7 hours" in ending_of(silent)["reason"]
+    assert "closed" not in ending_of(silent)["reason"]
     closed = make.at_work(make.running_batch())
     end_by_closing(closed, at=make.NOON)
-    assert "The study was closed" in ending_of(closed).reason
-    assert "Nothing was heard" not in ending_of(closed).reason
+    assert "The study was closed" in ending_of(closed)["reason"]
+    assert "Nothing was heard" not in ending_of(closed)["reason"]
 
 
 def test_gives_the_time_and_the_amount_in_full() -> None:
     assignment = ended(Outcome.COMPLETED)
     sentence = "You worked 20 minutes 54 seconds: at 12.00 USD an hour that is 4.18 USD."
     assert pay(assignment) == sentence
-    assert ending_of(assignment).amount == "4.18\u00a0USD"
+    assert ending_of(assignment)["amount"] == "4.18\u00a0USD"
 
 
 def test_says_where_a_minimum_was_higher() -> None:
@@ -76,7 +76,7 @@ def test_says_where_the_time_is_not_paid() -> None:
     assignment.amount = Decimal(0)
     assert "the time is not paid after such an end" in pay(assignment)
     assert "12.00" not in pay(assignment)
-    assert ending_of(assignment).amount == "0.00\u00a0USD"
+    assert ending_of(assignment)["amount"] == "0.00\u00a0USD"
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_says_where_the_time_is_not_paid() -> None:
 def test_says_what_to_do_with_a_code(via: str, says: str) -> None:
     code = code_of(make.running_batch(via=via).study, Outcome.COMPLETED)
     assert code is not None
-    assert says in code.help
-    assert ("CODE-COMPLETED" in code.link) == (via == "prolific")
+    assert says in code["help"]
+    assert ("CODE-COMPLETED" in code["link"]) == (via == "prolific")
 
 
 def test_says_where_to_enter_a_code_that_no_link_hands_in() -> None:
@@ -98,7 +98,7 @@ def test_says_where_to_enter_a_code_that_no_link_hands_in() -> None:
     batch.study.channel.completion_url = ""
     code = code_of(batch.study, Outcome.COMPLETED)
     assert code is not None
-    assert "enter it on Prolific where you are asked" in code.help
+    assert "enter it on Prolific where you are asked" in code["help"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from annotation.models import Assignment, Batch, OutcomeRule, WorkState
 from annotation.studies.lifecycle import start_study
 from annotation.work.consent_facts import consent_facts
 from annotation.work.estimating import ENOUGH_PEOPLE
-from annotation.work.judging import BrowserTimes, begin, leave_reveal, submit_answer
+from annotation.work.judging import begin, leave_reveal, submit_answer
 from annotation.work.page import page_context
 from tests import make
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def said(*batches: Batch) -> dict[str, str]:
     """The sentences under each heading."""
     facts = consent_facts(batches[0].study, batches)
-    return {fact.name: " ".join(fact.sentences).replace("\u00a0", " ") for fact in facts}
+    return {name: " ".join(told).replace("\u00a0", " ") for name, told in facts.items()}
 
 
 def _ruled(batch: Batch, outcome: str, **rule: Any) -> Batch:
@@ -168,7 +168,7 @@ def test_never_pays_more_than_it_said() -> None:
             leave_reveal(assignment, step=assignment.step, at=at)
         else:
             form = make.right_answer(assignment)
-            submit_answer(assignment, step=assignment.step, form=form, times=BrowserTimes(), at=at)
+            submit_answer(assignment, step=assignment.step, form=form, times={}, at=at)
     assert assignment.amount == Decimal("2.20")
 
 

@@ -9,7 +9,7 @@ import pytest
 from annotation.kinds import Form
 from annotation.models import Assignment, Outcome, OutcomeRule, Place, StudyState, WorkState
 from annotation.work.finishing import expire_idle, finish, withdraw
-from annotation.work.judging import BrowserTimes, begin, submit_answer
+from annotation.work.judging import begin, submit_answer
 from tests import make
 from tests.together import at_once
 
@@ -86,7 +86,7 @@ def _on_page(state: str, **caps: Any) -> Assignment:
         begin(assignment, at=make.NOON)
     if state == WorkState.REVEALED:
         form = make.right_answer(assignment)
-        submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=make.NOON)
+        submit_answer(assignment, step=0, form=form, times={}, at=make.NOON)
     return assignment
 
 
@@ -151,7 +151,7 @@ def test_pays_every_second_once_when_an_answer_and_the_stop_come_together() -> N
                 withdraw(mine, at=make.NOON + timedelta(seconds=50))
             else:
                 sent = make.NOON + timedelta(seconds=40)
-                submit_answer(mine, step=0, form=form, times=BrowserTimes(), at=sent)
+                submit_answer(mine, step=0, form=form, times={}, at=sent)
 
         at_once(act, 2)
         assignment.refresh_from_db()

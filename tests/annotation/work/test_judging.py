@@ -10,7 +10,6 @@ from annotation.models.frozen import sequence
 from annotation.work import judging
 from annotation.work.finishing import withdraw
 from annotation.work.judging import (
-    BrowserTimes,
     begin,
     leave_reveal,
     notice_end,
@@ -41,19 +40,15 @@ def test_goes_straight_to_the_test_when_zero_shot() -> None:
 def test_locks_a_training_answer_before_it_goes_on() -> None:
     assignment = make.at_work(make.running_batch())
     form = make.right_answer(assignment)
-    submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=0, form=form, times={}, at=make.NOON)
     assert assignment.state == WorkState.REVEALED
     assert Judgement.objects.get().answer
 
 
 def test_keeps_the_first_answer_when_a_step_comes_twice() -> None:
     assignment = make.at_work(make.running_batch())
-    first = submit_answer(
-        assignment, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON
-    )
-    again = submit_answer(
-        assignment, step=0, form={"option": "1"}, times=BrowserTimes(), at=make.NOON
-    )
+    first = submit_answer(assignment, step=0, form={"option": "0"}, times={}, at=make.NOON)
+    again = submit_answer(assignment, step=0, form={"option": "1"}, times={}, at=make.NOON)
     assert again == first
     assert Judgement.objects.get().answer == ["bad"]
 
@@ -67,7 +62,7 @@ def test_keeps_one_of_ten_answers_to_a_step_that_come_at_once() -> None:
             Assignment.objects.get(pk=pk),
             step=0,
             form={"option": str(number % 2)},
-            times=BrowserTimes(),
+            times={},
             at=make.NOON,
         )
         return judgement.pk if judgement else None
@@ -81,7 +76,7 @@ def test_stores_nothing_for_an_assignment_that_ended_meanwhile() -> None:
     assignment = make.at_work(make.running_batch())
     stale = Assignment.objects.get(pk=assignment.pk)
     withdraw(assignment, at=make.NOON)
-    submit_answer(stale, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
+    submit_answer(stale, step=0, form={"option": "0"}, times={}, at=make.NOON)
     assert stale.outcome == Outcome.WITHDRAWN
     assert not Judgement.objects.exists()
 
@@ -96,7 +91,7 @@ def test_takes_an_answer_back_when_the_assignment_ends_while_it_is_stored(
 
     monkeypatch.setattr(judging, "_holds_place", withdraw_elsewhere)
     form = {"option": "0"}
-    late = submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=make.NOON)
+    late = submit_answer(assignment, step=0, form=form, times={}, at=make.NOON)
     assert late is None
     assert not Judgement.objects.exists()
 
@@ -147,7 +142,7 @@ def test_shows_everybody_the_examples_in_the_order_of_their_own_seed() -> None:
 def test_stores_when_an_answer_was_shown_and_sent_and_the_browsers_times() -> None:
     assignment = make.at_work(make.running_batch())
     later = make.NOON + timedelta(seconds=7)
-    times = BrowserTimes(browser_ms=6000, first_action_ms=2000, active_ms=5000)
+    times = {"browser_ms": 6000, "first_action_ms": 2000, "active_ms": 5000}
     submit_answer(assignment, step=0, form={"option": "0"}, times=times, at=later)
     stored = Judgement.objects.get()
     assert (stored.shown_at, stored.submitted_at) == (make.NOON, later)
@@ -156,9 +151,7 @@ def test_stores_when_an_answer_was_shown_and_sent_and_the_browsers_times() -> No
 
 def test_ignores_a_step_ahead_of_its_position() -> None:
     assignment = make.at_work(make.running_batch())
-    late = submit_answer(
-        assignment, step=2, form={"option": "0"}, times=BrowserTimes(), at=make.NOON
-    )
+    late = submit_answer(assignment, step=2, form={"option": "0"}, times={}, at=make.NOON)
     assert late is None
     assert not Judgement.objects.exists()
 
@@ -166,13 +159,13 @@ def test_ignores_a_step_ahead_of_its_position() -> None:
 def test_refuses_an_answer_that_is_none_of_the_choices() -> None:
     assignment = make.at_work(make.running_batch())
     with pytest.raises(BadInput, match="not among the choices"):
-        submit_answer(assignment, step=0, form={"option": "2"}, times=BrowserTimes(), at=make.NOON)
+        submit_answer(assignment, step=0, form={"option": "2"}, times={}, at=make.NOON)
     assert assignment.state == WorkState.ANSWERING
 
 
 def test_leaves_a_reveal_once() -> None:
     assignment = make.at_work(make.running_batch())
-    submit_answer(assignment, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=0, form={"option": "0"}, times={}, at=make.NOON)
     leave_reveal(assignment, step=0, at=make.NOON)
     leave_reveal(assignment, step=0, at=make.NOON)
     assert (assignment.step, assignment.state) == (1, WorkState.ANSWERING)
@@ -180,10 +173,10 @@ def test_leaves_a_reveal_once() -> None:
 
 def test_never_goes_back_when_an_old_request_comes_late() -> None:
     assignment = make.at_work(make.running_batch())
-    submit_answer(assignment, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=0, form={"option": "0"}, times={}, at=make.NOON)
     late = Assignment.objects.get()
     leave_reveal(assignment, step=0, at=make.NOON)
-    submit_answer(assignment, step=1, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=1, form={"option": "0"}, times={}, at=make.NOON)
     leave_reveal(late, step=0, at=make.NOON)
     stored = Assignment.objects.get()
     assert (stored.step, stored.state) == (1, WorkState.REVEALED)
@@ -193,7 +186,7 @@ def test_leaves_no_reveal_but_the_one_that_is_shown() -> None:
     assignment = make.at_work(make.running_batch())
     leave_reveal(assignment, step=0, at=make.NOON)
     assert (assignment.step, assignment.state) == (0, WorkState.ANSWERING)
-    submit_answer(assignment, step=0, form={"option": "0"}, times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=0, form={"option": "0"}, times={}, at=make.NOON)
     leave_reveal(assignment, step=1, at=make.NOON)
     assert (assignment.step, assignment.state) == (0, WorkState.REVEALED)
 
@@ -203,7 +196,7 @@ def test_pays_the_look_at_a_reveal_up_to_its_cap(seconds: int, paid: int) -> Non
     assignment = make.at_work(make.running_batch(reveal_cap_s=30))
     answered = make.NOON + timedelta(seconds=10)
     form = {"option": "0"}
-    submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=answered)
+    submit_answer(assignment, step=0, form=form, times={}, at=answered)
     leave_reveal(assignment, step=0, at=answered + timedelta(seconds=seconds))
     stored = Assignment.objects.get()
     assert (stored.reveal_ms, stored.paid_ms) == (paid, 10_000 + paid)

@@ -5,7 +5,7 @@ import pytest
 from annotation.kinds import Reveal, compare
 from annotation.kinds.marking import Piece
 from annotation.models import Gold, Kind
-from annotation.work.judging import BrowserTimes, submit_answer
+from annotation.work.judging import submit_answer
 from annotation.work.page import page_context
 from tests import make
 from tests.texts import Text, running_batch_of
@@ -53,7 +53,7 @@ def pieces_of(context: str, gold: list[str], own: list[list[int]]) -> list[tuple
     batch = running_batch_of(Kind.SPANS, training=[Text(context, gold=gold)])
     assignment = make.at_work(batch)
     form = make.selection(*own)
-    submit_answer(assignment, step=0, form=form, times=BrowserTimes(), at=make.NOON)
+    submit_answer(assignment, step=0, form=form, times={}, at=make.NOON)
     (segment,) = page_context(assignment)["shown"]["segments"]
     assert segment.length == len(context)
     return [(piece.text, piece.marks) for piece in segment.pieces if piece.marks]

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Assignment, Outcome, WorkState
-from annotation.work.judging import BrowserTimes, begin, leave_reveal, submit_answer
+from annotation.work.judging import begin, leave_reveal, submit_answer
 from annotation.work.page import page_context
 from tests import make
 
@@ -22,7 +22,7 @@ def trained(*, wrong: int = 0, **study: Any) -> Assignment:
     assignment = make.at_work(make.running_batch(training=2, tests=4, **study))
     for step in range(2):
         form = make.wrong_answer(assignment) if step < wrong else make.right_answer(assignment)
-        submit_answer(assignment, step=step, form=form, times=BrowserTimes(), at=make.NOON)
+        submit_answer(assignment, step=step, form=form, times={}, at=make.NOON)
         leave_reveal(assignment, step=step, at=make.NOON)
     return assignment
 
@@ -56,9 +56,7 @@ def test_is_not_shown_to_those_whose_part_ends_with_the_training() -> None:
 
 def test_takes_no_answer() -> None:
     assignment = trained()
-    judgement = submit_answer(
-        assignment, step=2, form={"option": "0"}, times=BrowserTimes(), at=make.NOON
-    )
+    judgement = submit_answer(assignment, step=2, form={"option": "0"}, times={}, at=make.NOON)
     assert judgement is None
 
 

@@ -6,7 +6,6 @@ import pytest
 from annotation.models import Assignment, Batch, Example, WorkState
 from annotation.models.errors import BadInput
 from annotation.work.judging import (
-    BrowserTimes,
     begin,
     leave_reveal,
     submit_answer,
@@ -38,7 +37,7 @@ def _answered(assignment: Assignment, now: datetime, pace: int, *, wrong: bool) 
     step = assignment.step
     form = make.wrong_answer(assignment) if wrong else make.right_answer(assignment)
     now += timedelta(seconds=pace)
-    submit_answer(assignment, step=step, form=form, times=BrowserTimes(), at=now)
+    submit_answer(assignment, step=step, form=form, times={}, at=now)
     if assignment.state == WorkState.REVEALED:
         now += timedelta(seconds=pace / 2)
         leave_reveal(assignment, step=step, at=now)

@@ -1,0 +1,69 @@
+"""What wakes a worker for a job, and what runs on a schedule: each calls one act, and is safe to
+run twice. Runners of jobs stand beside what they run."""
+
+import logging
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready
+from django.utils import timezone
+
+from annotation.access import throttles
+from annotation.benchmarks import importing
+from annotation.jobs import files, queue
+from annotation.models import ProlificStudy, Study, StudyState
+from annotation.models.errors import Refusal
+from annotation.people.rows import rows
+from annotation.people.summaries import refresh
+from annotation.prolific.statuses import is_due_for_poll, poll
+from annotation.work.finishing import expire_idle
+
+log = logging.getLogger(__name__)
+
+
+@shared_task
+def run_job(job_id: int) -> None:
+    queue.run_job(job_id)
+
+
+@shared_task
+def sweep_jobs() -> None:
+    queue.sweep(at=timezone.now())
+
+
+@worker_ready.connect
+def sweep_at_start(**kwargs: Any) -> None:
+    """What an earlier worker left behind does not wait for the schedule."""
+    sweep_jobs.delay()
+
+
+@shared_task
+def remove_old() -> None:
+    files.remove_old(at=timezone.now())
+    importing.remove_abandoned(at=timezone.now())
+    throttles.forget_past_windows()
+
+
+@shared_task
+def expire_leases() -> None:
+    expire_idle(at=timezone.now())
+
+
+@shared_task
+def summarise_work() -> None:
+    """Flags compare people with one another, so all are looked at when one has moved on."""
+    for study in Study.objects.exclude(state=StudyState.DRAFT):
+        if refresh(study):
+            rows(study)
+
+
+@shared_task
+def poll_prolific() -> None:
+    """Each study on its own: one that fails says so on its page, and keeps nobody waiting."""
+    connected = ProlificStudy.objects.exclude(token="").exclude(remote_id="")
+    for connection in connected.exclude(study__state=StudyState.DRAFT).select_related("study"):
+        if is_due_for_poll(connection, at=timezone.now()):
+            try:
+                poll(connection, at=timezone.now())
+            except Refusal as refusal:
+                log.warning("Prolific, study %s: %s", connection.study.slug, refusal)

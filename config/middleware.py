@@ -1,0 +1,246 @@
+"""What every request passes besides Django's own: who asks, in which language, how often, and what
+is said where nothing can be done for them. People get pages, programs of the API get JSON."""
+
+import logging
+import time
+from collections.abc import Callable
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import InterfaceError, OperationalError
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    JsonResponse,
+)
+from django.middleware.csrf import get_token
+from django.middleware.locale import LocaleMiddleware
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import resolve, reverse
+from django.utils import translation
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from django.views.defaults import page_not_found
+
+from annotation.access import throttles
+from config.metrics import REQUESTS
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+
+API = "/api/"
+requests = logging.getLogger("config.requests")
+logger = logging.getLogger(__name__)
+
+
+def watch(get_response: Handler) -> Handler:
+    """Every request is timed and logged, by the name of its address: the address itself may hold a
+    personal link."""
+
+    def watched(request: HttpRequest) -> HttpResponseBase:
+        began = time.monotonic()
+        response = get_response(request)
+        took_s = time.monotonic() - began
+        address = request.resolver_match.view_name if request.resolver_match else "(none)"
+        method = request.method if request.method in {"GET", "HEAD", "POST"} else "other"
+        status = response.status_code
+        REQUESTS.labels(address, method, str(status)).observe(took_s)
+        about = {"method": method, "address": address, "status": status}
+        more = {**about, "ms": round(1000 * took_s, 1)}
+        requests.info("%s %s %s", method, address, status, extra=more)
+        return response
+
+    return watched
+
+
+# Who is asking, and whether over TLS, when a proxy of ours is in between: what only it may say.
+PROXY_HEADERS = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO")
+
+
+def client_address(request: HttpRequest) -> str:
+    """The last address: our proxy wrote it, whatever the client had written before."""
+    forwarded: str = request.META.get("HTTP_X_FORWARDED_FOR", "")
+    return forwarded.rpartition(",")[2].strip() or request.META["REMOTE_ADDR"]
+
+
+def name_the_client(get_response: Handler) -> Handler:
+    """Everything behind this sees the client's address where it would see the proxy's; what
+    somebody else says in the proxy's headers is taken away."""
+
+    def with_client(request: HttpRequest) -> HttpResponseBase:
+        if _is_our_proxy(request.META["REMOTE_ADDR"]):
+            request.META["REMOTE_ADDR"] = client_address(request)
+        else:
+            for header in PROXY_HEADERS:
+                request.META.pop(header, None)
+        return get_response(request)
+
+    return with_client
+
+
+def _is_our_proxy(address: str) -> bool:
+    try:
+        asking = ip_address(address)
+    except ValueError:
+        return False
+    return any(asking in network for network in settings.PROXIES)
+
+
+ANNOTATORS = ("/join/", "/invited/", "/resume/", "/go/", "/work/", "/language/")
+
+
+class AnnotatorsLanguage(LocaleMiddleware):
+    """Annotators' pages speak their browser's, as far as there is a catalogue; researchers' pages
+    and documents are in English, like the papers that they end in."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path_info.startswith(ANNOTATORS):
+            super().process_request(request)
+        else:
+            translation.activate("en")
+
+
+GUESSES = "failed_sign_ins_per_address"
+
+
+def slow_guessing(get_response: Handler) -> Handler:
+    """Whoever guesses passwords or tokens is slowed by address, whichever names they try;
+    django-axes locks one name out."""
+
+    def guarded(request: HttpRequest) -> HttpResponseBase:
+        signs_in = request.method == "POST" and request.path == reverse("admin:login")
+        if not (signs_in or request.headers.get("Authorization")):
+            return get_response(request)
+        address = throttles.address_of(request)
+        if seconds := throttles.seconds_to_wait(GUESSES, address):
+            return _wait(request, seconds)
+        response = get_response(request)
+        # The form comes again, or a token is not known.
+        if response.status_code in ((200, 403, 429) if signs_in else (401,)):
+            throttles.count(GUESSES, address)
+        return response
+
+    return guarded
+
+
+def _wait(request: HttpRequest, seconds: int) -> HttpResponse:
+    sentence = _(
+        "Too many attempts to sign in came from this address: try again in %(minutes)d minutes."
+    ) % {"minutes": -(-seconds // 60)}
+    if request.headers.get("Authorization"):
+        response: HttpResponse = JsonResponse({"detail": sentence}, status=429)
+    else:
+        response = render(request, "429.html", {"sentence": sentence}, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def refuse_nul(get_response: Handler) -> Handler:
+    """NUL stands in no name, token or text, and PostgreSQL refuses it: so it is refused at the
+    door."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if "\0" in request.path:
+            return page_not_found(request, Http404())
+        values = (value for name in request.GET for value in [name, *request.GET.getlist(name)])
+        if not any("\0" in value for value in values):
+            return get_response(request)
+        sentence = _("The address holds a character that stands in no text (NUL): leave it out.")
+        if request.path.startswith(API):
+            return JsonResponse({"detail": sentence}, status=400)
+        return HttpResponse(sentence, "text/plain; charset=utf-8", 400)
+
+    return middleware
+
+
+AGAIN_AFTER_S = 5
+# Never written into a page, nor is what belongs to the page's own protection.
+NOT_REPEATED = ("password", "csrfmiddlewaretoken")
+
+
+class TryAgainMiddleware:
+    """When the database cannot be written or reached just now: a page that keeps what was sent and
+    sends it again, never an error page that loses it."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self._get_response(request)
+
+    def process_exception(
+        self, request: HttpRequest, exception: Exception
+    ) -> HttpResponseBase | None:
+        if not isinstance(exception, OperationalError | InterfaceError):
+            return None
+        logger.warning("The database refused: %s", str(exception).strip())
+        response = _busy(request)
+        response.headers["Retry-After"] = str(AGAIN_AFTER_S)
+        add_never_cache_headers(response)
+        # Said above; Django's own line would tell the path, and with it whose link it is. A private
+        # flag of Django's, unknown to its types.
+        response._has_been_logged = True  # type: ignore[attr-defined]
+        return response
+
+
+def _busy(request: HttpRequest) -> HttpResponse:
+    if request.path.startswith(API):
+        sentence = _("The database is busy, and nothing was stored. Send this again in a moment.")
+        return JsonResponse({"detail": sentence}, status=503)
+    # Without the request: what the page usually shows of it might be read from the database.
+    context = {
+        "address": request.get_full_path(),
+        "is_form": request.method == "POST",
+        "fields": [
+            (name, str(value))
+            for name, values in request.POST.lists()
+            if not name.startswith(NOT_REPEATED)
+            for value in values
+        ],
+        "has_file": request.method == "POST" and bool(request.FILES),
+        "seconds": AGAIN_AFTER_S,
+        "csrf_token": get_token(request),
+    }
+    return HttpResponse(render_to_string("503.html", context), status=503)
+
+
+NOWHERE = "There is nothing at this address."
+SENTENCES = {
+    400: "The request cannot be read.",
+    403: "This needs a token, or a page that was just loaded.",
+    404: NOWHERE,
+    500: "Something failed here, and was noted. Try again later.",
+}
+
+
+def tell_programs(get_response: Handler) -> Handler:
+    """What is not found or failed, where somebody else than the API says so. People get Django's
+    pages in our templates, or those for programmers with DEBUG_PAGES=1."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        status = response.status_code
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        is_for_a_program = request.path.startswith(API) and not settings.DEBUG
+        if is_for_a_program and is_page and status in SENTENCES:
+            return JsonResponse({"detail": SENTENCES[status]}, status=status)
+        return response
+
+    return middleware
+
+
+@csrf_exempt
+@login_not_required
+def nothing_in_the_api(request: HttpRequest) -> HttpResponse:
+    """Every address below /api/ that is nobody's. One that lacks its last slash is looked up with
+    it, but what was sent to it would be lost on the way."""
+    if resolve(f"{request.path_info}/").func is nothing_in_the_api:
+        return JsonResponse({"detail": NOWHERE}, status=404)
+    if request.method in ("GET", "HEAD"):
+        return HttpResponseRedirect(request.get_full_path(force_append_slash=True))
+    return JsonResponse({"detail": "This address ends in a slash: add it."}, status=404)
