@@ -1,19 +1,16 @@
 """Annotators: pseudonyms, and ids for those who may see them; erased on request, never changed."""
 
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
-from django_stubs_ext import WithAnnotations
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, is_all_powerful, studies
-from annotation.admin.pages import Page, ViewOnlyAdmin, confirm
+from annotation.admin.pages import Page, ViewOnlyAdmin, confirm, linked, shown
 from annotation.models import Annotator, Assignment
 from annotation.studies.erasing import erase_annotator
 
@@ -37,11 +34,6 @@ def erase_page(
         button="Erase",
         done=f"The identity of {annotator} has been erased.",
     )
-
-
-class Counts(TypedDict):
-    assignment_count: int
-    is_named: bool
 
 
 @admin.register(Annotator)
@@ -89,16 +81,10 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
     def about(self, request: HttpRequest, row: Annotator) -> dict[str, Any]:
         return {"may_erase": self.allows(request, row, Right.ERASE)}
 
-    @admin.display(description="External id")
-    def shown_id(self, annotator: "WithAnnotations[Annotator, Counts]") -> str:
-        return annotator.external_id if annotator.is_named else "–"
-
-    @admin.display(description="Assignments", ordering="assignment_count")
-    def assignment_count(self, annotator: "WithAnnotations[Annotator, Counts]") -> int:
-        return annotator.assignment_count
-
-    @admin.display(description="Assignments")
-    def assignment_link(self, annotator: "WithAnnotations[Annotator, Counts]") -> str:
-        address = reverse("admin:annotation_assignment_changelist")
-        count = annotator.assignment_count
-        return format_html('<a href="{}?annotator={}">{}</a>', address, annotator.pk, count)
+    shown_id = shown("External id", lambda row: row.external_id if row.is_named else "–")
+    assignment_count = shown(
+        "Assignments", lambda row: row.assignment_count, ordering="assignment_count"
+    )
+    assignment_link = linked(
+        "Assignments", "assignment", "annotator", lambda row: row.assignment_count
+    )

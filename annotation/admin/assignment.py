@@ -1,21 +1,17 @@
 """Assignments: how they stand, and why; never changed."""
 
-from decimal import Decimal
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.text import Truncator
-from django_stubs_ext import WithAnnotations
 
 from annotation.access.links import resume_link
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, studies
-from annotation.admin.pages import Page, ViewOnlyAdmin, confirm
+from annotation.admin.pages import Page, ViewOnlyAdmin, confirm, linked, shown
 from annotation.models import Assignment, Comment, Judgement
 from annotation.studies.excluding import exclude, lift_exclusion
 from annotation.studies.forms import ReasonForm
@@ -85,39 +81,28 @@ def renew_page(
 
 
 class ExcludedFilter(admin.SimpleListFilter):
-    title = "excluded"
-    parameter_name = "excluded"
+    title = parameter_name = "excluded"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [("yes", "Yes"), ("no", "No")]
 
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[Assignment]
-    ) -> QuerySet[Assignment]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() not in ("yes", "no"):
             return queryset
         return queryset.filter(exclusion__isnull=self.value() == "no")
 
 
 class OutcomeFilter(admin.SimpleListFilter):
-    title = "outcome"
-    parameter_name = "outcome"
+    title = parameter_name = "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         choices = Assignment._meta.get_field("outcome").choices or []
         return [("none", "still at work"), *((v, label) for v, label in choices if v)]
 
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[Assignment]
-    ) -> QuerySet[Assignment]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if not self.value():
             return queryset
         return queryset.filter(outcome="" if self.value() == "none" else self.value())
-
-
-class Shown(TypedDict):
-    shows_ids: bool
-    shows_pay: bool
 
 
 @admin.register(Assignment)
@@ -203,54 +188,33 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             found |= self.own(request, queryset, Right.IDS).filter(ids)
         return found, twice
 
-    @admin.display(description="Submission id")
-    def submission_shown(self, assignment: "WithAnnotations[Assignment, Shown]") -> str:
-        return assignment.submission_id if assignment.shows_ids else "–"
-
-    @admin.display(description="Amount")
-    def due(self, assignment: "WithAnnotations[Assignment, Shown]") -> Decimal | str:
-        known = assignment.shows_pay and assignment.amount is not None
-        return (assignment.amount if known else None) or "–"
-
-    @admin.display(description="Batch")
-    def batch_label(self, assignment: Assignment) -> str:
-        return str(assignment.batch)
-
-    @admin.display(description="Stands", ordering="outcome")
-    def stands(self, assignment: Assignment) -> str:
-        return assignment.get_outcome_display() or assignment.get_state_display()
-
-    @admin.display(description="Training S1", ordering="training_score")
-    def training(self, assignment: Assignment) -> str:
-        score = assignment.training_score
-        return "–" if score is None else f"{score:.1f} %"
-
-    @admin.display(description="Excluded", boolean=True)
-    def is_excluded(self, assignment: Assignment) -> bool:
-        return assignment.is_excluded
-
-    @admin.display(description="Exclusion")
-    def excluded_as(self, assignment: Assignment) -> str:
-        exclusion = getattr(assignment, "exclusion", None)
-        return exclusion.reason if exclusion else "not excluded"
-
-    @admin.display(description="Decision")
-    def decision(self, assignment: Assignment) -> str:
-        return decision_sentence(assignment.screening)
-
-    @admin.display(description="Paid time")
-    def paid_minutes(self, assignment: Assignment) -> str:
-        return f"{assignment.paid_ms / 60_000:.1f} minutes"
-
-    @admin.display(description="of which reading gold")
-    def reveal_minutes(self, assignment: Assignment) -> str:
-        return f"{assignment.reveal_ms / 60_000:.1f} minutes"
-
-    @admin.display(description="Judgements")
-    def judgement_link(self, assignment: Assignment) -> str:
-        address = reverse("admin:annotation_judgement_changelist")
-        count = assignment.judgements.count()
-        return format_html('<a href="{}?assignment={}">{}</a>', address, assignment.pk, count)
+    submission_shown = shown(
+        "Submission id", lambda row: row.submission_id if row.shows_ids else "–"
+    )
+    due = shown("Amount", lambda row: (row.amount if row.shows_pay else None) or "–")
+    batch_label = shown("Batch", lambda row: str(row.batch))
+    stands = shown(
+        "Stands",
+        lambda row: row.get_outcome_display() or row.get_state_display(),
+        ordering="outcome",
+    )
+    training = shown(
+        "Training S1",
+        lambda row: "–" if row.training_score is None else f"{row.training_score:.1f} %",
+        ordering="training_score",
+    )
+    is_excluded = shown("Excluded", lambda row: row.is_excluded, boolean=True)
+    excluded_as = shown(
+        "Exclusion", lambda row: row.exclusion.reason if row.is_excluded else "not excluded"
+    )
+    decision = shown("Decision", lambda row: decision_sentence(row.screening))
+    paid_minutes = shown("Paid time", lambda row: f"{row.paid_ms / 60_000:.1f} minutes")
+    reveal_minutes = shown(
+        "of which reading gold", lambda row: f"{row.reveal_ms / 60_000:.1f} minutes"
+    )
+    judgement_link = linked(
+        "Judgements", "judgement", "assignment", lambda row: row.judgements.count()
+    )
 
 
 def decision_sentence(screening: dict[str, Any]) -> str:
@@ -281,14 +245,10 @@ class JudgementAdmin(ViewOnlyAdmin[Judgement]):
     # Counting a large table twice for a heading is not worth the wait.
     show_full_result_count = False
 
-    @admin.display(description="Answer")
-    def answer_text(self, judgement: Judgement) -> str:
-        return ", ".join(judgement.answer) or "none"
-
-    @admin.display(description="Seconds")
-    def seconds(self, judgement: Judgement) -> str:
-        elapsed = judgement.submitted_at - judgement.shown_at
-        return f"{elapsed.total_seconds():.1f}"
+    answer_text = shown("Answer", lambda row: ", ".join(row.answer) or "none")
+    seconds = shown(
+        "Seconds", lambda row: f"{(row.submitted_at - row.shown_at).total_seconds():.1f}"
+    )
 
 
 @admin.register(Comment)
@@ -301,14 +261,6 @@ class CommentAdmin(ViewOnlyAdmin[Comment]):
     search_fields = ("text", "assignment__annotator__pseudonym")
     fields = ("text", "assignment", "example", "written_at")
 
-    @admin.display(description="Comment")
-    def beginning(self, comment: Comment) -> str:
-        return Truncator(comment.text).chars(120)
-
-    @admin.display(description="Item")
-    def item(self, comment: Comment) -> str:
-        return str(comment.example) if comment.example else "the whole"
-
-    @admin.display(description="Annotator")
-    def annotator(self, comment: Comment) -> str:
-        return comment.assignment.annotator.pseudonym
+    beginning = shown("Comment", lambda row: Truncator(row.text).chars(120))
+    item = shown("Item", lambda row: str(row.example) if row.example else "the whole")
+    annotator = shown("Annotator", lambda row: row.assignment.annotator.pseudonym)

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import BatchForm, MorePlacesForm
-from annotation.admin.pages import OwnedAdmin, Page, confirm, row_url, to_row
+from annotation.admin.pages import OwnedAdmin, Page, confirm, row_url, shown, to_row
 from annotation.models import Batch, Study, StudyState, Task
 from annotation.models.texts import counted
 from annotation.studies.batching import hold_draft, log_batches
@@ -58,9 +58,7 @@ class BatchAdmin(OwnedAdmin[Batch]):
     actions = None
     fields = ("study", "task", "training_set", "test_set", "wanted")
 
-    @admin.display(description="State")
-    def study_state(self, batch: Batch) -> str:
-        return batch.study.get_state_display()
+    study_state = shown("State", lambda row: row.study.get_state_display())
 
     def get_readonly_fields(self, request: HttpRequest, obj: Batch | None = None) -> list[str]:
         return ["study"] if obj else []

@@ -1,6 +1,6 @@
 """Benchmarks and their tasks: what was imported, what the audit found, what can be changed."""
 
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from django_stubs_ext import WithAnnotations
 
 from annotation.access import rights
 from annotation.access.requests import ResearcherRequest
@@ -23,11 +22,12 @@ from annotation.admin.pages import (
     attempt,
     readable_benchmarks,
     show_page,
+    shown,
     to_row,
 )
 from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import correct_gold
-from annotation.benchmarks.deleting import delete_benchmark, uses_of
+from annotation.benchmarks.deleting import delete_benchmark, kept_sentence, uses_of
 from annotation.benchmarks.forms import GoldForm, written
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force
@@ -46,11 +46,6 @@ from annotation.models.errors import Refusal
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
-
-
-class Counts(TypedDict):
-    task_count: int
-    study_count: int
 
 
 @admin.register(Benchmark)
@@ -99,13 +94,8 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         }
         return super().get_queryset(request).annotate(**counts)
 
-    @admin.display(description="Tasks", ordering="task_count")
-    def task_count(self, benchmark: "WithAnnotations[Benchmark, Counts]") -> int:
-        return benchmark.task_count
-
-    @admin.display(description="Studies", ordering="study_count")
-    def study_count(self, benchmark: "WithAnnotations[Benchmark, Counts]") -> int:
-        return benchmark.study_count
+    task_count = shown("Tasks", lambda row: row.task_count, ordering="task_count")
+    study_count = shown("Studies", lambda row: row.study_count, ordering="study_count")
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -116,12 +106,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         if request.method == "POST":
             return self._delete(request, benchmark)
         if uses := uses_of(benchmark):
-            messages.error(
-                request,
-                "The benchmark {name} is kept, since there are: {uses}.".format(
-                    name=benchmark.name, uses=", ".join(uses)
-                ),
-            )
+            messages.error(request, kept_sentence(benchmark, uses))
             return to_row(benchmark)
         return show_page(
             self,
@@ -158,6 +143,10 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
             "rights": rights.rights_in(request.user, row),
             "show_delete": not uses_of(row),
         }
+
+
+def _warnings(task: Task) -> int:
+    return sum(finding.get("severity") == "warning" for finding in task.audit)
 
 
 @admin.register(Task)
@@ -206,9 +195,7 @@ class TaskAdmin(OwnedAdmin[Task]):
         held = READ_BY_BATCHES if obj is not None and _is_held(obj) else ()
         return [*self.readonly_fields, *held]
 
-    @admin.display(description="Warnings")
-    def warning_count(self, task: Task) -> int:
-        return _warnings(task)
+    warning_count = shown("Warnings", _warnings)
 
     def about(self, request: HttpRequest, row: Task) -> dict[str, Any]:
         return {
@@ -244,10 +231,6 @@ def _enqueue_import(form: ImportForm, author: Any) -> Job:
     file, name = form.cleaned_data["file"], form.cleaned_data["name"]
     upload = Upload.objects.create(name=file.name[:300], data=file.read())
     return enqueue("import_benchmark", {"name": name}, upload=upload, author=author)
-
-
-def _warnings(task: Task) -> int:
-    return sum(finding.get("severity") == "warning" for finding in task.audit)
 
 
 def _is_held(task: Task) -> bool:

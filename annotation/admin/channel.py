@@ -7,7 +7,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from annotation.admin.pages import PagedAdmin
+from annotation.admin.pages import PagedAdmin, shown
 from annotation.models import Channel
 
 
@@ -64,9 +64,7 @@ class ChannelAdmin(PagedAdmin[Channel]):
             for title, options in fieldsets
         ]
 
-    @admin.display(description="Has a secret", boolean=True)
-    def has_secret(self, channel: Channel) -> bool:
-        return bool(channel.signature_secret)
+    has_secret = shown("Has a secret", lambda row: bool(row.signature_secret), boolean=True)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Channel | None = None) -> list[str]:
         # People are recognised by a hash over the short name: changing it would forget them.

@@ -10,15 +10,11 @@ from django.utils import timezone
 
 from annotation.access.requests import HtmxRequest
 from annotation.access.rights import Right, is_all_powerful
-from annotation.admin.pages import Page, ViewOnlyAdmin, show_page, to_row
+from annotation.admin.pages import Page, ViewOnlyAdmin, show_page, shown, to_row
 from annotation.models import Benchmark, Job, JobState
 
 # A worker with nothing else to do takes a job within seconds.
 SOON = timedelta(seconds=30)
-
-
-def kind_in_words(job: Job) -> str:
-    return job.kind.replace("_", " ")
 
 
 def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job) -> HttpResponse:
@@ -26,7 +22,7 @@ def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job)
     template = "admin/annotation/job.html"
     if request.htmx:
         template += "#progress"
-    title = f"Job {job.pk}: {kind_in_words(job)}"
+    title = f"Job {job.pk}: {job.kind.replace('_', ' ')}"
     imported = Benchmark.objects.filter(name=job.result.get("benchmark", "")).first()
     return show_page(
         model_admin,
@@ -78,6 +74,6 @@ class JobAdmin(ViewOnlyAdmin[Job]):
         # The admin's own signature does not know what the middleware adds.
         return progress(self, cast(HtmxRequest, request), job)
 
-    @admin.display(description="Progress")
-    def percent(self, job: Job) -> str:
-        return f"{100 * job.progress // job.total} %" if job.total else "–"
+    percent = shown(
+        "Progress", lambda row: f"{100 * row.progress // row.total} %" if row.total else "–"
+    )

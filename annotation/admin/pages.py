@@ -19,6 +19,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 
 from annotation.access import rights
 from annotation.access.rights import Right
@@ -40,6 +41,26 @@ class Page:
     view: Callable[..., HttpResponse]
     permission: str
     right: Right
+
+
+def shown(title: str, read: Callable[[Any], Any], **how: Any) -> Callable[..., Any]:
+    """A column of a list, or a field of a page, that is read from the row."""
+
+    @admin.display(description=title, **how)
+    def display(model_admin: Any, row: Any) -> Any:
+        return read(row)
+
+    return display
+
+
+def linked(title: str, model: str, field: str, count: Callable[[Any], int]) -> Callable[..., Any]:
+    """How many rows of a model refer to this one, leading to their list."""
+
+    def link(row: Any) -> str:
+        address = reverse(f"admin:annotation_{model}_changelist")
+        return format_html('<a href="{}?{}={}">{}</a>', address, field, row.pk, count(row))
+
+    return shown(title, link)
 
 
 # Never to be filtered by: whoever may not see these could ask for them letter by letter.

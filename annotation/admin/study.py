@@ -1,9 +1,10 @@
 """Studies: their form, their rules, and links to everything else about them."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
@@ -11,13 +12,12 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.text import Truncator, format_lazy
-from django_stubs_ext import WithAnnotations
 
 from annotation.access.links import batch_link, parameter_names, study_link
 from annotation.access.members import make_owner
 from annotation.access.rights import Right
 from annotation.admin.forms import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
-from annotation.admin.pages import OwnedAdmin, to_row
+from annotation.admin.pages import OwnedAdmin, shown, to_row
 from annotation.admin.study_pages import PAGES
 from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Study
 from annotation.models.access import record
@@ -50,11 +50,6 @@ class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
     def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         frozen = obj is not None and obj.is_frozen
         return not frozen and super().has_change_permission(request, obj)
-
-
-class PlaceCounts(TypedDict):
-    kept: int
-    wanted: int
 
 
 @admin.register(Study)
@@ -142,14 +137,13 @@ class StudyAdmin(OwnedAdmin[Study]):
             )
         )
 
-    @admin.display(description="Places finished")
-    def kept_of_wanted(self, study: "WithAnnotations[Study, PlaceCounts]") -> str:
-        return f"{study.kept} of {study.wanted}"
+    kept_of_wanted = shown("Places finished", lambda row: f"{row.kept} of {row.wanted}")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> list[str]:
         if obj is None or not obj.is_frozen:
             return []
-        return [field for field in _form_fields(self) if field not in NEVER_FROZEN]
+        fields = flatten_fieldsets(self.fieldsets)
+        return [field for field in fields if field not in NEVER_FROZEN]
 
     def get_prepopulated_fields(
         self, request: HttpRequest, obj: Study | None = None
@@ -245,11 +239,3 @@ def _total(rows: QuerySet[Any], study: str, figure: Aggregate) -> Coalesce:
     """A figure over the rows of each study, in its own subquery."""
     totals = rows.order_by().values(study).annotate(total=figure).values("total")
     return Coalesce(Subquery(totals), 0)
-
-
-def _form_fields(model_admin: admin.ModelAdmin[Study]) -> list[str]:
-    names: list[str] = []
-    for _title, options in model_admin.fieldsets or ():
-        for field in options["fields"]:
-            names += [field] if isinstance(field, str) else field
-    return names

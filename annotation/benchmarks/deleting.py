@@ -33,16 +33,16 @@ def uses_of(benchmark: Benchmark) -> list[str]:
     return sorted({str(label) for label in _holders(benchmark)})
 
 
+def kept_sentence(benchmark: Benchmark, uses: list[str]) -> str:
+    return f"The benchmark {benchmark.name} is kept, since there are: {', '.join(uses)}."
+
+
 def delete_benchmark(benchmark: Benchmark) -> None:
     try:
         with transaction.atomic():
             Benchmark.objects.select_for_update().get(pk=benchmark.pk)
             if uses := uses_of(benchmark):
-                raise InUse(
-                    "The benchmark {name} is kept, since there are: {uses}.".format(
-                        name=benchmark.name, uses=", ".join(uses)
-                    )
-                )
+                raise InUse(kept_sentence(benchmark, uses))
             for model, path in CONTENT:
                 model._default_manager.filter(**{path: benchmark.pk}).delete()
     except IntegrityError as error:

@@ -345,6 +345,10 @@ class Batch(models.Model):
         return self.training_set.split if self.training_set else None
 
     @property
+    def set_ids(self) -> list[int]:
+        return [pk for pk in (self.training_set_id, self.test_set_id) if pk is not None]
+
+    @property
     def label(self) -> str:
         """Its episode, or its shots and split."""
         if self.test_set.episode is not None:

@@ -46,81 +46,83 @@ class Flag:
         return str(NAMES[self.name])
 
 
-@dataclass(frozen=True)
-class Work:
-    """What flags look at of one person's work."""
-
-    assignment: Assignment
-    task_id: int
-    summary: WorkSummary | None
-    comments: int
-    # The platform's word for the submission, if it gave one.
-    status: str
-    # Whether the study's rule would drop them now.
-    below_rule: bool = False
-
-
-def flags_of(everybody: Sequence[Work], *, floors: Mapping[int, float]) -> dict[int, list[Flag]]:
-    """By assignment; `floors` is what no skill earns on a task, in percent."""
+def flags_of(
+    everybody: Sequence[Assignment],
+    *,
+    floors: Mapping[int, float],
+    comments: Mapping[int, int],
+    below_rule: Collection[int],
+) -> dict[int, list[Flag]]:
+    """By assignment. `floors` is what no skill earns on a task, in percent; `comments` are how many
+    each has written, and `below_rule` those whom the study's rule would drop now."""
     by_task: dict[int, list[WorkSummary]] = defaultdict(list)
-    for work in everybody:
-        if work.summary is not None and work.summary.median_ms is not None:
-            by_task[work.task_id].append(work.summary)
+    for assignment in everybody:
+        summary = _summary(assignment)
+        if summary is not None and summary.median_ms is not None:
+            by_task[assignment.batch.task_id].append(summary)
     twins = _twins(everybody)
     return {
-        work.assignment.pk: [
-            *_speed(work, by_task[work.task_id]),
-            *_alike(work, by_task[work.task_id]),
-            *_equal(work, twins),
-            *_no_skill(work, floors.get(work.task_id)),
-            *_seen(work),
+        assignment.pk: [
+            *_compared(assignment, by_task[assignment.batch.task_id]),
+            *_equal(assignment, twins.get(assignment.pk, ())),
+            *_no_skill(assignment, floors.get(assignment.batch.task_id)),
+            *_seen(assignment, comments.get(assignment.pk, 0), assignment.pk in below_rule),
         ]
-        for work in everybody
+        for assignment in everybody
     }
 
 
-def _speed(work: Work, group: Collection[WorkSummary]) -> Iterable[Flag]:
-    others = [s.median_ms for s in group if s is not work.summary and s.median_ms is not None]
-    mine = work.summary.median_ms if work.summary else None
-    if mine is None or len(others) < ENOUGH_OTHERS:
+def _summary(assignment: Assignment) -> WorkSummary | None:
+    return getattr(assignment, "summary", None)
+
+
+def _compared(assignment: Assignment, group: Collection[WorkSummary]) -> Iterable[Flag]:
+    """With the others on the task."""
+    mine = _summary(assignment)
+    if mine is not None:
+        others = [one for one in group if one is not mine]
+        yield from _speed(mine, [one.median_ms for one in others if one.median_ms is not None])
+        yield from _alike(mine, others)
+
+
+def _speed(mine: WorkSummary, others: Sequence[int]) -> Iterable[Flag]:
+    if mine.median_ms is None or len(others) < ENOUGH_OTHERS:
         return
     usual = median(others)
-    if mine < FAST_SHARE * usual:
-        sentence = f"answers in {mine / 1000:.1f} s, the others in {usual / 1000:.1f} s"
+    if mine.median_ms < FAST_SHARE * usual:
+        sentence = f"answers in {mine.median_ms / 1000:.1f} s, the others in {usual / 1000:.1f} s"
         yield Flag("fast", sentence)
 
 
-def _alike(work: Work, group: Collection[WorkSummary]) -> Iterable[Flag]:
+def _alike(mine: WorkSummary, others: Sequence[WorkSummary]) -> Iterable[Flag]:
     """Unless the others' answers are all alike too: then the task is like that."""
-    mine = work.summary
-    if mine is None or mine.tested < ENOUGH_ANSWERS or mine.commonest_share < ALIKE_SHARE:
+    if mine.tested < ENOUGH_ANSWERS or mine.commonest_share < ALIKE_SHARE:
         return
-    others = [s.commonest_share for s in group if s is not mine and s.tested >= ENOUGH_ANSWERS]
-    if others and median(others) >= ALIKE_SHARE:
-        return
-    share = f"{100 * mine.commonest_share:.0f} %"
-    yield Flag("alike", f"{share} of {mine.tested} answers are the same")
+    shares = [one.commonest_share for one in others if one.tested >= ENOUGH_ANSWERS]
+    if not shares or median(shares) < ALIKE_SHARE:
+        share = f"{100 * mine.commonest_share:.0f} %"
+        yield Flag("alike", f"{share} of {mine.tested} answers are the same")
 
 
-def _equal(work: Work, twins: Mapping[int, Sequence[Assignment]]) -> Iterable[Flag]:
-    others = [other for other in twins.get(work.assignment.pk, ()) if other != work.assignment]
+def _equal(assignment: Assignment, twins: Iterable[Assignment]) -> Iterable[Flag]:
+    others = [other for other in twins if other != assignment]
     if others:
         names = ", ".join(other.annotator.pseudonym for other in others[:MOST_NAMES])
         names += "…" if len(others) > MOST_NAMES else ""
         yield Flag("equal", f"every answer, the wrong ones too, as {names}")
 
 
-def _twins(everybody: Sequence[Work]) -> dict[int, list[Assignment]]:
+def _twins(everybody: Iterable[Assignment]) -> dict[int, list[Assignment]]:
     """Who gave exactly the same answers to the same test, not all of them right."""
     groups: dict[str, list[Assignment]] = defaultdict(list)
-    for work in everybody:
-        if work.summary is not None and work.summary.tested >= ENOUGH_ANSWERS:
-            groups[work.summary.answers_hash].append(work.assignment)
-    shared = [group for group in groups.values() if len(group) > 1]
+    for assignment in everybody:
+        summary = _summary(assignment)
+        if summary is not None and summary.tested >= ENOUGH_ANSWERS:
+            groups[summary.answers_hash].append(assignment)
     return {
         assignment.pk: group
-        for group in shared
-        if not _is_all_right(group[0])
+        for group in groups.values()
+        if len(group) > 1 and not _is_all_right(group[0])
         for assignment in group
     }
 
@@ -134,29 +136,23 @@ def _is_all_right(assignment: Assignment) -> bool:
     return fmean(answer_score(texts, golds[pk], policy, how) for pk, texts in answers.items()) == 1
 
 
-def _no_skill(work: Work, floor: float | None) -> Iterable[Flag]:
-    score = work.assignment.training_score
-    if score is None or floor is None or score > floor:
-        return
-    yield Flag("no_skill", f"{score:.0f} % in practice; {floor:.0f} % takes no skill")
+def _no_skill(assignment: Assignment, floor: float | None) -> Iterable[Flag]:
+    score = assignment.training_score
+    if score is not None and floor is not None and score <= floor:
+        yield Flag("no_skill", f"{score:.0f} % in practice; {floor:.0f} % takes no skill")
 
 
-def _seen(work: Work) -> Iterable[Flag]:
-    summary = work.summary
+def _seen(assignment: Assignment, comments: int, is_below_rule: bool) -> Iterable[Flag]:
+    summary = _summary(assignment)
     if summary is not None and summary.longest_ms >= LONG_ABSENCE_MS:
-        minutes = summary.longest_ms // 60_000
-        yield Flag("absent", f"{minutes} minutes before one answer")
+        yield Flag("absent", f"{summary.longest_ms // 60_000} minutes before one answer")
     if summary is not None and summary.pastes:
         yield Flag("paste", f"pasted {counted(summary.pastes, 'time', 'times')}")
-    if work.comments:
-        yield Flag("problems", f"{counted(work.comments, 'problem', 'problems')} reported")
-    if work.below_rule:
+    if comments:
+        yield Flag("problems", f"{counted(comments, 'problem', 'problems')} reported")
+    if is_below_rule:
         yield Flag("rule", "with those who have finished since, the rule would drop them")
-    yield from _platform(work)
-
-
-def _platform(work: Work) -> Iterable[Flag]:
-    is_done = work.assignment.outcome == Outcome.COMPLETED
-    if work.status == SubmissionStatus.REJECTED or (is_done and work.status in _LEFT):
-        label = SubmissionStatus(work.status).label
-        yield Flag("platform", f"{label} on the platform")
+    status = getattr(getattr(assignment, "submission", None), "status", "")
+    is_left = assignment.outcome == Outcome.COMPLETED and status in _LEFT
+    if status == SubmissionStatus.REJECTED or is_left:
+        yield Flag("platform", f"{SubmissionStatus(status).label} on the platform")

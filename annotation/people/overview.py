@@ -9,7 +9,6 @@ so nobody can tell from where they came.
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -31,30 +30,20 @@ ENOUGH_JOINS = 10
 FAR_ABOVE = 5
 
 
-@dataclass(frozen=True)
-class Burst:
-    joins: int
-    # Of all who joined.
-    everybody: int
-    begins: datetime
-
-    @property
-    def minutes(self) -> int:
-        return WINDOW // timedelta(minutes=1)
-
-
-def burst_of(joins: Collection[datetime], *, since: datetime, until: datetime) -> Burst | None:
-    """The busiest minutes of a study, if they are far above the others."""
+def burst_of(
+    joins: Collection[datetime], *, since: datetime, until: datetime
+) -> dict[str, Any] | None:
+    """The busiest minutes of a study, if they are far above the others: how many of everybody
+    joined in them, and when they begin."""
     times = sorted(joins)
     ends = [bisect_right(times, begins + WINDOW) for begins in times]
     counted = [(end - begin, begin) for begin, end in enumerate(ends)]
     most, begin = max(counted, key=lambda found: found[0], default=(0, 0))
-    if most < ENOUGH_JOINS:
-        return None
     windows = max((until - since - WINDOW) / WINDOW, 1)
-    if most < FAR_ABOVE * (len(times) - most) / windows:
+    if most < ENOUGH_JOINS or most < FAR_ABOVE * (len(times) - most) / windows:
         return None
-    return Burst(most, len(times), times[begin])
+    minutes = WINDOW // timedelta(minutes=1)
+    return {"joins": most, "everybody": len(times), "begins": times[begin], "minutes": minutes}
 
 
 LOST = (Outcome.WITHDRAWN, Outcome.EXPIRED, Outcome.DISPLACED)
@@ -165,7 +154,7 @@ def _cost(
     return (so_far * with_fee).quantize(CENT), (expected * with_fee).quantize(CENT)
 
 
-def _burst(study: Study, people: Iterable[Row], at: datetime) -> Burst | None:
+def _burst(study: Study, people: Iterable[Row], at: datetime) -> dict[str, Any] | None:
     """On an open link alone: a platform knows who somebody is, and often fills a study at once."""
     channel = study.channel
     if channel.person_param or channel.invited_only or study.started_at is None:
@@ -181,17 +170,11 @@ def _problems(study: Study) -> list[tuple[int, str, int]]:
         written.values_list("example").annotate(count=Count("pk")).order_by("-count", "example")
     )
     most = [(pk, count) for pk, count in counted[:MOST_TO_LOOK_AT] if pk is not None]
-    names = _item_names(study, [pk for pk, _count in most])
+    sets = {pk for batch in study.batches.all() for pk in batch.set_ids}
+    items = Item.objects.filter(example__in=[pk for pk, _count in most], item_set__in=sets)
+    # By their ids, which may be checksums, and how they begin.
+    names = {item.example_id: _item_name(item) for item in items.select_related("example")}
     return [(pk, names.get(pk, str(pk)), count) for pk, count in most]
-
-
-def _item_names(study: Study, examples: Iterable[int]) -> dict[int, str]:
-    """By their ids, which may be checksums, and how they begin."""
-    sets = study.batches.values_list("training_set", "test_set")
-    items = Item.objects.filter(
-        example__in=list(examples), item_set__in={pk for pair in sets for pk in pair if pk}
-    ).select_related("example")
-    return {item.example_id: _item_name(item) for item in items}
 
 
 def _item_name(item: Item) -> str:

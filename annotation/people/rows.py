@@ -26,7 +26,7 @@ from annotation.models import (
     WorkState,
     WorkSummary,
 )
-from annotation.people.flags import Flag, Work, flags_of
+from annotation.people.flags import Flag, flags_of
 from annotation.people.summaries import MOST_FOR_A_PAGE, refresh
 from annotation.studies.exported_judgements import column, csv_lines
 from annotation.studies.monitoring import flagged_by_rule, people_of
@@ -40,13 +40,16 @@ class Row:
     # Items answered, and all of them.
     done: int
     items: int
-    seen_at: datetime
     # Paid time so far, and how it compares with the median of those who have finished the same
     # batch's cell, for as many items.
     minutes: float
     pace: float | None
     pay: Decimal
     flags: Sequence[Flag]
+
+    @property
+    def seen_at(self) -> datetime:
+        return self.assignment.seen_at
 
     @property
     def training_score(self) -> float | None:
@@ -80,9 +83,10 @@ def rows(study: Study) -> list[Row]:
     refresh(study, most=MOST_FOR_A_PAGE)
     everybody = list(people_of(study, "summary", "submission", "exclusion"))
     sizes = _sizes(study)
-    paces = _paces(everybody, sizes)
+    items = {one.pk: sum(sizes.get(pk, 0) for pk in one.batch.set_ids) for one in everybody}
+    paces = _paces(everybody, items)
     flags = _flags(study, everybody)
-    found = [_row(study, one, sizes, paces, flags[one.pk]) for one in everybody]
+    found = [_row(study, one, items[one.pk], paces, flags[one.pk]) for one in everybody]
     _keep_flagged(found)
     return found
 
@@ -105,20 +109,9 @@ def row_of(study: Study, assignment_id: int) -> Row | None:
 
 def _sizes(study: Study) -> dict[int, int]:
     """How many items each item set of the study has."""
-    sets = study.batches.values_list("training_set", "test_set")
-    counted = Item.objects.filter(item_set__in={pk for pair in sets for pk in pair if pk})
-    return dict(counted.order_by().values_list("item_set").annotate(Count("pk")))
-
-
-def _items(assignment: Assignment, sizes: Mapping[int, int]) -> int:
-    batch = assignment.batch
-    return sizes.get(batch.training_set_id or 0, 0) + sizes.get(batch.test_set_id, 0)
-
-
-def _done(assignment: Assignment, items: int) -> int:
-    if assignment.outcome == Outcome.COMPLETED:
-        return items
-    return assignment.step + (assignment.state == WorkState.REVEALED)
+    sets = {pk for batch in study.batches.all() for pk in batch.set_ids}
+    counted = Item.objects.filter(item_set__in=sets).order_by()
+    return dict(counted.values_list("item_set").annotate(Count("pk")))
 
 
 def _cell(assignment: Assignment) -> tuple[int, int]:
@@ -126,33 +119,32 @@ def _cell(assignment: Assignment) -> tuple[int, int]:
 
 
 def _paces(
-    everybody: Iterable[Assignment], sizes: Mapping[int, int]
+    everybody: Iterable[Assignment], items: Mapping[int, int]
 ) -> dict[tuple[int, int], float]:
     """For each cell the median milliseconds an item took those who completed it."""
     taken: dict[tuple[int, int], list[float]] = defaultdict(list)
     for assignment in everybody:
-        items = _items(assignment, sizes)
-        if assignment.outcome == Outcome.COMPLETED and items:
-            taken[_cell(assignment)].append(assignment.paid_ms / items)
+        if assignment.outcome == Outcome.COMPLETED and items[assignment.pk]:
+            taken[_cell(assignment)].append(assignment.paid_ms / items[assignment.pk])
     return {cell: median(paces) for cell, paces in taken.items()}
 
 
 def _row(
     study: Study,
     assignment: Assignment,
-    sizes: Mapping[int, int],
+    items: int,
     paces: Mapping[tuple[int, int], float],
     flags: Sequence[Flag],
 ) -> Row:
-    items = _items(assignment, sizes)
-    done = _done(assignment, items)
+    done = assignment.step + (assignment.state == WorkState.REVEALED)
+    if assignment.outcome == Outcome.COMPLETED:
+        done = items
     usual = paces.get(_cell(assignment), 0) * done
     amount = assignment.amount
     return Row(
         assignment=assignment,
         done=done,
         items=items,
-        seen_at=assignment.seen_at,
         minutes=assignment.paid_ms / 60_000,
         pace=assignment.paid_ms / usual if usual else None,
         pay=earned(assignment.paid_ms, study.hourly_rate) if amount is None else amount,
@@ -161,33 +153,18 @@ def _row(
 
 
 def _flags(study: Study, everybody: Sequence[Assignment]) -> dict[int, list[Flag]]:
-    comments = dict(
-        Comment.objects.filter(assignment__study=study)
-        .order_by()
-        .values_list("assignment")
-        .annotate(Count("pk"))
+    written = Comment.objects.filter(assignment__study=study).order_by()
+    floors = {task.pk: _floor(task) for task in {one.batch.task for one in everybody}}
+    return flags_of(
+        everybody,
+        floors={pk: floor for pk, floor in floors.items() if floor is not None},
+        comments=dict(written.values_list("assignment").annotate(Count("pk"))),
+        below_rule={assignment.pk for assignment in flagged_by_rule(study, everybody)},
     )
-    below = {assignment.pk for assignment in flagged_by_rule(study, everybody)}
-    works = [
-        Work(
-            assignment=assignment,
-            task_id=assignment.batch.task_id,
-            summary=getattr(assignment, "summary", None),
-            comments=comments.get(assignment.pk, 0),
-            status=getattr(getattr(assignment, "submission", None), "status", ""),
-            below_rule=assignment.pk in below,
-        )
-        for assignment in everybody
-    ]
-    return flags_of(works, floors=_no_skill({a.batch.task for a in everybody}))
-
-
-def _no_skill(tasks: Iterable[Task]) -> dict[int, float]:
-    """What the audit at the import found that no skill earns, in percent, by task."""
-    return {task.pk: floor for task in tasks if (floor := _floor(task)) is not None}
 
 
 def _floor(task: Task) -> float | None:
+    """What the audit at the import found that no skill earns, in percent."""
     audited = [found for found in task.audit if found["code"] == "floors"]
     if not audited:
         return None

@@ -58,7 +58,9 @@ def test_keeps_the_ids_of_questions_and_their_gold(tmp_path: Path) -> None:
 def test_makes_batches_of_episodes(tmp_path: Path) -> None:
     imported(tmp_path)
     batches = possible_batches(Task.objects.get(slug="subj"))
-    assert [(batch.episode, batch.training_set is None, batch.shots) for batch in batches] == [
+    assert [
+        (batch.test_set.episode, batch.training_set is None, batch.shots) for batch in batches
+    ] == [
         (1, True, 0),
         (2, False, 2),
     ]

@@ -5,10 +5,13 @@ from django.http import QueryDict
 
 from annotation.kinds import Form
 from annotation.models.errors import BadInput
+from annotation.work.judging import BrowserTimes
 from annotation.work.views import read_sent_answer, read_step
 
+UNKNOWN = dict.fromkeys(("browser_ms", "first_action_ms", "active_ms", "pastes"))
 
-def read(query: str) -> tuple[int, Form]:
+
+def read(query: str) -> tuple[int, Form, BrowserTimes]:
     return read_sent_answer(QueryDict(f"step=0&{query}"))
 
 
@@ -20,7 +23,7 @@ def test_reads_a_choice_and_its_times() -> None:
 
 @pytest.mark.parametrize("value", ["", "-3", "99999999999999", "soon", "NaN", "1.5", "²"])
 def test_never_refuses_an_answer_for_the_browsers_clock(value: str) -> None:
-    assert read(f"option=0&browser_ms={value}")[2] == {}
+    assert read(f"option=0&browser_ms={value}")[2] == UNKNOWN
 
 
 @pytest.mark.parametrize("query", ["", "step=", "step=-1", "step=x", "step=" + "9" * 5000])

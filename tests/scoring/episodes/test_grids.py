@@ -12,7 +12,8 @@ from django.core.management import CommandError, call_command, load_command_clas
 from django.db import connection
 from django.utils import timezone
 
-from annotation.jobs import queue, tasks
+from annotation import tasks
+from annotation.jobs import queue
 from annotation.models import Job, JobState
 from annotation.models.errors import BadInput, Refusal
 from scoring.episodes.grids import (
