@@ -9,12 +9,12 @@ from typing import BinaryIO
 from django.contrib.auth.models import User
 
 from annotation.benchmarks.exposure import exposure_key_for
-from annotation.benchmarks.formats.content import ReadTask, episode_sets, records_of
-from annotation.benchmarks.formats.flex import TRANSFERS, FlexChallenge, FlexEpisode, slug_of
+from annotation.benchmarks.formats.content import ReadSet, ReadTask, records_of
+from annotation.benchmarks.formats.flex import TRANSFERS, FlexChallenge, slug_of
 from annotation.benchmarks.importing import check_names, store_tasks
 from annotation.benchmarks.storing import TaskReport
 from annotation.kinds.choice import KIND as CHOICE
-from annotation.models import Task
+from annotation.models import Role, Task
 from annotation.models.errors import BadInput
 
 SOURCE = "FLEX's toolkit"
@@ -37,9 +37,11 @@ def import_episodes(
     """The rows of a challenge and its answer key, in either order; all of it is stored, or nothing.
     Raises BadInput, and Frozen where a started study would change."""
     check_names(name)
-    challenge = _read(*_both(paths))
+    rows, answers = _both(paths)
+    with _opened(rows) as lines, _opened(answers) as key:
+        challenge = FlexChallenge(lines, key, rows.name, answers.name)
     _check_slugs(challenge)
-    counts: Counter[bool] = Counter()
+    counts: Counter[str] = Counter()
 
     def read() -> Iterator[ReadTask]:
         counts.clear()
@@ -47,9 +49,9 @@ def import_episodes(
             present = Task.objects.filter(benchmark__name=name, slug=slug_of(dataset)).first()
             _check_same(present, challenge)
             # One data set at a time: together they may fill the memory.
-            episodes = challenge.episodes(dataset)
-            counts.update(bool(episode.training) for episode in episodes)
-            yield _read_task(dataset, episodes, challenge)
+            sets = challenge.sets(dataset)
+            counts.update(read_set.role for read_set in sets)
+            yield _read_task(dataset, sets, challenge)
 
     reports = store_tasks(name, read, owner=owner)
     return EpisodesReport(
@@ -57,14 +59,9 @@ def import_episodes(
         published=challenge.published,
         checksum=challenge.checksum,
         tasks=reports,
-        few_shot=counts[True],
-        zero_shot=counts[False],
+        few_shot=counts[Role.TRAINING],
+        zero_shot=counts[Role.TEST] - counts[Role.TRAINING],
     )
-
-
-def _read(challenge: Path, answers: Path) -> FlexChallenge:
-    with _opened(challenge) as rows, _opened(answers) as key:
-        return FlexChallenge(rows, key, challenge.name, answers.name)
 
 
 def _both(paths: Sequence[Path]) -> tuple[Path, Path]:
@@ -116,18 +113,7 @@ def _check_same(present: Task | None, challenge: FlexChallenge) -> None:
         )
 
 
-def _read_task(dataset: str, episodes: Sequence[FlexEpisode], challenge: FlexChallenge) -> ReadTask:
-    sets = [
-        read_set
-        for number, episode in enumerate(episodes, start=1)
-        for read_set in episode_sets(
-            number=number,
-            labels=episode.labels,
-            training=episode.training,
-            test=episode.test,
-            file=f"{challenge.file}: task_id {episode.task_id}",
-        )
-    ]
+def _read_task(dataset: str, sets: Sequence[ReadSet], challenge: FlexChallenge) -> ReadTask:
     contents = {row.content_hash for read_set in sets for row in read_set.examples}
     return ReadTask(
         slug=slug_of(dataset),

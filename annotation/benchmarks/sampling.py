@@ -12,13 +12,13 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.benchmarks.exposure import exposure_key_for
-from annotation.benchmarks.formats.content import ReadSet, ReadTask, episode_sets
-from annotation.benchmarks.formats.labelled import (
-    ContentExample,
-    LabelledData,
-    distinct,
-    labelled_example,
+from annotation.benchmarks.formats.content import (
+    ReadExample,
+    ReadSet,
+    ReadTask,
+    episode_sets,
 )
+from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.benchmarks.importing import check_names, store_tasks
 from annotation.benchmarks.storing import TaskReport
 from annotation.kinds import answer_kind, gold_in_force
@@ -38,7 +38,6 @@ from scoring.core.episodes import (
 )
 
 Rules = EpisodeRules | NestedRules
-Example = ContentExample
 
 
 @dataclass(frozen=True)
@@ -235,7 +234,7 @@ def _read_sets(
     return sets
 
 
-def _sets_of_episode(episode: Episode, known: dict[str, Example], file: str) -> list[ReadSet]:
+def _sets_of_episode(episode: Episode, known: dict[str, ReadExample], file: str) -> list[ReadSet]:
     """Its test set, preceded by the training set unless it is zero-shot."""
     training, test = (
         [
@@ -251,7 +250,7 @@ def _sets_of_episode(episode: Episode, known: dict[str, Example], file: str) -> 
 
 
 def _shot_set(
-    shot_set: ShotSet, known: dict[str, Example], file: str, labels: Sequence[str]
+    shot_set: ShotSet, known: dict[str, ReadExample], file: str, labels: Sequence[str]
 ) -> ReadSet:
     is_test = shot_set.split == 0
     role = Role.TEST if is_test else Role.TRAINING

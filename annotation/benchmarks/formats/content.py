@@ -26,6 +26,9 @@ class ReadExample:
     question: str
     candidates: tuple[tuple[int, int, int], ...]
     alternatives: Alternatives
+    # From 1 on for an example that is known by its content in every set, as one episode may ask
+    # what another one taught; above 1 if the content must be told from an equal one.
+    copy: int = 0
 
     @cached_property
     def content_hash(self) -> str:
@@ -38,9 +41,14 @@ class ReadExample:
     @property
     def identity(self) -> str:
         """Training ids start afresh in every file, so training rows are identified by content."""
-        if self.role == Role.TRAINING:
-            return f"content:{self.content_hash}"
+        if self.role == Role.TRAINING or self.copy:
+            return f"content:{self.content_hash}" + f":{self.copy}" * (self.copy > 1)
         return f"id:{self.source_id}"
+
+    @property
+    def label(self) -> str:
+        """Of one that has a label for its gold."""
+        return self.gold_texts[0][0]
 
     @property
     def gold_texts(self) -> list[list[str]]:

@@ -13,8 +13,14 @@ from typing import Any
 
 from django.utils.text import slugify
 
-from annotation.benchmarks.formats.content import Record, records_of
-from annotation.benchmarks.formats.labelled import ContentExample, labelled_example
+from annotation.benchmarks.formats.content import (
+    ReadExample,
+    ReadSet,
+    Record,
+    episode_sets,
+    records_of,
+)
+from annotation.benchmarks.formats.labelled import labelled_example
 from annotation.models import Role, Transfer
 from annotation.models.errors import BadInput
 
@@ -45,16 +51,6 @@ QUESTIONS = {
     "trec": "What kind of answer does this question ask for?",
 }
 TOPIC_QUESTION = "What is the text about?"
-
-
-@dataclass(frozen=True)
-class FlexEpisode:
-    """task_id is its number in the whole challenge; labels by class number."""
-
-    task_id: int
-    labels: tuple[str, ...]
-    training: tuple[ContentExample, ...]
-    test: tuple[ContentExample, ...]
 
 
 @dataclass(slots=True)
@@ -117,13 +113,16 @@ class FlexChallenge:
     def datasets(self) -> list[str]:
         return list(dict.fromkeys(rows.dataset for _, rows in sorted(self._rows.items())))
 
-    def episodes(self, dataset: str) -> list[FlexEpisode]:
-        """Of one data set, in the order of the challenge."""
+    def sets(self, dataset: str) -> list[ReadSet]:
+        """Of the episodes of one data set, in the order of the challenge."""
         copies = _Copies()
+        of_dataset = [
+            (n, rows) for n, rows in sorted(self._rows.items()) if rows.dataset == dataset
+        ]
         return [
-            self._episode(task_id, rows, copies)
-            for task_id, rows in sorted(self._rows.items())
-            if rows.dataset == dataset
+            read_set
+            for number, (task_id, rows) in enumerate(of_dataset, start=1)
+            for read_set in self._episode(number, task_id, rows, copies)
         ]
 
     def _rows_of(self, record: Record) -> _Rows:
@@ -158,28 +157,26 @@ class FlexChallenge:
                     "give the answer key of the same challenge."
                 )
 
-    def _episode(self, task_id: int, rows: _Rows, copies: "_Copies") -> FlexEpisode:
-        examples = list(
-            copies.numbered(
-                self._example(row, role, rows)
-                for role, of_role in ((Role.TRAINING, rows.training), (Role.TEST, rows.test))
-                for row in of_role
-            )
-        )
-        return FlexEpisode(
-            task_id=task_id,
+    def _episode(self, number: int, task_id: int, rows: _Rows, copies: "_Copies") -> list[ReadSet]:
+        """task_id is its number in the whole challenge."""
+        roles = ((Role.TRAINING, rows.training), (Role.TEST, rows.test))
+        read = [self._example(row, role, rows) for role, of_role in roles for row in of_role]
+        examples = list(copies.numbered(read))
+        return episode_sets(
+            number=number,
             labels=rows.labels,
-            training=tuple(examples[: len(rows.training)]),
-            test=tuple(examples[len(rows.training) :]),
+            training=examples[: len(rows.training)],
+            test=examples[len(rows.training) :],
+            file=f"{self.file}: task_id {task_id}",
         )
 
-    def _example(self, row: _Row, role: str, rows: _Rows) -> ContentExample:
+    def _example(self, row: _Row, role: str, rows: _Rows) -> ReadExample:
         return labelled_example(
             where=f"{self.file}, line {row.line}",
             role=role,
             source_id=row.id,
             context=_segments(row.text),
-            question=question_of(rows.dataset),
+            question=QUESTIONS.get(rows.dataset, TOPIC_QUESTION),
             label=rows.labels[row.number],
         )
 
@@ -190,7 +187,7 @@ class _Copies:
     def __init__(self) -> None:
         self._known: dict[str, list[tuple[str, int]]] = defaultdict(list)
 
-    def numbered(self, examples: Iterable[ContentExample]) -> Iterator[ContentExample]:
+    def numbered(self, examples: Iterable[ReadExample]) -> Iterator[ReadExample]:
         """All examples of one episode."""
         met: Counter[tuple[str, str]] = Counter()
         for example in examples:
@@ -201,10 +198,6 @@ class _Copies:
                 known.append(copy)
             number = known.index(copy) + 1
             yield replace(example, copy=number) if number > 1 else example
-
-
-def question_of(dataset: str) -> str:
-    return QUESTIONS.get(dataset, TOPIC_QUESTION)
 
 
 def slug_of(dataset: str) -> str:

@@ -19,27 +19,11 @@ DEFAULT_QUESTION = "Which label fits best?"
 
 
 @dataclass(frozen=True)
-class ContentExample(ReadExample):
-    """Identified by its content in every set: one episode may ask what another one taught."""
-
-    # Above 1 if a content must be told from an equal one.
-    copy: int = 1
-
-    @property
-    def identity(self) -> str:
-        return f"content:{self.content_hash}" + f":{self.copy}" * (self.copy > 1)
-
-    @property
-    def label(self) -> str:
-        return self.gold_texts[0][0]
-
-
-@dataclass(frozen=True)
 class LabelledData:
     """Each content once, in the file's order."""
 
     file: str
-    examples: tuple[ContentExample, ...]
+    examples: tuple[ReadExample, ...]
     notes: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -75,8 +59,8 @@ def labelled_example(
     question: str,
     label: str,
     role: str = Role.TEST,
-) -> ContentExample:
-    return ContentExample(
+) -> ReadExample:
+    return ReadExample(
         where=where,
         role=role,
         source_id=source_id,
@@ -84,12 +68,13 @@ def labelled_example(
         question=question,
         candidates=(),
         alternatives=[[{"text": label}]],
+        copy=1,
     )
 
 
-def distinct(file: str, examples: Iterator[ContentExample]) -> LabelledData:
+def distinct(file: str, examples: Iterator[ReadExample]) -> LabelledData:
     """A person answers a content once, so a repeated one is left out; the first label counts."""
-    first: dict[str, ContentExample] = {}
+    first: dict[str, ReadExample] = {}
     notes: dict[str, list[str]] = {}
     for example in examples:
         same = first.setdefault(example.content_hash, example)
@@ -143,9 +128,7 @@ def _as_record(file: str, line: int, heading: Sequence[str], row: Sequence[str])
     return Record(file, line, dict(zip(heading, row, strict=True)))
 
 
-def _read_example(
-    record: Record, texts: Sequence[str], label: str, question: str
-) -> ContentExample:
+def _read_example(record: Record, texts: Sequence[str], label: str, question: str) -> ReadExample:
     context = [text for name in texts for text in _segments(record, name)]
     if not any(segment.strip() for segment in context):
         record.refuse("the text is empty.")

@@ -22,12 +22,12 @@ def read(made: Challenge) -> FlexChallenge:
 def test_reads_the_episodes_of_each_data_set() -> None:
     flex = read(small())
     assert flex.datasets == ["subj", "snli"]
-    zero, few = flex.episodes("subj")
-    assert (zero.task_id, few.task_id) == (0, 2)
-    assert zero.training == ()
-    assert [example.label for example in zero.test] == ["objective", "subjective"]
-    assert few.labels == ("subjective", "objective")
-    assert [example.label for example in few.training] == ["subjective", "objective"]
+    zero, training, few = flex.sets("subj")
+    assert [read_set.file.split("task_id ")[1] for read_set in (zero, training, few)] == [*"022"]
+    assert [read_set.episode for read_set in (zero, training, few)] == [1, 2, 2]
+    assert [example.label for example in zero.examples] == ["objective", "subjective"]
+    assert training.choices == few.choices == ["subjective", "objective"]
+    assert [example.label for example in training.examples] == ["subjective", "objective"]
 
 
 def test_takes_the_checksum_over_the_questions_in_their_order() -> None:
@@ -38,13 +38,13 @@ def test_takes_the_checksum_over_the_questions_in_their_order() -> None:
 
 
 def test_knows_a_text_by_its_content_in_any_episode() -> None:
-    zero, few = read(small()).episodes("subj")
-    assert zero.test[1].identity == few.training[0].identity
-    assert zero.test[1].role != few.training[0].role
+    zero, training, _few = read(small()).sets("subj")
+    assert zero.examples[1].identity == training.examples[0].identity
+    assert zero.examples[1].role != training.examples[0].role
 
 
 def test_splits_a_pair_of_sentences_and_leaves_them_as_they_are() -> None:
-    example = read(small()).episodes("snli")[0].test[0]
+    example = read(small()).sets("snli")[-1].examples[0]
     assert example.context == ("A dog runs. ", " An animal moves.")
 
 
@@ -53,13 +53,13 @@ def test_tells_equal_texts_of_one_episode_and_of_other_labels_apart() -> None:
         Written(test=[("Same.", 0), ("Same.", 0)]),
         Written(training=[("Same.", 0)], test=[("Same.", 1), ("Same.", 0)]),
     )
-    first, second = read(made).episodes("subj")
-    examples = (*first.test, *second.training, *second.test)
+    first, *second = read(made).sets("subj")
+    examples = [row for read_set in (first, *second) for row in read_set.examples]
     identities = [example.identity for example in examples]
     assert identities[0] == identities[2]
     assert identities[1] == identities[4]
     assert len(set(identities)) == 3
-    assert len({example.content_hash for example in first.test}) == 1
+    assert len({example.content_hash for example in first.examples}) == 1
 
 
 Spoil = Callable[[Challenge], Any]
