@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -11,8 +10,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
@@ -22,11 +19,11 @@ from annotation.models.errors import Refusal
 from annotation.models.texts import counted
 from annotation.payments import ledger
 from annotation.payments.due import Due, dues, totals
-from annotation.payments.exporting import COLUMNS, FORMATS, export_payments
+from annotation.payments.ledger import COLUMNS, FORMATS, export_payments
 from annotation.studies.codes import rewards
 from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
-from annotation.studies.tabs import study_for, study_frame
+from annotation.studies.tabs import READ, SEND, study_frame, study_page
 
 _AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}
 
@@ -55,9 +52,11 @@ class CorrectionForm(forms.Form):
 
 CHANGE = "annotation.change_study"
 FOLDER = "annotation/payments"
+FILTERS = (("all", "everybody"), ("waiting", "to be approved"), ("open", "to be sent"))
 PER_PAGE = 200
 CSV = "text/csv; charset=utf-8"
-_study = partial(study_for, right=Right.PAY)
+_read = study_page(*READ, right=Right.PAY)
+_send = study_page(*SEND, right=Right.PAY, permission=CHANGE)
 # Below this share of the promised rate an hour is marked: the rest is rounding.
 LOW = Decimal("0.95")
 PROLIFIC = "prolific"
@@ -68,10 +67,8 @@ SHOWN: dict[str, Callable[[Due], bool]] = {
 }
 
 
-@never_cache
-@require_safe
-def payments(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug)
+@_read
+def payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     return _payments_page(request, study)
 
 
@@ -85,11 +82,11 @@ def _payments_page(
         **study_frame(request.user, study, tab="payments"),
         "page": Paginator(chosen, PER_PAGE).get_page(request.GET.get("page")),
         "shown": shown if shown in SHOWN else "all",
-        "filters": _filters(all_dues),
+        "filters": [(name, label, sum(map(SHOWN[name], all_dues))) for name, label in FILTERS],
         "totals": totals(all_dues),
         "waiting": [due.assignment.pk for due in all_dues if SHOWN["waiting"](due)],
         "rewards": RewardsForm(initial=rewards(study)),
-        "payouts": _payouts(study),
+        "payouts": study.payouts.select_related("author").prefetch_related("lines")[:20],
         "low_hourly": study.hourly_rate * LOW,
         "by_prolific": study.channel.slug == PROLIFIC,
         **more,
@@ -97,48 +94,33 @@ def _payments_page(
     return render(request, f"{FOLDER}/payments.html", context, status=status)
 
 
-def _filters(all_dues: list[Due]) -> list[tuple[str, str, int]]:
-    labels = {"all": "everybody", "waiting": "to be approved", "open": "to be sent"}
-    return [(name, labels[name], sum(map(SHOWN[name], all_dues))) for name in labels]
-
-
-def _payouts(study: Study) -> list[Payout]:
-    return list(study.payouts.select_related("author").prefetch_related("lines")[:20])
-
-
-@never_cache
-@require_POST
-def approve_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
+@_send
+def approve_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     """Those who were ticked, or everybody whom the page listed."""
-    study = _study(request, slug, CHANGE)
     listed = request.POST.getlist("listed" if "all" in request.POST else "assignment")
     chosen = [int(pk) for pk in listed if pk.isascii() and pk.isdigit()]
     if not chosen:
         messages.warning(request, "Nobody was ticked: tick those whose pay you approve.")
-        return _back(request, study)
+        return _back(study)
     approved = ledger.approve(study, chosen, at=timezone.now(), by=request.user)
     people = counted(approved, "person is", "people are")
     messages.success(request, f"What {people} due is approved.")
-    return _back(request, study)
+    return _back(study)
 
 
-@never_cache
-@require_POST
-def set_rewards(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug, CHANGE)
+@_send
+def set_rewards(request: ResearcherRequest, study: Study) -> HttpResponse:
     form = RewardsForm(request.POST)
     if not form.is_valid():
         return _payments_page(request, study, status=422, rewards=form)
     store_rewards(study, form.amounts(), by=request.user)
     messages.success(request, "Stored: bonuses are what is due beyond that.")
-    return _back(request, study)
+    return _back(study)
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def send_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
+@study_page(*READ, *SEND, right=Right.PAY, to_send=CHANGE)
+def send_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     """What would be sent, with its total; a POST writes down that it was."""
-    study = _study(request, slug, CHANGE if request.method == "POST" else "")
     status, refused = 200, ""
     if request.method == "POST":
         digest = request.POST.get("digest", "")
@@ -148,7 +130,7 @@ def send_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
             status, refused = 409, str(refusal)
         else:
             messages.success(request, "Written down as sent.")
-            return _back(request, study)
+            return _back(study)
     context = {
         **study_frame(request.user, study, tab="payments"),
         "bonuses": ledger.open_bonuses(study),
@@ -159,65 +141,51 @@ def send_payments(request: ResearcherRequest, slug: str) -> HttpResponse:
     return render(request, f"{FOLDER}/send.html", context, status=status)
 
 
-@never_cache
-@require_safe
-def export(request: ResearcherRequest, slug: str, file_format: str) -> HttpResponse:
+@_read
+def export(request: ResearcherRequest, study: Study, file_format: str) -> HttpResponse:
     if file_format not in FORMATS:
         raise Http404
-    study = _study(request, slug)
     lines = export_payments(study, file_format, by=request.user)
-    name = f"{slug}-payments.csv" if file_format == "csv" else f"{slug}-bonuses.csv"
+    name = f"{study.slug}-{'payments' if file_format == 'csv' else 'bonuses'}.csv"
     return document("".join(lines).encode(), CSV, name)
 
 
-@never_cache
-@require_safe
-def dictionary(request: ResearcherRequest, slug: str) -> HttpResponse:
+@_read
+def dictionary(request: ResearcherRequest, study: Study) -> HttpResponse:
     """Of the columns alone: it holds nobody's id, and leaves no line in the log."""
-    _study(request, slug)
     lines = dictionary_lines(COLUMNS)
-    return document("".join(lines).encode(), CSV, f"{slug}-payments-dictionary.csv")
+    return document("".join(lines).encode(), CSV, f"{study.slug}-payments-dictionary.csv")
 
 
-@never_cache
-@require_POST
-def correct_payment(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
-    study = _study(request, slug, CHANGE)
+@_send
+def correct_payment(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
     assignment = get_object_or_404(
         Assignment.objects.select_related("annotator", "study"), study=study, pk=assignment_id
     )
     form = CorrectionForm(request.POST)
     if form.is_valid():
         try:
-            ledger.correct(
-                assignment,
-                amount=form.cleaned_data["amount"],
-                reason=form.cleaned_data["reason"],
-                at=timezone.now(),
-                by=request.user,
-            )
+            ledger.correct(assignment, **form.cleaned_data, at=timezone.now(), by=request.user)
         except Refusal as refusal:
             form.add_error(None, str(refusal))
         else:
             messages.success(request, "The correction is written down.")
-            return redirect("annotation:person", slug, assignment_id)
+            return redirect("annotation:person", study.slug, assignment_id)
     sentences = [sentence for errors in form.errors.values() for sentence in errors]
     return _payments_page(request, study, status=422, refused=" ".join(map(str, sentences)))
 
 
-@never_cache
-@require_POST
-def settle_payout(request: ResearcherRequest, slug: str, payout_id: int) -> HttpResponse:
+@_send
+def settle_payout(request: ResearcherRequest, study: Study, payout_id: int) -> HttpResponse:
     """What an owner found on the platform about a payout whose answer was lost."""
-    study = _study(request, slug, CHANGE)
     payout = get_object_or_404(Payout.objects.select_related("study"), study=study, pk=payout_id)
     was_sent = request.POST.get("was") == "sent"
     if request.POST.get("was") not in ("sent", "unsent"):
         messages.warning(request, "Say whether it was sent: look on the platform.")
     elif ledger.settle_payout(payout, was_sent=was_sent, at=timezone.now(), by=request.user):
         messages.success(request, "Written down.")
-    return _back(request, study)
+    return _back(study)
 
 
-def _back(request: ResearcherRequest, study: Study) -> HttpResponse:
+def _back(study: Study) -> HttpResponse:
     return redirect("annotation:payments", study.slug)

@@ -65,6 +65,10 @@ class Row:
         return any(flag.name == "rule" for flag in self.flags)
 
     @property
+    def batch(self) -> str:
+        return str(self.assignment.batch)
+
+    @property
     def flag_names(self) -> str:
         return " ".join(flag.name for flag in self.flags)
 
@@ -210,7 +214,7 @@ def chosen(
 
 COLUMNS = (
     column("annotator", "pseudonym", "assignment.annotator.pseudonym"),
-    column("batch", "its task, and its episode or its shots and split", "assignment.batch"),
+    column("batch", "its task, and its episode or its shots and split"),
     column("state", "how the work ended, or working"),
     column("items_done", "items answered", "done"),
     column("items", "all items of the batch"),

@@ -7,8 +7,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.links import resume_link, study_link
 from annotation.access.requests import ResearcherRequest
@@ -25,7 +23,7 @@ from annotation.people.rows import SORTS, Row, chosen, people_csv, row_of, rows
 from annotation.studies.excluding import exclude
 from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import figures_of
-from annotation.studies.tabs import study_for, study_frame
+from annotation.studies.tabs import READ, SEND, study_frame, study_page
 from annotation.work.places import release_place
 
 VIEW, CHANGE = "annotation.view_assignment", "annotation.change_study"
@@ -33,14 +31,15 @@ WATCH = "annotation/people/watch.html"
 PEOPLE = "annotation/people/people.html"
 PERSON = "annotation/people/person.html"
 PER_PAGE = 100
+_read = study_page(*READ, right=Right.PEOPLE, permission=VIEW)
 
 
-@never_cache
-@require_safe
-def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = study_for(request, slug, right=Right.TABLES)
+@study_page(*READ, right=Right.TABLES)
+def watch(request: ResearcherRequest, study: Study) -> HttpResponse:
     now, everybody = timezone.now(), rows(study)
     below_rule = [row.assignment for row in everybody if row.is_below_rule]
+    hands_out = study.is_open and not study.channel.invited_only
+    hands_out = hands_out and may(request.user, study, Right.SET_UP)
     figures = figures_of(study, [row.assignment for row in everybody], below_rule, at=now)
     context = {
         **study_frame(request.user, study, tab="overview"),
@@ -48,22 +47,15 @@ def watch(request: ResearcherRequest, slug: str) -> HttpResponse:
         "figures": figures,
         "outcomes": Outcome.choices,
         "now": now,
-        "study_link": _link_to_hand_out(request, study),
+        # For whoever sets up the study, where it takes people by it.
+        "study_link": study_link(request, study) if hands_out else "",
     }
     template = f"{WATCH}#figures" if request.htmx else WATCH
     return render(request, template, context)
 
 
-def _link_to_hand_out(request: ResearcherRequest, study: Study) -> str:
-    """Empty for who does not set up the study, and where it takes nobody by it."""
-    hands_out = study.is_open and may(request.user, study, Right.SET_UP)
-    return study_link(request, study) if hands_out and not study.channel.invited_only else ""
-
-
-@never_cache
-@require_safe
-def people(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = study_for(request, slug, VIEW, right=Right.PEOPLE)
+@_read
+def people(request: ResearcherRequest, study: Study) -> HttpResponse:
     everybody = rows(study)
     filters = _filters(request)
     context = {
@@ -81,13 +73,11 @@ def people(request: ResearcherRequest, slug: str) -> HttpResponse:
     return render(request, template, context)
 
 
-@never_cache
-@require_safe
-def people_export(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = study_for(request, slug, VIEW, right=Right.PEOPLE)
+@_read
+def people_export(request: ResearcherRequest, study: Study) -> HttpResponse:
     shown = chosen(rows(study), **_filters(request))
     lines = people_csv(shown, with_pay=may(request.user, study, Right.PAY))
-    return document("".join(lines).encode(), "text/csv; charset=utf-8", f"{slug}-people.csv")
+    return document("".join(lines).encode(), "text/csv; charset=utf-8", f"{study.slug}-people.csv")
 
 
 def _filters(request: ResearcherRequest) -> dict[str, str]:
@@ -95,10 +85,8 @@ def _filters(request: ResearcherRequest) -> dict[str, str]:
     return given | {"sort": given["sort"] if given["sort"] in SORTS else "joined"}
 
 
-@never_cache
-@require_safe
-def person(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
-    study = study_for(request, slug, VIEW, right=Right.PEOPLE)
+@_read
+def person(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
     return _person_page(request, study, assignment_id)
 
 
@@ -119,19 +107,12 @@ def _person_page(
         "comments": timeline.comments(row.assignment),
         "exclude_form": ReasonForm(),
         "message": _message(row),
-        **_for_owners(request, row, frame["rights"]),
-        **more,
     }
-    return render(request, PERSON, context, status=status)
-
-
-def _for_owners(request: ResearcherRequest, row: Row, rights: Any) -> dict[str, Any]:
-    extra: dict[str, Any] = {}
-    if Right.IDS in rights:
-        extra["resume_link"] = resume_link(request, row.assignment)
-    if Right.PAY in rights:
-        extra |= {"due": due_of(row.assignment), "correction_form": CorrectionForm()}
-    return extra
+    if Right.IDS in frame["rights"]:
+        context["resume_link"] = resume_link(request, row.assignment)
+    if Right.PAY in frame["rights"]:
+        context |= {"due": due_of(row.assignment), "correction_form": CorrectionForm()}
+    return render(request, PERSON, {**context, **more}, status=status)
 
 
 def _message(row: Row) -> str:
@@ -147,23 +128,19 @@ def _message(row: Row) -> str:
     return f"Hello, thank you for your work in our study “{title}”. We have a question about it: "
 
 
-@never_cache
-@require_POST
-def release(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
-    study = study_for(request, slug, CHANGE, right=Right.PEOPLE)
+@study_page(*SEND, right=Right.PEOPLE, permission=CHANGE)
+def release(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
     assignment = _assignment(study, assignment_id)
     try:
         release_place(assignment, at=timezone.now(), by=request.user)
     except Refusal as refusal:
         return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
     messages.success(request, "The place is open: whoever comes first takes it.")
-    return redirect("annotation:person", slug, assignment_id)
+    return redirect("annotation:person", study.slug, assignment_id)
 
 
-@never_cache
-@require_POST
-def exclude_person(request: ResearcherRequest, slug: str, assignment_id: int) -> HttpResponse:
-    study = study_for(request, slug, "annotation.add_exclusion", right=Right.PEOPLE)
+@study_page(*SEND, right=Right.PEOPLE, permission="annotation.add_exclusion")
+def exclude_person(request: ResearcherRequest, study: Study, assignment_id: int) -> HttpResponse:
     assignment = _assignment(study, assignment_id)
     form = ReasonForm(request.POST)
     if not form.is_valid():
@@ -173,7 +150,7 @@ def exclude_person(request: ResearcherRequest, slug: str, assignment_id: int) ->
     except Refusal as refusal:
         return _person_page(request, study, assignment_id, status=409, refused=str(refusal))
     messages.success(request, "Excluded: outcome, code and pay stay as they are.")
-    return redirect("annotation:person", slug, assignment_id)
+    return redirect("annotation:person", study.slug, assignment_id)
 
 
 def _assignment(study: Study, assignment_id: int) -> Assignment:

@@ -23,8 +23,13 @@ from annotation.models import (
 )
 from annotation.models.errors import BadInput, Refusal
 from annotation.payments.due import Due, dues
-from annotation.payments.exporting import prolific_lines
-from annotation.payments.ledger import Changed, open_bonuses, settle_payout, write_payout
+from annotation.payments.ledger import (
+    Changed,
+    open_bonuses,
+    prolific_lines,
+    settle_payout,
+    write_payout,
+)
 from annotation.prolific.client import Declined, Lost
 from annotation.prolific.connecting import client_of
 from annotation.work.finishing import withdraw

@@ -6,7 +6,6 @@ import hmac
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -19,19 +18,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from annotation.access.links import study_link
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
-from annotation.models import PayoutState, ProlificStudy
+from annotation.models import PayoutState, ProlificStudy, Study
 from annotation.models.errors import Refusal
 from annotation.models.texts import counted
 from annotation.prolific import connecting, statuses
 from annotation.prolific.connecting import SECRETS, SETTINGS
 from annotation.prolific.statuses import pay_bonuses
 from annotation.studies.codes import codes_to_set_up
-from annotation.studies.tabs import study_for, study_frame
+from annotation.studies.tabs import READ, SEND, study_frame, study_page
 
 
 class ConnectionForm(forms.Form):
@@ -87,13 +86,10 @@ class ConnectionForm(forms.Form):
 CHANGE = "annotation.change_study"
 PAGE = "annotation/prolific/prolific.html"
 EVENT = "submission.status.change"
-_study = partial(study_for, right=Right.IDS)
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def prolific(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug, CHANGE if request.method == "POST" else "")
+@study_page(*READ, *SEND, right=Right.IDS, to_send=CHANGE)
+def prolific(request: ResearcherRequest, study: Study) -> HttpResponse:
     connection = getattr(study, "prolific", None) or ProlificStudy(study=study)
     form = ConnectionForm(request.POST or None, connection=connection)
     status = 200
@@ -102,7 +98,7 @@ def prolific(request: ResearcherRequest, slug: str) -> HttpResponse:
             stored = connecting.connection_of(study)
             connecting.configure(stored, form.settings(), by=request.user)
             messages.success(request, "Stored.")
-            return redirect("annotation:prolific", slug)
+            return redirect("annotation:prolific", study.slug)
         status = 422
     context = {
         **study_frame(request.user, study, tab="payments"),
@@ -170,10 +166,8 @@ ACTS: dict[str, tuple[Act, str]] = {
 }
 
 
-@never_cache
-@require_POST
-def act(request: ResearcherRequest, slug: str, act: str) -> HttpResponse:
-    study = _study(request, slug, CHANGE)
+@study_page(*SEND, right=Right.IDS, permission=CHANGE)
+def act(request: ResearcherRequest, study: Study, act: str) -> HttpResponse:
     if act not in ACTS:
         raise Http404
     perform, page = ACTS[act]
@@ -181,7 +175,7 @@ def act(request: ResearcherRequest, slug: str, act: str) -> HttpResponse:
         messages.success(request, perform(request, connecting.connection_of(study)))
     except Refusal as refusal:
         messages.error(request, str(refusal))
-    return redirect(f"annotation:{page}", slug)
+    return redirect(f"annotation:{page}", study.slug)
 
 
 @csrf_exempt

@@ -21,16 +21,14 @@ from annotation.studies.exported_judgements import (
     judgements_file,
 )
 from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
-from annotation.studies.tabs import study_for, study_frame
+from annotation.studies.tabs import READ, study_for, study_frame, study_page
 
 CSV = "text/csv; charset=utf-8"
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": CSV}
 
 
-@never_cache
-@require_safe
-def exports(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = study_for(request, slug, "annotation.view_assignment", right=Right.PEOPLE)
+@study_page(*READ, right=Right.PEOPLE, permission="annotation.view_assignment")
+def exports(request: ResearcherRequest, study: Study) -> HttpResponse:
     offered = [export for export in EXPORTS.values() if _may(request, study, export)]
     context = {
         **study_frame(request.user, study, tab="data"),

@@ -1,12 +1,15 @@
 """The pages of a study, in the order in which they are used: what its frame leads to."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
 from annotation.access.requests import ResearcherRequest, lets_in, require
 from annotation.access.rights import Right, rights_in
@@ -76,6 +79,28 @@ def study_for(
     study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
     require(request.user, study, right, permission=permission)
     return study
+
+
+# How a page is asked for.
+READ, SEND = ("GET", "HEAD"), ("POST",)
+StudyView = Callable[..., HttpResponseBase]
+
+
+def study_page(
+    *methods: str, right: Right, permission: str = "", to_send: str = ""
+) -> Callable[[StudyView], StudyView]:
+    """Hands the view the study of its address, for whoever has the right in it and the permission,
+    or that which it takes to send the page's form; never stored."""
+
+    def decorate(view: StudyView) -> StudyView:
+        @wraps(view)
+        def page(request: ResearcherRequest, slug: str, **rest: Any) -> HttpResponseBase:
+            needed = to_send if request.method == "POST" and to_send else permission
+            return view(request, study_for(request, slug, needed, right=right), **rest)
+
+        return never_cache(require_http_methods(methods)(page))
+
+    return decorate
 
 
 def study_frame(user: Any, study: Study, *, tab: str) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from typing import Any
 
 from annotation.management.arguments import StudyCommand
 from annotation.models import Study
-from annotation.payments.exporting import FORMATS, export_payments
-from annotation.payments.ledger import open_bonuses
+from annotation.payments.ledger import FORMATS, export_payments, open_bonuses
 
 
 class Command(StudyCommand):

@@ -10,8 +10,14 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import ChangeAction, Outcome, PaymentLine, Study, Submission
 from annotation.payments.due import due_of
-from annotation.payments.exporting import COLUMNS, export_payments
-from annotation.payments.ledger import approve, correct, mark_as_sent, open_bonuses
+from annotation.payments.ledger import (
+    COLUMNS,
+    approve,
+    correct,
+    export_payments,
+    mark_as_sent,
+    open_bonuses,
+)
 from tests import make
 from tests.annotation.payments.test_ledger import base, ended
 

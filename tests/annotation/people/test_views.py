@@ -15,8 +15,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Assignment, Batch, ChangeAction, Example, Outcome, Place
-from annotation.payments.exporting import COLUMNS
-from annotation.payments.ledger import approve
+from annotation.payments.ledger import COLUMNS, approve
 from annotation.people.overview import overview
 from annotation.people.rows import rows
 from annotation.studies.lifecycle import close_study
