@@ -46,11 +46,11 @@ class Page:
 def shown(title: str, read: Callable[[Any], Any], **how: Any) -> Callable[..., Any]:
     """A column of a list, or a field of a page, that is read from the row."""
 
-    @admin.display(description=title, **how)
     def display(model_admin: Any, row: Any) -> Any:
         return read(row)
 
-    return display
+    decorate: Callable[..., Callable[..., Any]] = admin.display(description=title, **how)
+    return decorate(display)
 
 
 def linked(title: str, model: str, field: str, count: Callable[[Any], int]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotation.access.members import make_owner
 from annotation.benchmarks.subsets import cut_test_set
-from annotation.models import Batch, ChangeAction, Channel, OutcomeRule, Study, Task
+from annotation.models import Batch, ChangeAction, Channel, OutcomeRule, Study, Task, new_token
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
@@ -106,27 +106,14 @@ def copy_study(
         **{field: getattr(study, field) for field in COPIED_FIELDS},
     )
     make_owner(copy, owner)
-    OutcomeRule.objects.bulk_create(
-        OutcomeRule(
-            study=copy,
-            outcome=rule.outcome,
-            code=random_letters(),
-            pays_time=rule.pays_time,
-            minimum=rule.minimum,
-            platform_pays=rule.platform_pays,
-        )
-        for rule in study.outcome_rules.all()
-    )
-    Batch.objects.bulk_create(
-        Batch(
-            study=copy,
-            task_id=batch.task_id,
-            training_set_id=batch.training_set_id,
-            test_set_id=batch.test_set_id,
-            chain=batch.chain,
-            wanted=batch.wanted,
-        )
-        for batch in study.batches.order_by("id")
-    )
+    rules, batches = list(study.outcome_rules.all()), list(study.batches.order_by("id"))
+    for row in (*rules, *batches):
+        row.pk, row.study = None, copy
+    for rule in rules:
+        rule.code = random_letters()
+    for batch in batches:
+        batch.join_token, batch.description, batch.gold_version = new_token(), "", None
+    OutcomeRule.objects.bulk_create(rules)
+    Batch.objects.bulk_create(batches)
     record(owner, copy, ChangeAction.COPIED, {}, {"from": study.slug})
     return copy

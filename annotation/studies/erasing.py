@@ -44,15 +44,10 @@ def erase_annotator(annotator: Annotator, *, at: datetime, by: User | None = Non
     Assignment.objects.filter(annotator=annotator).update(submission_id="", browser_hash="")
     Annotator.objects.filter(pk=annotator.pk).update(external_id="")
     if Annotator.objects.filter(pk=annotator.pk, erased_at=None).update(erased_at=at):
-        _log(annotator, by)
+        name = annotator.pseudonym
+        for study in Study.objects.filter(assignments__annotator=annotator).distinct():
+            record(by, study, ChangeAction.ERASED, {name: "known"}, {name: "erased"})
     annotator.refresh_from_db()
-
-
-def _log(annotator: Annotator, by: User | None) -> None:
-    """In every study that the person took part in."""
-    name = annotator.pseudonym
-    for study in Study.objects.filter(assignments__annotator=annotator).distinct():
-        record(by, study, ChangeAction.ERASED, {name: "known"}, {name: "erased"})
 
 
 # The tables from whose files an erased row has to go, too.

@@ -35,7 +35,7 @@ def exclude(assignment: Assignment, *, reason: str, author: User | None = None) 
             exclusion = Exclusion.objects.create(
                 assignment=assignment, reason=reason.strip(), author=author
             )
-            _log(assignment, ChangeAction.EXCLUDED, author, excluded=True)
+            _log(assignment, ChangeAction.EXCLUDED, author, "counted", "excluded")
             Place.objects.filter(holder=assignment, batch__study__state__in=REFILLS_PLACES).update(
                 kept=False, holder=None, lease_until=None
             )
@@ -53,7 +53,7 @@ def lift_exclusion(assignment: Assignment, *, by: User | None = None) -> None:
     with transaction.atomic():
         lifted, _rows = Exclusion.objects.filter(assignment=assignment).delete()
         if lifted:
-            _log(assignment, ChangeAction.EXCLUSION_LIFTED, by, excluded=False)
+            _log(assignment, ChangeAction.EXCLUSION_LIFTED, by, "excluded", "counted")
         if assignment.outcome == Outcome.COMPLETED and not _has_place_again(assignment):
             raise CannotLift(
                 "The place has gone to somebody else, so the batch would count more people "
@@ -61,15 +61,10 @@ def lift_exclusion(assignment: Assignment, *, by: User | None = None) -> None:
             )
 
 
-def _log(assignment: Assignment, action: ChangeAction, by: User | None, *, excluded: bool) -> None:
-    """Not the reason: that is a comment, and stands beside the mark."""
+def _log(assignment: Assignment, action: ChangeAction, by: User | None, *states: str) -> None:
+    """Before and after. Not the reason: that is a comment, and stands beside the mark."""
     who = f"{assignment.annotator}, assignment {assignment.pk}"
-    before, after = {who: _state(not excluded)}, {who: _state(excluded)}
-    record(by, assignment.study, action, before, after)
-
-
-def _state(excluded: bool) -> str:
-    return "excluded" if excluded else "counted"
+    record(by, assignment.study, action, *({who: state} for state in states))
 
 
 def _has_place_again(assignment: Assignment) -> bool:

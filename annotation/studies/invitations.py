@@ -50,7 +50,8 @@ def links_csv(study: Study, link_of: Callable[[Invitation], str]) -> Iterator[st
 
 
 def _first_column(text: str) -> Iterator[tuple[int, str]]:
-    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=_delimiter(text))
+    delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
+    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=delimiter)
     try:
         for row in rows:
             yield rows.line_num, from_cell(row[0].strip()) if row else ""
@@ -58,11 +59,6 @@ def _first_column(text: str) -> Iterator[tuple[int, str]]:
         raise BadInput(
             f"Line {rows.line_num} cannot be read as CSV: write one person per line, the id first."
         ) from problem
-
-
-def _delimiter(text: str) -> str:
-    first_line = text.split("\n", 1)[0]
-    return max(",;\t", key=first_line.count)
 
 
 def _check_erased(study: Study, people: Sequence[str]) -> None:

@@ -1,11 +1,13 @@
 """The life of a study: started (which freezes it), paused, resumed, closed."""
 
 from datetime import datetime
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState
 from annotation.models.access import record
@@ -48,9 +50,7 @@ def what_is_missing(study: Study) -> list[str]:
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
-        missing.append(
-            "Completion codes are missing for: {outcomes}.".format(outcomes=", ".join(without))
-        )
+        missing.append(f"Completion codes are missing for: {', '.join(without)}.")
     return missing
 
 
@@ -67,7 +67,10 @@ def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
         study.refresh_from_db()
         batches = study.batches.select_related("task", "training_set", "test_set")
         for batch in batches:
-            _freeze_batch(batch)
+            batch.description = batch.task.description
+            batch.gold_version = batch.task.latest_gold_version()
+            batch.save(update_fields=["description", "gold_version"])
+            open_places(batch)
         study.frozen = _record(study, list(batches))
         study.save(update_fields=["frozen"])
         _log(study, ChangeAction.STARTED, StudyState.DRAFT, by)
@@ -130,17 +133,14 @@ def _log(study: Study, action: ChangeAction, before: str, by: User | None) -> No
     record(by, study, action, {"state": before}, {"state": study.state})
 
 
-def _freeze_batch(batch: Batch) -> None:
-    batch.description = batch.task.description
-    batch.gold_version = batch.task.latest_gold_version()
-    batch.save(update_fields=["description", "gold_version"])
-    open_places(batch)
-
-
 def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
     return {
         "scorer_version": SCORER_VERSION,
-        "rules": {field: _plain(getattr(study, field)) for field in FROZEN_FIELDS},
+        "rules": {
+            field: str(value) if isinstance(value, Decimal) else value
+            for field in FROZEN_FIELDS
+            for value in [getattr(study, field)]
+        },
         "outcomes": list(
             study.outcome_rules.order_by("outcome").values("outcome", "code", "pays_time")
         ),
@@ -160,32 +160,35 @@ def _batch_record(batch: Batch) -> dict[str, Any]:
     }
 
 
-def _plain(value: object) -> object:
-    return value if isinstance(value, int | float | str | None) else str(value)
-
-
 class CannotArchive(Refusal):
     """A study that has not ended, or is in the archive already."""
 
 
 def archive_study(study: Study, *, at: datetime, by: User | None = None) -> None:
-    with transaction.atomic():
-        archived = Study.objects.filter(
-            pk=study.pk, state=StudyState.CLOSED, archived_at__isnull=True
-        ).update(archived_at=at)
-        if not archived:
-            raise CannotArchive(
-                "Only a closed study that is not in the archive yet can be archived."
-            )
-        record(by, study, ChangeAction.ARCHIVED, {"archived": False}, {"archived": True})
-    study.refresh_from_db()
+    closed = Study.objects.filter(state=StudyState.CLOSED, archived_at__isnull=True)
+    sentence = "Only a closed study that is not in the archive yet can be archived."
+    _move(study, closed, at, ChangeAction.ARCHIVED, sentence, by)
 
 
 def take_out(study: Study, *, by: User | None = None) -> None:
     """Back in sight."""
+    archived = Study.objects.filter(archived_at__isnull=False)
+    sentence = "This study is not in the archive."
+    _move(study, archived, None, ChangeAction.TAKEN_OUT, sentence, by)
+
+
+def _move(
+    study: Study,
+    among: QuerySet[Study],
+    archived_at: datetime | None,
+    action: ChangeAction,
+    sentence: str,
+    by: User | None,
+) -> None:
+    """Into the archive or out of it, if the study is among these."""
     with transaction.atomic():
-        taken = Study.objects.filter(pk=study.pk, archived_at__isnull=False)
-        if not taken.update(archived_at=None):
-            raise CannotArchive("This study is not in the archive.")
-        record(by, study, ChangeAction.TAKEN_OUT, {"archived": True}, {"archived": False})
+        if not among.filter(pk=study.pk).update(archived_at=archived_at):
+            raise CannotArchive(sentence)
+        is_in = archived_at is not None
+        record(by, study, action, {"archived": not is_in}, {"archived": is_in})
     study.refresh_from_db()

@@ -89,14 +89,19 @@ def figures_of(
     for assignment in people:
         by_batch[assignment.batch_id].append(assignment)
     everybody = [assignment for group in by_batch.values() for assignment in group]
-    taken, (simulated, declined) = _places(study, at), _others(study)
+    # For each batch, whether each taken place is kept.
+    places: dict[int, list[bool]] = defaultdict(list)
+    taken = Place.objects.filter(batch__study=study, simulated=False).taken(at)
+    for batch_id, kept in taken.values_list("batch_id", "kept"):
+        places[batch_id].append(kept)
+    simulated, declined = _others(study)
     answered = list(study.join_counts.all())
     return StudyFigures(
         tuple(
             _figures(
                 batch,
                 by_batch[batch.pk],
-                taken[batch.pk],
+                places[batch.pk],
                 [one for one in flagged if one.batch_id == batch.pk],
                 simulated[batch.pk],
             )
@@ -149,15 +154,6 @@ def _others(study: Study) -> tuple[Counter[int], int]:
     return simulated, declined
 
 
-def _places(study: Study, at: datetime) -> dict[int, list[bool]]:
-    """For each batch, whether each taken place is kept."""
-    places: dict[int, list[bool]] = defaultdict(list)
-    taken = Place.objects.filter(batch__study=study, simulated=False).taken(at)
-    for batch_id, kept in taken.values_list("batch_id", "kept"):
-        places[batch_id].append(kept)
-    return places
-
-
 def _figures(
     batch: Batch,
     people: Sequence[Assignment],
@@ -166,7 +162,12 @@ def _figures(
     simulated: int,
 ) -> BatchFigures:
     counts = Counter(assignment.outcome for assignment in people)
-    completed = [a for a in people if a.outcome == Outcome.COMPLETED and elapsed_hours(a) > 0]
+    completed = [
+        (a.amount or Decimal(0), elapsed_hours(a))
+        for a in people
+        if a.outcome == Outcome.COMPLETED and elapsed_hours(a) > 0
+    ]
+    hourly = [(amount / Decimal(hours)).quantize(CENT) for amount, hours in completed]
     return BatchFigures(
         batch=batch,
         taken=len(places),
@@ -175,15 +176,10 @@ def _figures(
         outcomes={outcome: counts[outcome] for outcome in Outcome.values},
         excluded=sum(assignment.is_excluded for assignment in people),
         simulated=simulated,
-        median_minutes=median(60 * elapsed_hours(a) for a in completed) if completed else None,
-        hourly_pay=median(_hourly(a) for a in completed).quantize(CENT) if completed else None,
+        median_minutes=median(60 * hours for _amount, hours in completed) if completed else None,
+        hourly_pay=median(hourly).quantize(CENT) if completed else None,
         flagged=tuple(flagged),
     )
-
-
-def _hourly(assignment: Assignment) -> Decimal:
-    amount = assignment.amount or Decimal(0)
-    return (amount / Decimal(elapsed_hours(assignment))).quantize(CENT)
 
 
 def flagged_by_rule(study: Study, everybody: Sequence[Assignment]) -> list[Assignment]:
