@@ -8,8 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.text import Truncator
 
-from annotation.access.links import resume_link
-from annotation.access.requests import ResearcherRequest
+from annotation.access.requests import ResearcherRequest, resume_link
 from annotation.access.rights import Right, studies
 from annotation.admin.pages import Page, ViewOnlyAdmin, confirm, linked, shown
 from annotation.models import Assignment, Comment, Judgement

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.text import Truncator, format_lazy
 
-from annotation.access.links import batch_link, parameter_names, study_link
 from annotation.access.members import make_owner
+from annotation.access.requests import batch_link, parameter_names, study_link
 from annotation.access.rights import Right
 from annotation.admin.forms import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
 from annotation.admin.pages import OwnedAdmin, shown, to_row

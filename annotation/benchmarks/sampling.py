@@ -11,7 +11,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.benchmarks.exposure import exposure_key_for
 from annotation.benchmarks.formats.content import (
     ReadExample,
     ReadSet,
@@ -20,7 +19,7 @@ from annotation.benchmarks.formats.content import (
 )
 from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.benchmarks.importing import check_names, store_tasks
-from annotation.benchmarks.storing import TaskReport
+from annotation.benchmarks.storing import TaskReport, exposure_key_for
 from annotation.kinds import answer_kind, gold_in_force
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.models import Role, Task, Transfer

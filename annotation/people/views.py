@@ -1,5 +1,8 @@
 """The pages that watch a study: how it stands, who takes part, and one person."""
 
+from collections.abc import Iterator
+from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from django.contrib import messages
@@ -8,15 +11,15 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from annotation.access.links import resume_link, study_link
-from annotation.access.requests import ResearcherRequest
+from annotation.access.requests import ResearcherRequest, resume_link, study_link
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document
-from annotation.models import Assignment, Outcome, Study
+from annotation.kinds import answer_score, gold_in_force
+from annotation.models import Assignment, Item, Outcome, Role, Study
 from annotation.models.errors import Refusal
+from annotation.models.frozen import batch_content
 from annotation.payments.due import due_of
 from annotation.payments.views import CorrectionForm
-from annotation.people import timeline
 from annotation.people.flags import NAMES
 from annotation.people.overview import overview
 from annotation.people.rows import SORTS, Row, chosen, people_csv, row_of, rows
@@ -100,11 +103,11 @@ def _person_page(
     context = {
         **frame,
         "row": row,
-        "events": timeline.events(row.assignment),
-        "answers": timeline.answers(
+        "events": events(row.assignment),
+        "answers": answers(
             row.assignment, scored=not row.is_at_work and Right.GOLD in frame["rights"]
         ),
-        "comments": timeline.comments(row.assignment),
+        "comments": list(row.assignment.comments.select_related("example").order_by("id")),
         "exclude_form": ReasonForm(),
         "message": _message(row),
     }
@@ -156,3 +159,68 @@ def exclude_person(request: ResearcherRequest, study: Study, assignment_id: int)
 def _assignment(study: Study, assignment_id: int) -> Assignment:
     found = Assignment.objects.select_related("annotator", "study")
     return get_object_or_404(found, study=study, pk=assignment_id)
+
+
+Event = tuple[datetime, str]
+
+
+def events(assignment: Assignment) -> list[Event]:
+    """In the order in which they happened."""
+    return sorted(_events(assignment), key=itemgetter(0))
+
+
+def _events(assignment: Assignment) -> Iterator[Event]:
+    if assignment.consented_at:
+        yield assignment.consented_at, "agreed to take part"
+    first = assignment.judgements.order_by("step").first()
+    if first:
+        yield first.submitted_at, "first answer"
+    if assignment.training_ended_at:
+        yield assignment.training_ended_at, "practice ended"
+    if assignment.resume_renewed_at:
+        yield assignment.resume_renewed_at, "was given a new personal link"
+    for written_at in assignment.comments.values_list("written_at", flat=True):
+        yield written_at, "reported a problem"
+    if assignment.finished_at:
+        outcome = assignment.get_outcome_display()
+        yield assignment.finished_at, f"ended: {outcome}"
+    yield from _marks(assignment)
+
+
+def _marks(assignment: Assignment) -> Iterator[Event]:
+    submission = getattr(assignment, "submission", None)
+    if submission:
+        status = submission.get_status_display()
+        yield submission.status_at, f"on the platform: {status}"
+    exclusion = getattr(assignment, "exclusion", None)
+    if exclusion:
+        yield exclusion.created_at, f"excluded: {exclusion.reason}"
+
+
+def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
+    """`scored` only after the end, and for those who may see the gold: S1 in percent at the gold
+    that the study started with."""
+    given = list(assignment.judgements.order_by("step"))
+    batch, content = assignment.batch, batch_content(assignment.batch_id)
+    items = Item.objects.filter(
+        item_set__in=filter(None, (batch.training_set_id, batch.test_set_id))
+    )
+    names = dict(items.values_list("example", "source_id"))
+    asked = [judgement.example_id for judgement in given] if scored else []
+    golds = gold_in_force(asked, content.task_id, content.gold_version)
+    policy, how = content.reference_policy, content.normalisation
+    return [
+        {
+            "step": one.step,
+            "is_training": one.role == Role.TRAINING,
+            "item": names.get(one.example_id, ""),
+            "example_id": one.example_id,
+            "texts": ", ".join(one.answer) or "none",
+            "seconds": (one.submitted_at - one.shown_at).total_seconds(),
+            "score": 100 * answer_score(one.answer, golds[one.example_id], policy, how)
+            if scored
+            else None,
+            "pastes": one.pastes or 0,
+        }
+        for one in given
+    ]

@@ -20,8 +20,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from annotation.access.links import study_link
-from annotation.access.requests import ResearcherRequest
+from annotation.access.requests import ResearcherRequest, study_link
 from annotation.access.rights import Right
 from annotation.models import PayoutState, ProlificStudy, Study
 from annotation.models.errors import Refusal

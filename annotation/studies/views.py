@@ -9,8 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.access import rights
-from annotation.access.links import invitation_link, study_link
-from annotation.access.requests import ResearcherRequest
+from annotation.access.requests import ResearcherRequest, invitation_link, study_link
 from annotation.access.rights import Right
 from annotation.jobs.requests import document
 from annotation.models import ItemSet, Study

@@ -33,7 +33,7 @@ from annotation.models import (
 from annotation.models.access import record
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import NoEntry
-from annotation.models.shuffling import tie_broken
+from annotation.models.frozen import tie_broken
 from annotation.work.device_codes import end_codes
 from annotation.work.places import claim_place
 

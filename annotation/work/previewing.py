@@ -16,8 +16,7 @@ from django.utils.translation import gettext as _
 from annotation.kinds import Form, answer_kind, answer_score, gold_in_force
 from annotation.models import Annotator, Assignment, Batch, Judgement, Outcome, Role, WorkState
 from annotation.models.errors import BadInput
-from annotation.models.frozen import FrozenExample, draft_content
-from annotation.models.shuffling import shuffled
+from annotation.models.frozen import FrozenExample, draft_content, shuffled
 from annotation.work.page import Position, render_asked
 from annotation.work.qualifying import screen
 

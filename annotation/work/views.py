@@ -12,8 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.i18n import set_language
 
 from annotation.access import cookies, throttles
-from annotation.access.links import resume_link
-from annotation.access.requests import HtmxRequest
+from annotation.access.requests import HtmxRequest, resume_link
 from annotation.kinds import Form
 from annotation.models import Assignment
 from annotation.models.errors import BadInput

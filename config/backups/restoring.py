@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation.models.errors import BadInput
-from config.backups.archive import Backup
-from config.backups.rows import (
+from config.backups.archive import (
+    Backup,
     Table,
     columns_of,
     content_of,

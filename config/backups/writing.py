@@ -15,8 +15,19 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotation.models.errors import BadInput
-from config.backups.archive import IDENTITY_KEY, MANIFEST, Backup, Held, Manifest, file_of
-from config.backups.rows import Content, Table, columns_of, lines_of, tables_of
+from config.backups.archive import (
+    IDENTITY_KEY,
+    MANIFEST,
+    Backup,
+    Content,
+    Held,
+    Manifest,
+    Table,
+    columns_of,
+    file_of,
+    lines_of,
+    tables_of,
+)
 
 SNAPSHOT = "snapshot"
 

@@ -16,8 +16,7 @@ from pytest_django import Settings
 from annotation.models import Batch, Benchmark, IdentityKey, Job, JobFile, Judgement
 from annotation.models.errors import BadInput
 from config.backups import writing
-from config.backups.archive import Backup, Held
-from config.backups.rows import Table
+from config.backups.archive import Backup, Held, Table
 from config.backups.writing import write_backup
 from config.migrations import LAST_OF_FORMER_CHAIN
 from tests import make

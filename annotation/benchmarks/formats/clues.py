@@ -2,20 +2,20 @@
 
 <Folder>/<stem>_test.jsonl
 <Folder>/<stem>_train_<shots>_<split>.jsonl
-<Folder>/task.json                            (optional, see task_file.py)
+<Folder>/task.json                            (optional)
 """
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.utils.text import slugify
 
 from annotation.benchmarks.archives import Files
-from annotation.benchmarks.formats import task_file
 from annotation.benchmarks.formats.content import (
     Alternatives,
     ReadExample,
@@ -27,11 +27,16 @@ from annotation.benchmarks.formats.content import (
     read_records,
 )
 from annotation.kinds import answer_kind, answer_kinds
-from annotation.models import Role
+from annotation.models import Kind, Normalisation, ReferencePolicy, Role
+from annotation.models.benchmark import Direction
 from annotation.models.errors import BadInput
+from annotation.models.texts import is_text
 
 # Where a folder's slug is not the name used in the literature.
 SLUGS = {"sst-2": "sst2", "conll2003": "conll03", "wikiann_en": "wikiann", "squad-v2": "squadv2"}
+# What a task's own files do not say, or say wrongly. The tasks of CLUES are described by files of
+# the same form that come with the project.
+TASK_FILE = "task.json"
 TEST_FILE = re.compile(r".*_test\.jsonl")
 SHOT_FILE = re.compile(r".*_train_(\d{1,6})_(\d{1,6})\.jsonl")
 
@@ -218,11 +223,11 @@ def labels_of(rows: Iterable[ReadExample]) -> list[str]:
 def _counts(name: str) -> bool:
     parts = PurePosixPath(name).parts
     hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
-    return not hidden and (name.endswith(".jsonl") or parts[-1] == task_file.NAME)
+    return not hidden and (name.endswith(".jsonl") or parts[-1] == TASK_FILE)
 
 
 def _is_known(name: str) -> bool:
-    return bool(name == task_file.NAME or TEST_FILE.fullmatch(name) or SHOT_FILE.fullmatch(name))
+    return bool(name == TASK_FILE or TEST_FILE.fullmatch(name) or SHOT_FILE.fullmatch(name))
 
 
 def _without_top_folder(paths: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -260,13 +265,13 @@ def _wanted(folders: list[TaskFolder], only: Collection[str] | None) -> list[Tas
 
 
 def _own_fields(folder: TaskFolder, files: Files) -> dict[str, Any]:
-    name = folder.files.get(task_file.NAME)
-    return task_file.read_task_file(files.read(name), name) if name else {}
+    name = folder.files.get(TASK_FILE)
+    return read_task_file(files.read(name), name) if name else {}
 
 
 def _shipped(slug: str, kind: str) -> dict[str, Any]:
     """The project's own words for a task that it knows, if this is the task they describe."""
-    fields = task_file.shipped_description(slug)
+    fields = shipped_description(slug)
     return fields if fields.get("kind", kind) == kind else {}
 
 
@@ -343,7 +348,7 @@ def _check_normalisation(folder: TaskFolder, own: dict[str, Any], kind: str) -> 
     named, known = own.get("normalisation"), answer_kind(kind).normalisations
     if named and named not in known:
         raise BadInput(
-            f"{folder.files[task_file.NAME]}: answers of the kind {kind} are compared with the "
+            f"{folder.files[TASK_FILE]}: answers of the kind {kind} are compared with the "
             f"normalisation {' or '.join(known)}, not {named}; leave “normalisation” out."
         )
 
@@ -367,3 +372,78 @@ def _once_each(read_set: ReadSet, notes: dict[str, list[str]]) -> ReadSet:
         if first.setdefault(row.identity, row) is not row:
             notes["repeated_in_set"].append(f"{row.where}: {row.context[0]}")
     return replace(read_set, examples=list(first.values()))
+
+
+SHIPPED = Path(__file__).resolve().parent.parent / "descriptions"
+
+Fields = dict[str, Any]
+
+
+def read_task_file(data: bytes, file: str) -> Fields:
+    """The fields that a task file names, checked."""
+    try:
+        fields = json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{file}, line {error.lineno}: this is not JSON ({error.msg}).") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{file}, line 1: this is not JSON in UTF-8.") from error
+    if not isinstance(fields, dict):
+        raise BadInput(f"{file}, line 1: a task file is one JSON object.")
+    for name, value in fields.items():
+        _check(file, name, value)
+    return fields
+
+
+def shipped_description(slug: str) -> Fields:
+    """What comes with the project for this task; empty for a task it does not know."""
+    file = SHIPPED / f"{slug}.json"
+    return read_task_file(file.read_bytes(), file.name) if file.is_file() else {}
+
+
+def _check(file: str, name: str, value: object) -> None:
+    if name not in FIELDS:
+        raise BadInput(f"{file}: there is no field “{name}”; there are {', '.join(FIELDS)}.")
+    is_good, wanted = FIELDS[name]
+    if not is_good(value):
+        raise BadInput(f"{file}: “{name}” must be {wanted}.")
+
+
+def _is_text(most: int) -> Callable[[object], bool]:
+    return lambda value: (
+        isinstance(value, str) and bool(value.strip()) and len(value) <= most and is_text(value)
+    )
+
+
+def _is_one_of(values: list[str]) -> Callable[[object], bool]:
+    return lambda value: value in values
+
+
+def _either(values: list[str]) -> str:
+    return f"{', '.join(values[:-1])} or {values[-1]}"
+
+
+def _is_label_list(value: object) -> bool:
+    if not isinstance(value, list) or not all(
+        isinstance(label, str) and is_text(label) for label in value
+    ):
+        return False
+    return len(value) >= 2 and "" not in value and len(set(value)) == len(value)
+
+
+def _is_span_limit(value: object) -> bool:
+    return value is None or (type(value) is int and 1 <= value <= 1000)
+
+
+FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "title": (_is_text(200), "a text of at most 200 characters"),
+    "name": (_is_text(80), "a text of at most 80 characters"),
+    "description": (_is_text(100_000), "a text"),
+    "kind": (_is_one_of(Kind.values), _either(Kind.values)),
+    "choices": (_is_label_list, "a list of two or more different labels"),
+    "normalisation": (_is_one_of(Normalisation.values), _either(Normalisation.values)),
+    "max_spans": (_is_span_limit, "a number from 1 to 1000, or null"),
+    "language": (_is_text(20), "a language code such as en"),
+    "direction": (_is_one_of(Direction.values), "ltr or rtl"),
+    "reference_policy": (_is_one_of(ReferencePolicy.values), "set or any"),
+    "exposure_key": (_is_text(64), "a text of at most 64 characters"),
+}

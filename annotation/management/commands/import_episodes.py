@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.access.members import find_owner
-from annotation.benchmarks.importing_episodes import import_episodes
+from annotation.benchmarks.importing import import_episodes
 from annotation.management.arguments import add_owner, without_description
 from annotation.models.errors import Refusal
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.benchmarks.importing_episodes import import_episodes
+from annotation.benchmarks.importing import import_episodes
 from annotation.models import Batch, Benchmark, Example, ItemSet, Task
 from annotation.models.errors import BadInput
 from annotation.studies.batching import possible_batches

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.benchmarks.importing_episodes import import_episodes
+from annotation.benchmarks.importing import import_episodes
 from annotation.models import Benchmark
 from scoring.models import Run
 from tests.annotation.benchmarks.flex_files import small
