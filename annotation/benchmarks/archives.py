@@ -17,6 +17,7 @@ from annotation.models.errors import BadInput
 
 MOST_FILES = 5_000
 MOST_BYTES = 500_000_000
+TOO_LARGE = f"The archive is larger than {MOST_BYTES // 1_000_000} MB unpacked; import it in parts."
 # Texts shrink to a tenth or a thirtieth; anything that shrinks further than this was made to.
 MOST_RATIO = 200
 RATIO_COUNTS_FROM = 1_000_000
@@ -55,9 +56,8 @@ def open_files(source: Source) -> Iterator[Files]:
     try:
         archive = zipfile.ZipFile(source)
     except UNREADABLE as error:
-        raise BadInput(
-            f"{_name_of(source)} is neither a folder nor a readable zip file."
-        ) from error
+        name = source if isinstance(source, Path) else "The uploaded file"
+        raise BadInput(f"{name} is neither a folder nor a readable zip file.") from error
     with archive:
         yield ZipFiles(archive)
 
@@ -93,7 +93,7 @@ class ZipFiles:
             raise BadInput(f"{name} cannot be read: the archive is damaged there.") from error
         self._left -= len(data)
         if self._left < 0:
-            raise BadInput(_too_large())
+            raise BadInput(TOO_LARGE)
         return data
 
 
@@ -109,12 +109,13 @@ def check_entries(entries: list[zipfile.ZipInfo]) -> None:
             raise BadInput(f"{entry.filename!r} in the archive {problem}")
         names.add(entry.filename)
     if sum(entry.file_size for entry in entries) > MOST_BYTES:
-        raise BadInput(_too_large())
+        raise BadInput(TOO_LARGE)
 
 
 def _problem(entry: zipfile.ZipInfo, names: set[str]) -> str:
     mode = stat.S_IFMT(entry.external_attr >> 16)
-    if _is_outside(entry.filename):
+    path = PurePosixPath(entry.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in entry.filename.partition("/")[0]:
         return "lies outside its folder; pack the files with relative paths."
     if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "is a link or a device; pack the files themselves."
@@ -127,16 +128,3 @@ def _problem(entry: zipfile.ZipInfo, names: set[str]) -> str:
             f"would grow to {entry.file_size // 1_000_000} MB from next to nothing; leave it out."
         )
     return ""
-
-
-def _is_outside(name: str) -> bool:
-    path = PurePosixPath(name.replace("\\", "/"))
-    return path.is_absolute() or ".." in path.parts or ":" in name.partition("/")[0]
-
-
-def _too_large() -> str:
-    return f"The archive is larger than {MOST_BYTES // 1_000_000} MB unpacked; import it in parts."
-
-
-def _name_of(source: Source) -> str:
-    return str(source) if isinstance(source, Path) else "The uploaded file"

@@ -5,7 +5,7 @@ are the names of the checks and the keys of READER_MESSAGES.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from annotation.benchmarks.chains import Contents, shots_and_split
@@ -49,7 +49,8 @@ def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> 
     """Every finding of a task as it is stored, after its reader's notes."""
     material = Material(task)
     findings = [check(material) for check in CHECKS]
-    return [*_reader_findings(notes or {}), *(finding for finding in findings if finding)]
+    read = [warning(code, READER_MESSAGES[code], cases) for code, cases in (notes or {}).items()]
+    return [finding for finding in (*read, *findings) if finding]
 
 
 def shots_do_not_nest(material: Material) -> Finding | None:
@@ -206,12 +207,6 @@ CHECKS: tuple[Callable[[Material], Finding | None], ...] = (
     ceiling,
     reach,
 )
-
-
-def _reader_findings(notes: Mapping[str, Sequence[str]]) -> Iterable[Finding]:
-    for code, cases in notes.items():
-        if finding := warning(code, READER_MESSAGES[code], cases):
-            yield finding
 
 
 def _misnumbered(contents: Contents) -> list[ItemSet]:

@@ -88,13 +88,15 @@ def _checked(
     if not alternatives:
         _refuse(example, "give at least one alternative; an empty one means no answer")
     known = {span["text"] for spans in before for span in spans}
+    labels = {label for item_set in example.item_sets.all() for label in item_set.choices}
+    kind, shown = answer_kind(task.kind), asked(example, sorted(labels))
     for spans in alternatives:
         texts = [span["text"] for span in spans]
         if "" in texts or len(set(texts)) < len(texts):
             _refuse(example, "give each text of an alternative once, and no empty text")
-        if problem := answer_kind(task.kind).problem_of_alternative(texts, task.max_spans):
+        if problem := kind.problem_of_alternative(texts, task.max_spans):
             _refuse(example, problem)
-        for text in set(texts) - known - _givable(task, example, texts):
+        for text in set(texts) - known - kind.givable(texts, shown):
             _refuse(example, f"“{text}” is not among the answers that can be given")
     return alternatives
 
@@ -107,22 +109,11 @@ def _as_span(span: str | Span, example: Example) -> Span:
         _refuse(example, "each piece needs a text")
     if start is None:
         return {"text": text}
-    if not _stands_at(text, segment, start, example):
+    is_position = type(segment) is int and type(start) is int
+    in_range = is_position and 0 <= segment < len(example.context) and start >= 0
+    if not in_range or not example.context[segment].startswith(text, start):
         _refuse(example, f"“{text}” does not stand at {start} of part {segment} of the context")
     return {"text": text, "segment": segment, "start": start}
-
-
-def _stands_at(text: str, segment: object, start: object, example: Example) -> bool:
-    if type(segment) is not int or type(start) is not int:
-        return False
-    in_range = 0 <= segment < len(example.context) and start >= 0
-    return in_range and example.context[segment].startswith(text, start)
-
-
-def _givable(task: Task, example: Example, texts: Sequence[str]) -> set[str]:
-    """Those of the texts that an annotator could give."""
-    labels = {label for item_set in example.item_sets.all() for label in item_set.choices}
-    return answer_kind(task.kind).givable(texts, asked(example, sorted(labels)))
 
 
 def _refuse(example: Example, problem: str) -> NoReturn:

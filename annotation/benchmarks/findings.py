@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from django.db.models import QuerySet
-
 from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents
 from annotation.kinds import AskedExample, Floor, Golds, answer_kind, asked
 from annotation.models import Example, Gold, Item, ItemSet, ReferencePolicy, Role, Task
@@ -132,22 +130,16 @@ def _rows(task: Task, gold_version: int, roles: Collection[str]) -> list[Row]:
     whole = task.item_sets.filter(role__in=roles).exclude(name__contains=PART)
     sets = {item_set.pk: item_set for item_set in whole}
     items = Item.objects.filter(item_set__in=whole)
-    golds = _golds_in_force(items, gold_version)
+    in_force = Gold.objects.filter(
+        example__in=items.values("example"), version__number__lte=gold_version
+    ).order_by("version__number")
+    golds = dict(in_force.values_list("example_id", "alternatives"))
     return [
         Row(sets[item.item_set_id], item.source_id, item.example, golds.get(item.example_id, [[]]))
         for item in items.select_related("example").order_by(
             "item_set__role", "item_set__shots", "item_set__split", "item_set", "position"
         )
     ]
-
-
-def _golds_in_force(
-    items: QuerySet[Item], gold_version: int
-) -> dict[int, list[list[dict[str, Any]]]]:
-    golds = Gold.objects.filter(
-        example__in=items.values("example"), version__number__lte=gold_version
-    )
-    return dict(golds.order_by("version__number").values_list("example_id", "alternatives"))
 
 
 # A ceiling below this, in percent, is a warning.

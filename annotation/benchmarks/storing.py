@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -102,7 +102,10 @@ class TaskPlan:
         self._store_golds(tell)
         self._store_sets(tell)
         findings = audit_task(task, self.read.notes)
-        _store_audit(task, findings)
+        audit = [asdict(finding) for finding in findings]
+        if json.loads(json.dumps(audit)) != task.audit:
+            task.audit = audit
+            write(lambda: task.save(update_fields=["audit"]))
         return self._report(findings, created=created)
 
     def _report(self, findings: list[Finding], *, created: bool) -> TaskReport:
@@ -248,13 +251,6 @@ def _plain(value: object) -> object:
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _store_audit(task: Task, findings: Sequence[Finding]) -> None:
-    audit = [asdict(finding) for finding in findings]
-    if json.loads(json.dumps(audit)) != task.audit:
-        task.audit = audit
-        write(lambda: task.save(update_fields=["audit"]))
-
-
 PORTION = 10_000
 
 
@@ -266,7 +262,8 @@ def exposure_key_for(test_contents: Collection[str]) -> str:
 
 def _adopted_key(contents: set[str]) -> str:
     shared = _shared_counts(contents)
-    sizes = _sizes(shared)
+    # How many different contents the test sets of each task hold.
+    sizes = Counter(_tasks_of(_in_tests().filter(item_set__task_id__in=list(shared))))
     related = [
         (count, -task_id)
         for task_id, count in shared.items()
@@ -288,11 +285,6 @@ def _shared_counts(contents: set[str]) -> dict[int, int]:
         portion = wanted[start : start + PORTION]
         counts.update(_tasks_of(_in_tests().filter(example__content_hash__in=portion)))
     return counts
-
-
-def _sizes(task_ids: Collection[int]) -> dict[int, int]:
-    """How many different contents the test sets of each task hold."""
-    return Counter(_tasks_of(_in_tests().filter(item_set__task_id__in=list(task_ids))))
 
 
 def _in_tests() -> QuerySet[Item]:

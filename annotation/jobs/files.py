@@ -4,7 +4,7 @@ Made while somebody waits, it would hold a thread of the web server that annotat
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -76,7 +76,8 @@ class FileOrder:
 
 def keep(job: Job, name: str, content: Iterable[bytes]) -> queue.Result:
     """What the job has made; a second run of it replaces the first one's."""
-    data = b"".join(_compressed(content))
+    packing = zlib.compressobj(wbits=GZIP)
+    data = b"".join([*map(packing.compress, content), packing.flush()])
     write(lambda: JobFile.objects.update_or_create(job=job, defaults={"name": name, "data": data}))
     return {"summary": f"{name} is ready."}
 
@@ -87,10 +88,3 @@ def uncompressed(data: bytes) -> bytes:
 
 def remove_old(*, at: datetime) -> None:
     JobFile.objects.filter(created_at__lt=at - KEPT_FOR).delete()
-
-
-def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    packing = zlib.compressobj(wbits=GZIP)
-    for piece in pieces:
-        yield packing.compress(piece)
-    yield packing.flush()

@@ -87,13 +87,18 @@ def enqueue(
 
 def run_job(job_id: int) -> None:
     """Run a queued job to its end. Of several concurrent calls, only one runs it."""
-    job = _claim(job_id)
-    if job is None:
+    claimed = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
+        state=JobState.RUNNING, attempt=F("attempt") + 1, heartbeat_at=timezone.now()
+    )
+    if not claimed:
         return
+    job = Job.objects.get(pk=job_id)
     progress = Progress(job)
     try:
         progress(0, 0)
-        result = _runner_of(job)(job, progress)
+        if job.kind not in _runners:
+            raise Refusal(f"No worker knows the kind of job {job.kind!r}.")
+        result = _runners[job.kind](job, progress)
     except Cancelled as stopped:
         _end(job, JobState.CANCELLED, message=str(stopped) or "Stopped before it finished.")
     except Refusal as refusal:
@@ -138,22 +143,9 @@ def _send_for_worker(job_id: int) -> None:
         Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(message=WAITS)
 
 
-def _claim(job_id: int) -> Job | None:
-    claimed = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
-        state=JobState.RUNNING, attempt=F("attempt") + 1, heartbeat_at=timezone.now()
-    )
-    return Job.objects.get(pk=job_id) if claimed else None
-
-
 def _still_running(job: Job) -> QuerySet[Job]:
     """The row of this very attempt, while it runs."""
     return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempt=job.attempt)
-
-
-def _runner_of(job: Job) -> Runner:
-    if job.kind not in _runners:
-        raise Refusal(f"No worker knows the kind of job {job.kind!r}.")
-    return _runners[job.kind]
 
 
 def _end(job: Job, state: str, **fields: Any) -> None:

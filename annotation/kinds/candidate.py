@@ -73,8 +73,9 @@ Choosable = tuple[Piece, int | None, str]
 
 def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choosable]]:
     """The pieces of each segment. Where mentions overlap, a tap chooses the longest."""
+    mentioned = [(segment, start, end, "mention") for segment, start, end in example.candidates]
     segments = []
-    for number, segment in enumerate(marked(example.context, _mentioned(example))):
+    for number, segment in enumerate(marked(example.context, mentioned)):
         pieces: list[Choosable] = []
         start = 0
         for piece in segment.pieces:
@@ -89,10 +90,6 @@ def _choosable(example: FrozenExample, options: Sequence[str]) -> list[list[Choo
             start = end
         segments.append(pieces)
     return segments
-
-
-def _mentioned(example: FrozenExample) -> list[Range]:
-    return [(segment, start, end, "mention") for segment, start, end in example.candidates]
 
 
 def _compared(example: FrozenExample, marks: Mapping[str, str]) -> Iterable[Range]:

@@ -4,14 +4,14 @@ alone, so it is the same on every machine and under every version of Python, and
 an export."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Protocol, TypeVar
 
 from annotation.models.benchmark import Item, ItemSet, Role
-from annotation.models.study import Batch, Study
+from annotation.models.study import Batch
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ class StudyRules:
     item_cap_s: int
     reading_cap_s: int
     reveal_cap_s: int
+
+
+_RULES = tuple(field.name for field in fields(StudyRules))
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def _content(batch: Batch, description: str, gold_version: int) -> BatchContent:
     task = batch.task
     return BatchContent(
         batch_id=batch.pk,
-        rules=_rules(batch.study),
+        rules=StudyRules(**{name: getattr(batch.study, name) for name in _RULES}),
         task_id=task.pk,
         kind=task.kind,
         max_spans=task.max_spans,
@@ -113,11 +116,6 @@ def sequence(batch_id: int, order_seed: str) -> tuple[FrozenExample, ...]:
         *shuffled(content.training, f"{order_seed}:{Role.TRAINING}"),
         *shuffled(content.test, f"{order_seed}:{Role.TEST}"),
     )
-
-
-def _rules(study: Study) -> StudyRules:
-    names = StudyRules.__dataclass_fields__
-    return StudyRules(**{name: getattr(study, name) for name in names})
 
 
 def _examples(item_set: ItemSet) -> tuple[FrozenExample, ...]:

@@ -124,7 +124,10 @@ def dues(study: Study, *, among: Iterable[int] | None = None) -> list[Due]:
     if among is not None:
         assignments = assignments.filter(pk__in=list(among))
     rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
-    ledger = _ledger(study)
+    lines = PaymentLine.objects.filter(assignment__study=study).order_by()
+    grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
+    # SQLite adds up binary fractions.
+    ledger = {(pk, purpose): (sum_.quantize(CENT), count) for pk, purpose, sum_, count in grouped}
     return [_due(assignment, rules, ledger) for assignment in assignments]
 
 
@@ -142,13 +145,6 @@ def ended_assignments(study: Study) -> QuerySet[Assignment]:
         .select_related("annotator", "submission", "exclusion")
         .order_by("-finished_at", "-id")
     )
-
-
-def _ledger(study: Study) -> dict[tuple[int, str], Lines]:
-    lines = PaymentLine.objects.filter(assignment__study=study).order_by()
-    grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
-    # SQLite adds up binary fractions.
-    return {(pk, purpose): (amount.quantize(CENT), count) for pk, purpose, amount, count in grouped}
 
 
 def _due(assignment: Assignment, rules: Mapping[str, OutcomeRule], ledger: Ledger) -> Due:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from statistics import median
 from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 
 from annotation.jobs.pacing import write
 from annotation.models import Assignment, Judgement, Role, Study, WorkSummary
@@ -29,16 +29,13 @@ _COLUMNS = ("assignment_id", "role", "example_id", "answer", "shown_at", "submit
 
 def refresh(study: Study, *, most: int | None = None) -> int:
     """Summarise whoever has moved on since their last summary; returns how many."""
-    behind = list(_behind(study).order_by("pk").values_list("pk", "state", "step")[:most])
+    moved = ~Q(summary__state=F("state")) | ~Q(summary__step=F("step"))
+    late = Assignment.objects.filter(Q(summary__isnull=True) | moved, study=study).order_by("pk")
+    behind = list(late.values_list("pk", "state", "step")[:most])
     for start in range(0, len(behind), ASSIGNMENTS_AT_ONCE):
         some = _summaries(behind[start : start + ASSIGNMENTS_AT_ONCE])
         write(partial(_store, some))
     return len(behind)
-
-
-def _behind(study: Study) -> QuerySet[Assignment]:
-    moved = ~Q(summary__state=F("state")) | ~Q(summary__step=F("step"))
-    return Assignment.objects.filter(Q(summary__isnull=True) | moved, study=study)
 
 
 def _store(summaries: Iterable[WorkSummary]) -> None:

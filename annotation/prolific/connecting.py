@@ -52,14 +52,11 @@ def configure(connection: ProlificStudy, given: dict[str, str], *, by: User | No
         setattr(connection, name, given[name])
     connection.save(update_fields=changed or None)
     if changed:
-        after = {name: _told(name, given[name]) for name in changed}
+        after = {
+            name: "removed" if not given[name] else "set" if name in SECRETS else given[name]
+            for name in changed
+        }
         record(by, connection.study, ChangeAction.PLATFORM, {}, after)
-
-
-def _told(name: str, value: str) -> str:
-    if name in SECRETS:
-        return "set" if value else "removed"
-    return value or "removed"
 
 
 def draft_study(connection: ProlificStudy, *, link: str, by: User | None = None) -> None:
@@ -98,7 +95,11 @@ def study_body(connection: ProlificStudy, link: str) -> dict[str, Any]:
         "reward": _cents(reward),
         "total_available_places": needed.places,
         "device_compatibility": ["desktop", "tablet", "mobile"],
-        "filters": _filters(connection),
+        "filters": [
+            {"filter_id": "participant_group_blocklist", "selected_values": [group]}
+            for group in [connection.group_id]
+            if group
+        ],
     }
     return body | ({"project": connection.project_id} if connection.project_id else {})
 
@@ -136,12 +137,6 @@ _RETURN_REASONS: dict[str, str] = {
     JoinAnswer.DECLINED: "You chose not to take part.",
     JoinAnswer.FULL: "All places were taken before you began.",
 }
-
-
-def _filters(connection: ProlificStudy) -> list[dict[str, Any]]:
-    if not connection.group_id:
-        return []
-    return [{"filter_id": "participant_group_blocklist", "selected_values": [connection.group_id]}]
 
 
 def _cents(amount: Decimal) -> int:
@@ -185,16 +180,12 @@ def subscribe(connection: ProlificStudy, *, target_url: str, by: User | None = N
             "Prolific reports to addresses that begin with https:// alone: it is asked instead."
         )
     if not connection.webhook_secret:
-        connection.webhook_secret = _secret(connection, client)
+        # A workspace has one secret at a time: a new one would end the other studies'.
+        others = ProlificStudy.objects.filter(workspace_id=connection.workspace_id)
+        known = others.exclude(webhook_secret="").values_list("webhook_secret", flat=True).first()
+        connection.webhook_secret = known or client.create_secret(connection.workspace_id)
         # Before the subscription: its first event may come at once.
         connection.save(update_fields=["webhook_secret"])
     connection.subscription_id = client.subscribe(connection.workspace_id, target_url)
     connection.save(update_fields=["subscription_id"])
     record(by, connection.study, ChangeAction.PLATFORM, {}, {"webhook": "set"})
-
-
-def _secret(connection: ProlificStudy, client: Client) -> str:
-    """A workspace has one secret at a time: a new one would end the other studies'."""
-    others = ProlificStudy.objects.filter(workspace_id=connection.workspace_id)
-    known = others.exclude(webhook_secret="").values_list("webhook_secret", flat=True).first()
-    return known or client.create_secret(connection.workspace_id)

@@ -11,7 +11,7 @@ from random import Random
 
 from annotation.jobs.pacing import BESIDE_PEOPLE, Pace, write
 from annotation.kinds import Form, answer_kind, gold_in_force
-from annotation.models import Annotator, Assignment, Batch, Channel, Gold, Place, Study, WorkState
+from annotation.models import Assignment, Batch, Channel, Gold, Place, Study, WorkState
 from annotation.models.errors import Refusal
 from annotation.models.frozen import BatchContent, FrozenExample, batch_content
 from annotation.work.finishing import withdraw
@@ -140,13 +140,14 @@ class _Simulation:
         yield from self._begun()
         for batch in self.study.batches.select_related("task").order_by("id"):
             write(partial(open_places, batch, simulated=True), self.pace)
-            while _has_room(batch, self.at) and self._tries_again(batch):
+            places = Place.objects.filter(batch=batch, simulated=True)
+            while places.claimable(self.at).exists() and self._tries_again(batch):
                 yield write(partial(self._enter, batch), self.pace)
 
     def play(self, assignment: Assignment) -> None:
         """To its outcome, by a clock of its own."""
         content = batch_content(assignment.batch_id)
-        number = self._number(assignment.annotator)
+        number = int(assignment.annotator.external_id.removeprefix(self._name("")))
         bot = self.crowd.person(self.seed, number)
         leaves_at = self.crowd.leaves_at(self.seed, number, content.steps)
         examples = [example.pk for example in (*content.training, *content.test)]
@@ -172,9 +173,6 @@ class _Simulation:
     def _name(self, number: int | str) -> str:
         return f"{self.study.slug}:{self.seed}:{number}"
 
-    def _number(self, annotator: Annotator) -> int:
-        return int(annotator.external_id.removeprefix(self._name("")))
-
     def _play_on(
         self,
         assignment: Assignment,
@@ -190,10 +188,6 @@ class _Simulation:
                 withdraw(assignment, at=assignment.shown_at or self.at)
             else:
                 _play_step(assignment, bot, golds)
-
-
-def _has_room(batch: Batch, at: datetime) -> bool:
-    return Place.objects.filter(batch=batch, simulated=True).claimable(at).exists()
 
 
 def _play_step(assignment: Assignment, bot: SimulatedPerson, golds: dict[int, Gold]) -> None:

@@ -107,12 +107,11 @@ def copy_study(
     )
     make_owner(copy, owner)
     rules, batches = list(study.outcome_rules.all()), list(study.batches.order_by("id"))
-    for row in (*rules, *batches):
-        row.pk, row.study = None, copy
     for rule in rules:
-        rule.code = random_letters()
+        rule.pk, rule.study, rule.code = None, copy, random_letters()
     for batch in batches:
-        batch.join_token, batch.description, batch.gold_version = new_token(), "", None
+        batch.pk, batch.study, batch.join_token = None, copy, new_token()
+        batch.description, batch.gold_version = "", None
     OutcomeRule.objects.bulk_create(rules)
     Batch.objects.bulk_create(batches)
     record(owner, copy, ChangeAction.COPIED, {}, {"from": study.slug})

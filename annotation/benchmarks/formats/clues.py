@@ -165,7 +165,11 @@ def read_benchmark(
     """Every task of a folder or archive, or `only` these slugs, and the names of files that the
     layout does not know. Raises BadInput."""
     folders, ignored = find_folders(files.names)
-    wanted = _wanted(folders, only)
+    slugs = [folder.slug for folder in folders]
+    for slug in only or ():
+        if slug not in slugs:
+            raise BadInput(f"There is no task “{slug}” here; there are {', '.join(slugs)}.")
+    wanted = [folder for folder in folders if not only or folder.slug in only]
     tasks = []
     for number, folder in enumerate(wanted):
         progress(number, len(wanted), f"Reading {folder.name}")
@@ -179,7 +183,8 @@ def find_folders(names: Sequence[str]) -> tuple[list[TaskFolder], list[str]]:
     grouped: dict[str, dict[str, str]] = defaultdict(dict)
     ignored = []
     for name, parts in paths.items():
-        if len(parts) == 2 and _is_known(parts[1]):
+        is_read = any(pattern.fullmatch(parts[-1]) for pattern in (TEST_FILE, SHOT_FILE))
+        if len(parts) == 2 and (is_read or parts[1] == TASK_FILE):
             grouped[parts[0]][parts[1]] = name
         else:
             ignored.append(name)
@@ -194,7 +199,9 @@ def find_folders(names: Sequence[str]) -> tuple[list[TaskFolder], list[str]]:
 def read_task(folder: TaskFolder, files: Files) -> ReadTask:
     """One folder: its task file, its shot files and its test file."""
     reader = RowReader()
-    own = _own_fields(folder, files)
+    own: Fields = {}
+    if name := folder.files.get(TASK_FILE):
+        own = read_task_file(files.read(name), name)
     sets = [_read_set(files, reader, *set_file) for set_file in _set_files(folder)]
     rows = [row for read_set in sets for row in read_set.examples]
     kind = own.get("kind") or derive_kind(rows)
@@ -205,7 +212,9 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
     if answer_kind(kind).takes_labels:
         sets = [replace(read_set, choices=choices) for read_set in sets]
     _note_differing_gold(rows, reader.notes)
-    defaults = {**derived, **_shipped(folder.slug, kind)}
+    # The project's own words for a task that it knows, if this is the task they describe.
+    shipped = shipped_description(folder.slug)
+    defaults = {**derived, **(shipped if shipped.get("kind", kind) == kind else {})}
     sets = [_once_each(read_set, reader.notes) for read_set in sets]
     return ReadTask(folder.slug, own, defaults, sets, dict(reader.notes))
 
@@ -224,10 +233,6 @@ def _counts(name: str) -> bool:
     parts = PurePosixPath(name).parts
     hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
     return not hidden and (name.endswith(".jsonl") or parts[-1] == TASK_FILE)
-
-
-def _is_known(name: str) -> bool:
-    return bool(name == TASK_FILE or TEST_FILE.fullmatch(name) or SHOT_FILE.fullmatch(name))
 
 
 def _without_top_folder(paths: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -254,25 +259,6 @@ def _distinct(folders: Iterable[TaskFolder]) -> list[TaskFolder]:
                 "rename one of them."
             )
     return list(by_slug.values())
-
-
-def _wanted(folders: list[TaskFolder], only: Collection[str] | None) -> list[TaskFolder]:
-    slugs = [folder.slug for folder in folders]
-    for slug in only or ():
-        if slug not in slugs:
-            raise BadInput(f"There is no task “{slug}” here; there are {', '.join(slugs)}.")
-    return [folder for folder in folders if not only or folder.slug in only]
-
-
-def _own_fields(folder: TaskFolder, files: Files) -> dict[str, Any]:
-    name = folder.files.get(TASK_FILE)
-    return read_task_file(files.read(name), name) if name else {}
-
-
-def _shipped(slug: str, kind: str) -> dict[str, Any]:
-    """The project's own words for a task that it knows, if this is the task they describe."""
-    fields = shipped_description(slug)
-    return fields if fields.get("kind", kind) == kind else {}
 
 
 def _set_files(folder: TaskFolder) -> list[tuple[str, int | None, int | None]]:

@@ -5,6 +5,7 @@ fields are used if present; all other fields are ignored.
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -95,7 +96,9 @@ def _read_rows(data: bytes, file: str, delimiter: str) -> Iterator[Record]:
         for row in rows:
             if not heading:
                 heading = [name.strip() for name in row]
-                _check_heading(heading, f"{file}, line {line}")
+                if repeated := [name for name, count in Counter(heading).items() if count > 1]:
+                    sentence = f"the heading names “{repeated[0]}” twice."
+                    raise BadInput(f"{file}, line {line}: {sentence}")
             elif row:
                 yield _as_record(file, line, heading, row)
             line = rows.line_num + 1
@@ -111,12 +114,6 @@ def _decoded(data: bytes, file: str) -> str:
         raise BadInput(
             f"{file}, line {line}: there is a byte that is not UTF-8; save the file as UTF-8."
         ) from error
-
-
-def _check_heading(heading: Sequence[str], where: str) -> None:
-    repeated = [name for column, name in enumerate(heading) if name in heading[:column]]
-    if repeated:
-        raise BadInput(f"{where}: the heading names “{repeated[0]}” twice.")
 
 
 def _as_record(file: str, line: int, heading: Sequence[str], row: Sequence[str]) -> Record:
