@@ -6,7 +6,6 @@ by this program's own copy of the script.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -14,9 +13,9 @@ from django.contrib.auth.models import User
 
 from annotation.benchmarks.archives import Files, Source, open_files
 from annotation.models.errors import BadInput
-from scoring.bundle.contents import FORMAT, VERSION
+from scoring.bundle.contents import FILES, FORMAT, TEXTS, VERSION
 from scoring.bundle.figures import CLOSE, distance, rebuilt
-from scoring.bundle.packing import FIELDS, RULES, SCRIPT, SUMS
+from scoring.bundle.packing import RULES, SCRIPT, SUMS
 from scoring.models import ImportedStudy
 
 # What reading rows and computing with them raises where they are not what a bundle holds.
@@ -24,21 +23,15 @@ MALFORMED = (
     *(KeyError, IndexError, TypeError, AttributeError),
     *(ValueError, ArithmeticError, RecursionError),
 )
+# What a study is called there.
+NAMED = ("study", "title", "benchmark")
 NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT, RULES)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A bundle that holds what it says."""
-
-    about: dict[str, Any]
-    figures: list[dict[str, Any]]
-    checksum: str
-
-
-def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
-    """Raises BadInput with what was changed, is missing, or does not follow. `checksum`: the one
-    that the authors published, if they did."""
+def verify_bundle(source: Source, *, checksum: str = "") -> ImportedStudy:
+    """The study of a bundle that holds what it says, not stored. Raises BadInput with what was
+    changed, is missing, or does not follow. `checksum`: the one that the authors published, if they
+    did."""
     with open_files(source) as files:
         found = _check_files(files)
         if checksum and checksum != found:
@@ -53,7 +46,10 @@ def verify_bundle(source: Source, *, checksum: str = "") -> Checked:
             raise BadInput(
                 f"The files of the bundle do not fit together ({type(error).__name__}: {error})."
             ) from error
-    return Checked(about, figures, found)
+    slug, title, benchmark = (str(about.get(name) or "") for name in NAMED)
+    return ImportedStudy(
+        checksum=found, slug=slug, title=title, benchmark=benchmark, about=about, figures=figures
+    )
 
 
 def _check_files(files: Files) -> str:
@@ -62,7 +58,7 @@ def _check_files(files: Files) -> str:
         raise BadInput(f"This is no study bundle: it has no file {SUMS}.")
     listed = files.read(SUMS)
     sums = _read_sums(listed)
-    for name in (*NEEDED, *(name for name in FIELDS if name != "texts.jsonl")):
+    for name in (*NEEDED, *(name for name in FILES if name != TEXTS)):
         if name not in sums:
             raise BadInput(f"The file {name} is not listed in the bundle.")
     for name, digest in sums.items():
@@ -125,19 +121,12 @@ def import_bundle(
     It becomes a row of its own, with its figures, and nothing else: no study, no task, no
     annotator. So its people hold no exposure here, and nothing of it can mix with what was measured
     here."""
-    checked = verify_bundle(source, checksum=checksum)
-    about = checked.about
-    texts = {name: str(about.get(name) or "") for name in ("study", "title", "benchmark")}
-    if not all(texts.values()):
+    study = verify_bundle(source, checksum=checksum)
+    if not (study.slug and study.title and study.benchmark):
         raise BadInput("The file study.json does not name the study and its benchmark.")
+    names = ("slug", "title", "benchmark", "about", "figures")
     return ImportedStudy.objects.get_or_create(
         owner=owner,
-        checksum=checked.checksum,
-        defaults={
-            "slug": texts["study"],
-            "title": texts["title"],
-            "benchmark": texts["benchmark"],
-            "about": about,
-            "figures": checked.figures,
-        },
+        checksum=study.checksum,
+        defaults={name: getattr(study, name) for name in names},
     )

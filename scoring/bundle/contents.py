@@ -1,16 +1,17 @@
 """What a study bundle holds: a study's people under their pseudonyms, their answers, the gold, and
-the figures that follow. No text that is not an answer or gold, no comment, no moment in time."""
+the figures that follow. No text that is not an answer or gold, no comment, no moment in time.
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+Each file's columns stand here once: what each means, and where a row has it."""
+
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import reduce
 from hashlib import sha256
 from itertools import product
 from typing import Any
 
 from annotation.models import (
     Assignment,
-    Batch,
     Example,
     Gold,
     Item,
@@ -20,10 +21,10 @@ from annotation.models import (
     Study,
     Task,
 )
-from scoring.bundle.figures import KEY, NUMBERS
+from scoring.bundle.figures import NUMBERS
 from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader, shots_of_batch
-from scoring.cells.rows import Row
+from scoring.cells.rows import BY_KEY
 from scoring.cells.scope import Choices
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.s1 import SCORER_VERSION
@@ -32,24 +33,127 @@ FORMAT = "baseliner-study-bundle"
 VERSION = 1
 # An assignment's judgements are read together, and no more at once than of these many.
 ASSIGNMENTS_AT_ONCE = 20
+TEXTS = "texts.jsonl"
 
 Rows = Iterator[dict[str, Any]]
+# By field what it means; and by names with dots where a row has it, if not under the field's name.
+Columns = Mapping[str, str | tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What a bundle is asked to hold besides the people that count."""
+def _as_compared(*keys: str) -> dict[str, str | tuple[str, str]]:
+    return {key: BY_KEY[key].meaning for key in keys}
 
-    texts: bool = False
-    simulated: bool = False
-    with_excluded: bool = False
+
+FILES: dict[str, Columns] = {
+    "tasks.jsonl": {
+        "task": ("Short name of the task.", "slug"),
+        "kind": "Kind of answer: choice (one label), spans (pieces of the text), candidate, text.",
+        "max_spans": "The most pieces that an answer may have; null for any number.",
+        "language": "Language of the texts.",
+        "reference_policy": "How several references count by default: set (their union) or any.",
+        "normalisation": "What answers and references are stripped of before they are compared.",
+        "gold_version": "The version of the gold that figures.jsonl is scored against.",
+        "description_hash": "SHA-256 of the task description that annotators read.",
+        "title": "The title that annotators read (only with texts).",
+        "description": "The task description that annotators read (only with texts).",
+    },
+    "batches.jsonl": {
+        "batch": "Number of the batch in this bundle.",
+        "task": ("The task; see tasks.jsonl.", "task.slug"),
+        "shots": "Training examples, 0 for none; few for episodes that have any. A cell of the "
+        "table is a task with a number of shots.",
+        "split": "Which of the shot sets of this size was shown; null where there is none.",
+        "chain": "The run of shot sets that truly nest.",
+        "episode": ("The number of a few-shot episode; null elsewhere.", "test_set.episode"),
+        "training_set": (
+            "The set that was shown in training; see items.jsonl. Null for zero-shot.",
+            "training_set.name",
+        ),
+        "test_set": ("The set that was asked in the test; see items.jsonl.", "test_set.name"),
+        "wanted": "How many annotators were wanted.",
+        "shown_gold_version": (
+            "The version of the gold that annotators were shown in training.",
+            "gold_version.number",
+        ),
+        "training_checksum": ("Checksum of the training set.", "training_set.checksum"),
+        "test_checksum": ("Checksum of the test set.", "test_set.checksum"),
+    },
+    "items.jsonl": {
+        "task": ("The task; see tasks.jsonl.", "item_set.task.slug"),
+        "set": ("Name of the set, as in batches.jsonl.", "item_set.name"),
+        "role": ("training or test.", "item_set.role"),
+        "position": "Position in the set; annotators saw an order of their own.",
+        "item": ("The id that the benchmark's file gives it.", "source_id"),
+        "example": (
+            "Name of the example: a training example by its content, a test example by id.",
+            "example.identity",
+        ),
+        "content_hash": ("SHA-256 of the example's content.", "example.content_hash"),
+        "context_hash": (
+            "SHA-256 of its context; items that share one are one cluster.",
+            "example.context_hash",
+        ),
+    },
+    "gold.jsonl": {
+        "task": ("The task; see tasks.jsonl.", "example.task.slug"),
+        "example": ("The example; see items.jsonl.", "example.identity"),
+        "version": (
+            "The version that brought this gold; it holds until a later one.",
+            "version.number",
+        ),
+        "alternatives": "The references: a list of alternatives, each a list of texts.",
+    },
+    "assignments.jsonl": {
+        "assignment": "Number of the assignment in this bundle: one person's work on one batch.",
+        "batch": "The batch; see batches.jsonl.",
+        "annotator": ("Pseudonym of the person.", "annotator.pseudonym"),
+        "outcome": "completed, screened_out, withdrawn, expired or displaced; empty while open.",
+        "excluded": "Whether a researcher excluded it afterwards.",
+        "simulated": ("Whether a program answered instead of a person.", "is_simulated"),
+        "training_score": "Mean S1 of the first answers in training, in percent.",
+        "passed": "Whether the training was passed; null before its end, or without training.",
+        "new_resume_link": "Whether a researcher handed out a new personal link.",
+        "training_ended_ms": "Milliseconds from the consent to the end of the training.",
+        "finished_ms": "Milliseconds from the consent to the end.",
+        "paid_ms": "Working time that was counted for pay, with the caps of the study.",
+    },
+    "judgements.jsonl": {
+        "assignment": "The assignment; see assignments.jsonl.",
+        "role": "training or test.",
+        "step": "Place in this person's own order, from 0.",
+        "example": ("The example; see items.jsonl.", "example.identity"),
+        "answer": "The answer: a list of texts, empty for none.",
+        "spans": "[segment, start, end] in code points, where pieces of the text were selected.",
+        "shown_ms": "Milliseconds from the consent to showing the item, by the server's clock.",
+        "submitted_ms": "Milliseconds from the consent to storing the answer.",
+        "paid_ms": "Counted for pay, at most the cap for one item.",
+        "browser_ms": "Time on the page by the browser's account.",
+        "first_action_ms": "Time to the first action by the browser's account.",
+        "active_ms": "Active time by the browser's account.",
+    },
+    "figures.jsonl": {
+        **_as_compared("kind", "task", "shots", "references"),
+        "asked": BY_KEY["estimand"].meaning,
+        "with_excluded": "Whether excluded assignments count.",
+        **_as_compared("ci_method", *NUMBERS, "gold_version", "normalisation"),
+    },
+    "texts.jsonl": {
+        "task": ("The task; see tasks.jsonl.", "task.slug"),
+        "example": ("The example; see items.jsonl.", "identity"),
+        "context": "The text, a list of segments.",
+        "question": "The question.",
+        "candidates": "[segment, start, end] of the marked candidates.",
+    },
+}
 
 
 class Contents:
-    """The rows of each file of one study's bundle. Numbers stand for batches and assignments."""
+    """The rows of each file of one study's bundle: besides the people that count, with texts, with
+    simulated annotators and with excluded ones. Numbers stand for batches and assignments."""
 
-    def __init__(self, study: Study, wanted: Wanted) -> None:
-        self.study, self.wanted = study, wanted
+    def __init__(self, study: Study, *, texts: bool, simulated: bool, with_excluded: bool) -> None:
+        self.study = study
+        self.with_texts, self.simulated, self.with_excluded = texts, simulated, with_excluded
         self._batches = list(
             study.batches.select_related("task", "training_set", "test_set", "gold_version")
         )
@@ -58,6 +162,13 @@ class Contents:
         self._tasks = list({batch.task_id: batch.task for batch in self._batches}.values())
         # One gold for everything in the bundle: the latest at this moment.
         self._versions = {task.pk: task.latest_gold_version().number for task in self._tasks}
+
+    @property
+    def files(self) -> Mapping[str, Columns]:
+        return {name: own for name, own in FILES.items() if name != TEXTS or self.with_texts}
+
+    def rows(self, file: str) -> Rows:
+        yield from getattr(self, f"_rows_of_{file.removesuffix('.jsonl')}")(FILES[file])
 
     def about(self) -> dict[str, Any]:
         """What study.json says."""
@@ -75,92 +186,61 @@ class Contents:
             "scorer_version": study.frozen.get("scorer_version", SCORER_VERSION),
             "rules": rules,
             "people": len({a.annotator_id for a in self._assignments if not a.is_simulated}),
-            "texts": self.wanted.texts,
-            "simulated": self.wanted.simulated,
-            "with_excluded": self.wanted.with_excluded,
-            **({"consent_text": consent} if self.wanted.texts else {}),
+            "texts": self.with_texts,
+            "simulated": self.simulated,
+            "with_excluded": self.with_excluded,
+            **({"consent_text": consent} if self.with_texts else {}),
         }
 
-    def tasks(self) -> Rows:
+    def _rows_of_tasks(self, columns: Columns) -> Rows:
         for task in self._tasks:
             shown = next(batch.description for batch in self._batches if batch.task_id == task.pk)
-            yield {
-                "task": task.slug,
-                "kind": task.kind,
-                "max_spans": task.max_spans,
-                "language": task.language,
-                "reference_policy": task.reference_policy,
-                "normalisation": task.normalisation,
-                "gold_version": self._versions[task.pk],
-                "description_hash": sha256(shown.encode()).hexdigest(),
-                **({"title": task.title, "description": shown} if self.wanted.texts else {}),
-            }
+            row = _row(
+                columns,
+                task,
+                gold_version=self._versions[task.pk],
+                description_hash=sha256(shown.encode()).hexdigest(),
+                description=shown,
+            )
+            left_out = () if self.with_texts else ("title", "description")
+            yield {name: value for name, value in row.items() if name not in left_out}
 
-    def batches(self) -> Rows:
+    def _rows_of_batches(self, columns: Columns) -> Rows:
         for batch in self._batches:
-            yield {
-                "batch": self._numbers[batch.pk],
-                "task": batch.task.slug,
-                "shots": shots_of_batch(batch),
-                "split": batch.split,
-                "chain": batch.chain,
-                "episode": batch.test_set.episode,
-                "training_set": batch.training_set.name if batch.training_set else None,
-                "test_set": batch.test_set.name,
-                "wanted": batch.wanted,
-                "shown_gold_version": batch.gold_version.number if batch.gold_version else None,
-                "training_checksum": batch.training_set.checksum if batch.training_set else None,
-                "test_checksum": batch.test_set.checksum,
-            }
+            yield _row(columns, batch, batch=self._numbers[batch.pk], shots=shots_of_batch(batch))
 
-    def items(self) -> Rows:
-        for task, item_set in self._item_sets():
+    def _rows_of_items(self, columns: Columns) -> Rows:
+        for item_set in self._item_sets():
             items = Item.objects.filter(item_set=item_set).select_related("example")
             for item in items.order_by("position"):
-                yield {
-                    "task": task.slug,
-                    "set": item_set.name,
-                    "role": item_set.role,
-                    "position": item.position,
-                    "item": item.source_id,
-                    "example": item.example.identity,
-                    "content_hash": item.example.content_hash,
-                    "context_hash": item.example.context_hash,
-                }
+                item.item_set = item_set
+                yield _row(columns, item)
 
-    def gold(self) -> Rows:
+    def _rows_of_gold(self, columns: Columns) -> Rows:
         for task in self._tasks:
             golds = Gold.objects.filter(
                 example__in=self._examples(task).values("pk"),
                 version__number__lte=self._versions[task.pk],
             )
-            golds = golds.select_related("example", "version")
+            golds = golds.select_related("example__task", "version")
             for gold in golds.order_by("version__number", "example__pk"):
-                yield {
-                    "task": task.slug,
-                    "example": gold.example.identity,
-                    "version": gold.version.number,
-                    "alternatives": gold.alternative_texts(),
-                }
+                yield _row(columns, gold, alternatives=gold.alternative_texts())
 
-    def assignments(self) -> Rows:
+    def _rows_of_assignments(self, columns: Columns) -> Rows:
         for number, assignment in enumerate(self._assignments, start=1):
-            yield {
-                "assignment": number,
-                "batch": self._numbers[assignment.batch_id],
-                "annotator": assignment.annotator.pseudonym,
-                "outcome": assignment.outcome,
-                "excluded": hasattr(assignment, "exclusion"),
-                "simulated": assignment.is_simulated,
-                "training_score": assignment.training_score,
-                "passed": assignment.screening.get("passed"),
-                "new_resume_link": assignment.resume_renewed_at is not None,
-                "training_ended_ms": _since(assignment, assignment.training_ended_at),
-                "finished_ms": _since(assignment, assignment.finished_at),
-                "paid_ms": assignment.paid_ms,
-            }
+            yield _row(
+                columns,
+                assignment,
+                assignment=number,
+                batch=self._numbers[assignment.batch_id],
+                excluded=hasattr(assignment, "exclusion"),
+                passed=assignment.screening.get("passed"),
+                new_resume_link=assignment.resume_renewed_at is not None,
+                training_ended_ms=_since(assignment, assignment.training_ended_at),
+                finished_ms=_since(assignment, assignment.finished_at),
+            )
 
-    def judgements(self) -> Rows:
+    def _rows_of_judgements(self, columns: Columns) -> Rows:
         """A few assignments at a time: no cursor stays open while the bundle is written."""
         for start in range(0, len(self._assignments), ASSIGNMENTS_AT_ONCE):
             some = self._assignments[start : start + ASSIGNMENTS_AT_ONCE]
@@ -169,82 +249,62 @@ class Contents:
             by_pk = {assignment.pk: assignment for assignment in some}
             for judgement in sorted(given, key=lambda j: (number[j.assignment_id], j.step)):
                 assignment = by_pk[judgement.assignment_id]
-                yield _judgement(judgement, assignment, number[assignment.pk])
+                yield _row(
+                    columns,
+                    judgement,
+                    assignment=number[assignment.pk],
+                    shown_ms=_since(assignment, judgement.shown_at),
+                    submitted_ms=_since(assignment, judgement.submitted_at),
+                )
 
-    def figures(self) -> Rows:
+    def _rows_of_figures(self, columns: Columns) -> Rows:
         """The cells of people under each policy and for each estimand, as the tables have them."""
-        kinds = [False, True] if self.wanted.simulated else [False]
-        excluded = [False, True] if self.wanted.with_excluded else [False]
+        kinds = [False, True] if self.simulated else [False]
+        excluded = [False, True] if self.with_excluded else [False]
         for references, estimand, with_excluded, simulated in product(
             ReferencePolicy.values, ESTIMANDS, excluded, kinds
         ):
             choices = Choices(references=references, estimand=estimand, with_excluded=with_excluded)
             for cell in CellReader(choices).people(self.study, simulated=simulated):
-                yield _figure(cell_row(cell, choices), estimand, with_excluded=with_excluded)
+                row = cell_row(cell, choices)
+                yield _row(columns, row, asked=estimand, with_excluded=with_excluded)
 
-    def texts(self) -> Rows:
+    def _rows_of_texts(self, columns: Columns) -> Rows:
         for task in self._tasks:
-            for example in self._examples(task).order_by("pk").iterator(chunk_size=500):
-                yield {
-                    "task": task.slug,
-                    "example": example.identity,
-                    "context": example.context,
-                    "question": example.question,
-                    "candidates": example.candidates,
-                }
+            examples = self._examples(task).select_related("task").order_by("pk")
+            for example in examples.iterator(chunk_size=500):
+                yield _row(columns, example)
 
     def _chosen_assignments(self) -> Iterable[Assignment]:
         """In the order of the tables, so that the same data give the same figures."""
         chosen = self.study.assignments.select_related("annotator__channel", "exclusion")
-        chosen = chosen if self.wanted.simulated else chosen.of_people()
-        if not self.wanted.with_excluded:
+        chosen = chosen if self.simulated else chosen.of_people()
+        if not self.with_excluded:
             chosen = chosen.filter(exclusion__isnull=True)
         return chosen.order_by("joined_at", "pk")
 
-    def _item_sets(self) -> Iterator[tuple[Task, ItemSet]]:
-        seen: set[int] = set()
-        for batch in self._batches:
-            for item_set in _sets_of(batch):
-                if item_set.pk not in seen:
-                    seen.add(item_set.pk)
-                    yield batch.task, item_set
+    def _item_sets(self) -> Iterable[ItemSet]:
+        sets = [
+            item_set for batch in self._batches for item_set in (batch.training_set, batch.test_set)
+        ]
+        return {item_set.pk: item_set for item_set in sets if item_set}.values()
 
     def _examples(self, task: Task) -> Any:
-        sets = [item_set.pk for of, item_set in self._item_sets() if of.pk == task.pk]
+        sets = [item_set.pk for item_set in self._item_sets() if item_set.task_id == task.pk]
         items = Item.objects.filter(item_set__in=sets)
         return Example.objects.filter(pk__in=items.values("example"))
 
 
-def _sets_of(batch: Batch) -> Sequence[ItemSet]:
-    return [batch.training_set, batch.test_set] if batch.training_set else [batch.test_set]
-
-
-def _judgement(judgement: Judgement, assignment: Assignment, number: int) -> dict[str, Any]:
+def _row(columns: Columns, thing: object, **known: Any) -> dict[str, Any]:
+    sources = {name: name if isinstance(at, str) else at[1] for name, at in columns.items()}
     return {
-        "assignment": number,
-        "role": judgement.role,
-        "step": judgement.step,
-        "example": judgement.example.identity,
-        "answer": judgement.answer,
-        "spans": judgement.spans,
-        "shown_ms": _since(assignment, judgement.shown_at),
-        "submitted_ms": _since(assignment, judgement.submitted_at),
-        "paid_ms": judgement.paid_ms,
-        "browser_ms": judgement.browser_ms,
-        "first_action_ms": judgement.first_action_ms,
-        "active_ms": judgement.active_ms,
+        name: known[name] if name in known else reduce(_part, source.split("."), thing)
+        for name, source in sources.items()
     }
 
 
-def _figure(row: Row, estimand: str, *, with_excluded: bool) -> dict[str, Any]:
-    asked = {"asked": estimand, "with_excluded": with_excluded}
-    return {
-        **{name: asked[name] if name in asked else getattr(row, name) for name in KEY},
-        "ci_method": row.ci_method,
-        **{name: getattr(row, name) for name in NUMBERS},
-        "gold_version": row.gold_version,
-        "normalisation": row.normalisation,
-    }
+def _part(thing: Any, name: str) -> Any:
+    return None if thing is None else getattr(thing, name)
 
 
 def _since(assignment: Assignment, moment: datetime | None) -> int | None:

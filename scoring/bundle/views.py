@@ -1,6 +1,9 @@
 """A study's bundle, made and sent; and the studies of others, read-only."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 from django import forms
@@ -14,14 +17,34 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right
 from annotation.jobs.files import on_disk
-from annotation.models import Study
+from annotation.models import ReferencePolicy, Study
 from annotation.models.errors import Refusal
 from annotation.studies.tabs import study_frame
 from scoring.bundle.checking import import_bundle
-from scoring.bundle.contents import Wanted
 from scoring.bundle.packing import export_bundle
-from scoring.bundle.tables import figure_tables
+from scoring.cells.rows import BY_KEY
+from scoring.comparison.row_tables import ESTIMANDS
+from scoring.core.s1 import REFERENCE_POLICIES
 from scoring.models import ImportedStudy
+from scoring.tables.table import Cell, Column, Line, Table
+
+# Of the figures of a bundle.
+COLUMNS = (
+    replace(BY_KEY["task"], is_name=True),
+    BY_KEY["shots"],
+    replace(BY_KEY["mean"], heading="Mean S1, %"),
+    replace(BY_KEY["sd"], heading="SD"),
+    replace(BY_KEY["n"], heading="n"),
+    BY_KEY["m"],
+    replace(BY_KEY["ci_method"], heading="Interval by"),
+    BY_KEY["gold_version"],
+    Column(
+        "who",
+        "Who counts",
+        "People or simulated annotators; with or without excluded assignments.",
+        is_number=False,
+    ),
+)
 
 
 @never_cache
@@ -31,13 +54,16 @@ def bundle(request: ResearcherRequest, name: str) -> HttpResponse | FileResponse
     study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=name)
     for right in (Right.PEOPLE, Right.GOLD):
         require(request.user, study, right, permission="annotation.view_judgement")
-    wanted = Wanted(
+    pack = partial(
+        export_bundle,
+        study,
+        by=request.user,
         texts="texts" in request.POST,
         simulated="simulated" in request.GET,
         with_excluded="with_excluded" in request.GET,
     )
     try:
-        file = on_disk(partial(export_bundle, study, wanted=wanted, by=request.user))
+        file = on_disk(pack)
     except Refusal as refusal:
         context = {**study_frame(request.user, study, tab="data"), "sentence": str(refusal)}
         return render(request, "annotation/studies/refused.html", context, status=409)
@@ -91,3 +117,29 @@ class BundleForm(forms.Form):
             sentence = "The file is larger than %(most)d MB: import it by the command."
             raise ValidationError(sentence % {"most": most // 1_000_000})
         return file
+
+
+def figure_tables(figures: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
+    """One for each policy and estimand that has figures: they never share a column."""
+    for estimand, references in product(ESTIMANDS, reversed(REFERENCE_POLICIES)):
+        rows = [f for f in figures if (f["references"], f["asked"]) == (references, estimand)]
+        if rows:
+            yield _table(rows, references, estimand)
+
+
+def _table(rows: Iterable[Mapping[str, Any]], references: str, estimand: str) -> Table:
+    title = f"Intervals for {ESTIMANDS[estimand]}, references: {ReferencePolicy(references).label}"
+    lines = tuple(Line(_cells(row)) for row in rows)
+    return Table(f"figures-{estimand}-{references}", title, "", COLUMNS, lines)
+
+
+def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {column.key: row.get(column.key) for column in COLUMNS}
+    shown["mean"] = Cell(row["mean"], low=row["ci_low"], high=row["ci_high"])
+    shown["who"] = _who(row)
+    return shown
+
+
+def _who(row: Mapping[str, Any]) -> str:
+    who = "simulated" if row["kind"] == "simulated" else "people"
+    return f"{who}, with excluded" if row["with_excluded"] else who

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from scoring.bundle.contents import Wanted
 from scoring.bundle.packing import export_bundle
 from scoring.management.arguments import RefusingCommand, find_study
 
@@ -29,17 +28,13 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["output"]
-        wanted = Wanted(
-            texts=options["texts"],
-            simulated=options["simulated"],
-            with_excluded=options["with_excluded"],
-        )
+        chosen = {name: options[name] for name in ("texts", "simulated", "with_excluded")}
         study = find_study(options["study"])
         # A broken bundle never takes the place of a whole one.
         part = file.with_name(f"{file.name}.part")
         try:
             with part.open("wb") as target:
-                checksum = export_bundle(study, target, wanted)
+                checksum = export_bundle(study, target, **chosen)
             part.replace(file)
         except OSError as error:
             raise CommandError(f"Cannot write {file}: {error.strerror}.") from error

@@ -12,17 +12,16 @@ from typing import Any
 from zipfile import ZipFile
 
 from annotation.models import Study
-from scoring.bundle.contents import Wanted
 from scoring.bundle.packing import SUMS, export_bundle
 
 # All that the script of a bundle needs.
 BARE = ("numpy", "scipy")
 
 
-def packed(study: Study, **wanted: bool) -> dict[str, bytes]:
+def packed(study: Study, **chosen: bool) -> dict[str, bytes]:
     """The files of a study's bundle."""
     file = io.BytesIO()
-    export_bundle(study, file, Wanted(**wanted))
+    export_bundle(study, file, **chosen)
     with ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
