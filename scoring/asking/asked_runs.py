@@ -21,11 +21,11 @@ from annotation.models.errors import BadInput
 from scoring.asking.settings import Answered, ModelSettings
 from scoring.models import Method, Prediction, Reply, Run
 from scoring.prompts.formats import UNIFEW, writer_of
-from scoring.prompts.prompting import PromptSet, Subject
+from scoring.prompts.prompting import PromptSet, Subject, as_labels, test_set_of
 from scoring.prompts.templates import Templates
-from scoring.runs.filling import ImportedRun
 from scoring.runs.formats.records import run_fields
 from scoring.runs.import_report import Counts, form_in_words
+from scoring.runs.importing import ImportedRun
 from scoring.runs.joining import ItemFinder
 from scoring.runs.prompt_ids import HOW, PLACE
 from scoring.runs.scores import keep_scores
@@ -33,8 +33,6 @@ from scoring.runs.storing import (
     Answers,
     StoredAlready,
     add_predictions,
-    find_task,
-    find_test_set,
     finish_run,
     open_run,
     pieces_of,
@@ -137,11 +135,8 @@ class AskedRun:
 
     def _read(self, example: int, text: str) -> tuple[str, ...]:
         line = self.missing[example]
-        offered = line.get("options") or []
-        pieces = pieces_of(text, self.task.kind, options=offered)
-        labels = line.get("labels") or offered
-        names = dict(zip(offered, labels, strict=True))
-        return storable_answer(tuple(names.get(piece, piece) for piece in pieces))
+        pieces = pieces_of(text, self.task.kind, options=line.get("options") or [])
+        return storable_answer(as_labels(line, pieces))
 
     def _store(self, read: Answers, answers: Mapping[int, Answered]) -> None:
         add_predictions(self.run, read)
@@ -192,11 +187,6 @@ def asked_run(
     return AskedRun(run, items, missing)
 
 
-def test_set_of(prompts: PromptSet) -> ItemSet:
-    run = run_fields({name: prompts.fields.get(name) for name in PLACE})
-    return find_test_set(_task_of(prompts), run.episode)
-
-
 def known_answers(
     test_set: ItemSet, lines: Sequence[Line], settings: ModelSettings, *, owner: User | None
 ) -> tuple[Run | None, Mapping[int, Prediction]]:
@@ -209,14 +199,6 @@ def known_answers(
             answers.setdefault(prediction.example_id, prediction)
     open_ones = [run for run in runs if not run.is_complete]
     return next(reversed(open_ones or list(runs)), None), answers
-
-
-def _task_of(prompts: PromptSet) -> Task:
-    # Exported from this database, so its benchmark is there.
-    task = Task.objects.select_related("benchmark").get(
-        benchmark__name=prompts.fields["benchmark"], slug=prompts.fields["task"]
-    )
-    return find_task(task.benchmark, task.slug)
 
 
 def _same_runs(

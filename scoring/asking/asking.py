@@ -23,11 +23,11 @@ from scoring.asking.asked_runs import (
     asked_run,
     content_of,
     known_answers,
-    test_set_of,
 )
 from scoring.asking.settings import Answered, ModelSettings, without_secrets
-from scoring.runs.filling import ImportedRun
+from scoring.prompts.prompting import test_set_of
 from scoring.runs.import_report import counts_of
+from scoring.runs.importing import ImportedRun
 from scoring.runs.joining import ItemFinder
 
 INSTALL = "pip install -r requirements-models.txt"

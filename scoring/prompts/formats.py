@@ -9,7 +9,7 @@ cut to a length. `unifew` has a wording of its own.
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
@@ -44,12 +44,19 @@ def chat_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
 
 def pair_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
     told = instructions(prompts)
-    return lines_by_example(
+    return _lines_by_example(
         prompts, "pairs", lambda example: f"{told}\n\n{question(example)}\n{ANSWER}"
     )
 
 
-def lines_by_example(
+def clues_lines(prompts: PromptSet) -> Iterator[dict[str, Any]]:
+    """As CLUES gives its models an example: the question and the text, no description."""
+    return _lines_by_example(
+        prompts, "clues", lambda example: " ".join([example.question, *example.context])
+    )
+
+
+def _lines_by_example(
     prompts: PromptSet, form: str, prompt_of: Callable[[PromptExample], str]
 ) -> Iterator[dict[str, Any]]:
     """Each example by itself, with its answer in the training set."""
@@ -65,6 +72,9 @@ def lines_by_example(
 FORMATS = {"icl": icl_lines, "chat": chat_lines, "pairs": pair_lines}
 UNIFEW = "unifew"
 NAMES = (*FORMATS, UNIFEW)
+# What a text-to-text model is tuned on and asked: the texts of each example by itself.
+BY_EXAMPLE = {"pairs": pair_lines, "clues": clues_lines}
+NAMES_BY_EXAMPLE = (*BY_EXAMPLE, UNIFEW)
 
 Writer = Callable[[PromptSet], Iterator[dict[str, Any]]]
 
@@ -81,6 +91,30 @@ def templates_for(form: str, path: Path | None) -> Templates | None:
     if form != UNIFEW:
         raise BadInput("Templates are for the format unifew: add --format unifew.")
     return read_templates(path)
+
+
+class Texts(NamedTuple):
+    lines: Writer
+    # Why there are none for a task; empty if there are.
+    problem: Callable[[PromptSet], str]
+
+
+def texts_in(form: str, path: Path | None) -> Texts:
+    """Of each example by itself. Raises BadInput where the templates are no use, or missing."""
+    if form != UNIFEW:
+        if path is not None:
+            raise BadInput("Templates are for the format unifew, or for --method PT.")
+        return Texts(BY_EXAMPLE[form], lambda prompts: "")
+    if path is None:
+        raise BadInput("UniFew's wording is in a file: give it with --templates.")
+    templates = read_templates(path)
+
+    def problem(prompts: PromptSet) -> str:
+        if not answer_kind(prompts.kind).takes_labels:
+            return "it has no labels, which UniFew's questions need"
+        return "" if prompts.fields["task"] in templates else "--templates has no wording for it"
+
+    return Texts(writer_of(form, templates), problem)
 
 
 def instructions(prompts: PromptSet) -> str:

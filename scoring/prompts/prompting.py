@@ -1,6 +1,6 @@
 """Prompting: the item sets of a task, or the frozen batches of a study, as material for prompts."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from annotation.models.errors import BadInput
 from annotation.studies.batching import possible_batches, shots_of
 from scoring.core.episodes import Draws
 from scoring.runs.prompt_ids import prompt_id
-from scoring.runs.storing import find_task
+from scoring.runs.storing import find_task, find_test_set
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,16 @@ class Subject:
             return self._of_study(self.study, slug)
         return self._of_benchmark(find_task(self.benchmark, slug))
 
+    def set_of(self, fields: Mapping[str, Any]) -> PromptSet:
+        """The one that these fields name."""
+        one = replace(
+            self,
+            shots=[fields["shots"]],
+            splits=[] if fields.get("split") is None else [fields["split"]],
+            episodes=[] if fields.get("episode") is None else [fields["episode"]],
+        )
+        return next(found for found in one.of_task(fields["task"]) if found.fields == fields)
+
     def _all_tasks(self, *, one_by_one: bool) -> Collection[str]:
         if self.study is not None and not one_by_one:
             return [""]  # whatever tasks it has
@@ -161,6 +171,20 @@ class Subject:
                     if known
                     else f"{whose} has no {name}: leave them out."
                 )
+
+
+def as_labels(line: Mapping[str, Any], pieces: Iterable[str]) -> tuple[str, ...]:
+    """What an answer names, whatever the prompt of this line called it."""
+    offered = line.get("options") or []
+    called = dict(zip(offered, line.get("labels") or offered, strict=True))
+    return tuple(called.get(piece, piece) for piece in pieces)
+
+
+def test_set_of(prompts: PromptSet) -> ItemSet:
+    """The whole test set that answers to them are for."""
+    benchmark = Benchmark.objects.get(name=prompts.fields["benchmark"])
+    task = find_task(benchmark, prompts.fields["task"])
+    return find_test_set(task, prompts.fields.get("episode"))
 
 
 def _listed(values: Iterable[object]) -> str:

@@ -200,14 +200,14 @@ class RunViewSet(
         given.is_valid(raise_exception=True)
         answers = _answers(run, given.validated_data["predictions"])
         try:
-            added = add_predictions(run, answers, all_or_none=True)
+            stored, _different = add_predictions(run, answers, all_or_none=True)
         except DifferentAnswer as error:
             _refuse_different(run, error.example_ids)
         except Refusal as error:
             raise Conflict(str(error)) from error
         progress = {
-            "stored": added.stored,
-            "repeated": added.repeated,
+            "stored": stored,
+            "repeated": len(answers) - stored,
             "answered": run.predictions.count(),
             "items": run.test_set.items.count(),
         }

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.models.errors import BadInput
 from scoring.cells.vectors import MALFORMED
 from scoring.runs.answer_forms import EMPTY, MOST_FREQUENT, OUTSIDE
 
@@ -29,6 +30,10 @@ class Counts:
         setattr(self, fate, getattr(self, fate) + 1)
         self.reasons[fate, reason := reason.rstrip(".")] += 1
         self.first.setdefault((fate, reason), where)
+
+    def refuse(self, error: BadInput, where: str) -> None:
+        """By the fate that the error names; refused where it names none."""
+        self.count(getattr(error, "fate", "refused"), str(error), where)
 
     def add(self, other: "Counts") -> None:
         for name in FATES:

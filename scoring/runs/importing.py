@@ -5,44 +5,69 @@ neither memory nor a database lock has to hold them all. Nobody sees a run befor
 there. If the import stops, what it began is removed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError
+from django.db.models import Q
 
 from annotation.jobs.pacing import write
 from annotation.models import Benchmark, ItemSet
 from annotation.models.errors import BadInput
-from scoring.models import RunState
-from scoring.runs.filling import Filling, ImportedRun
-from scoring.runs.formats.records import (
-    LeftOut,
-    Reader,
-    ReadOptions,
-    ReadPrediction,
-    Refused,
-    RunFields,
-    over,
-)
-from scoring.runs.import_report import Counts
-from scoring.runs.joining import EpisodeIndex, ItemFinder, NoMatch
+from scoring.models import Run, RunState
+from scoring.runs.formats.records import Reader, ReadOptions, ReadPrediction, RunFields, over
+from scoring.runs.import_report import Counts, form_in_words
+from scoring.runs.joining import EpisodeIndex, ItemFinder
 from scoring.runs.prompt_ids import as_prompted, of_prompt_id
 from scoring.runs.scores import keep_scores
-from scoring.runs.storing import find_task, find_test_set, open_run, publish, published_as, remove
+from scoring.runs.storing import (
+    SameAnswers,
+    StoredAlready,
+    add,
+    answers_alike,
+    describe,
+    find_task,
+    find_test_set,
+    open_run,
+    pieces_of,
+    publish,
+    published_as,
+    remove,
+    rule_in_words,
+    same_answers,
+    storable_answer,
+)
 
 MOST_PENDING = 2_000
 MOST_TRIES = 5
+ANOTHER_ANSWER = "another prediction for an example that has one; the first was kept"
+SAME_ANSWER = "the same prediction again"
 
 
 @dataclass
-class RunsReport:
-    file: str
-    format: str
-    runs: list[ImportedRun] = field(default_factory=list)
-    # What belongs to no run: unreadable lines, unknown tasks.
+class ImportedRun:
+    run: Run
     counts: Counts = field(default_factory=Counts)
+    notes: tuple[str, ...] = ()
+    # False: the same content was there already, and nothing changed.
+    is_new: bool = True
+
+    def in_words(self) -> str:
+        state = "new" if self.is_new else "there already, nothing changed"
+        return f"run {self.run.pk}, {self.run} ({state}): {self.counts.in_words()}"
+
+
+class RunsReport:
+    """What became of one file."""
+
+    def __init__(self, file: str, form: str) -> None:
+        self.file, self.format = file, form
+        self.runs: list[ImportedRun] = []
+        # What belongs to no run: unreadable lines, unknown tasks.
+        self.counts = Counts()
 
     @property
     def total(self) -> Counts:
@@ -50,6 +75,10 @@ class RunsReport:
         for counts in (self.counts, *(imported.counts for imported in self.runs)):
             total.add(counts)
         return total
+
+    @property
+    def new(self) -> list[Run]:
+        return [imported.run for imported in self.runs if imported.is_new]
 
 
 def choose_benchmark(name: str) -> Benchmark:
@@ -82,14 +111,13 @@ def import_predictions(
     try:
         report = importer.import_all()
     except BaseException:
-        importer.take_away()
+        remove(filling.run for filling in importer.fillings())
         raise
     if not report.runs:
         raise BadInput(_why_nothing(report))
-    new = [imported.run for imported in report.runs if imported.is_new]
-    for run in new:
+    for run in report.new:
         run.refresh_from_db()
-    keep_scores(new)
+    keep_scores(report.new)
     return report
 
 
@@ -102,87 +130,68 @@ class _Importer:
         options: ReadOptions,
         owner: User | None,
     ) -> None:
-        self._reader = reader
-        self._path = path
-        self._benchmark = benchmark
-        self._options = options
-        self._owner = owner
+        self._reader, self._path, self._owner = reader, path, owner
+        self._benchmark, self._options = benchmark, options
         self._report = RunsReport(path.name, reader.name)
         # Refusals are cached too: a million lines of one bad run ask only once.
-        self._runs: dict[RunFields, Filling | str] = {}
+        self._runs: dict[RunFields, _Filling | str] = {}
         self._items: dict[int, ItemFinder] = {}
         self._episodes: EpisodeIndex | None = None
         self._taken = 0
 
     def import_all(self) -> RunsReport:
-        for record in self._reader.read(self._path, self._options):
-            if isinstance(record, LeftOut):
-                self._report.counts.count("left_out", record.reason)
-            elif isinstance(record, Refused):
-                self._report.counts.count("refused", record.reason, record.where)
-            else:
-                self._take(record)
-        for filling in self._fillings():
+        for where, record in self._reader.read(self._path, self._options):
+            try:
+                self._take(record, where)
+            except BadInput as error:
+                self._report.counts.refuse(error, where)
+        for filling in self.fillings():
             filling.check_places()
         self._finish_all()
         self._publish()
         return self._report
 
+    def fillings(self) -> "Iterator[_Filling]":
+        return (run for run in self._runs.values() if isinstance(run, _Filling))
+
     def _finish_all(self) -> None:
-        together: list[int] = []
-        for filling in self._fillings():
-            imported = filling.finish(together=together)
-            if imported is None:
+        for filling in self.fillings():
+            if filling.finish(together=[run.pk for run in self._report.new]):
+                self._report.runs.append(filling)
+            else:
                 self._report.counts.add(filling.counts)
-                continue
-            self._report.runs.append(imported)
-            if imported.is_new:
-                together.append(imported.run.pk)
 
     def _publish(self) -> None:
         """What somebody else stored since it was compared is there already."""
         for _ in range(MOST_TRIES):
-            new = [imported.run for imported in self._report.runs if imported.is_new]
             try:
-                return publish(new)
+                return publish(self._report.new)
             except IntegrityError:
-                self._leave_out_what_is_there()
+                for filling in self.fillings():
+                    checksum = filling.run.checksum if filling.is_new else ""
+                    if checksum and (same := published_as(checksum)):
+                        filling.is_there_as(same)
         raise BadInput("Somebody else imports the same runs: import the file again.")
 
-    def _leave_out_what_is_there(self) -> None:
-        fillings = {filling.run.pk: filling for filling in self._fillings()}
-        for number, imported in enumerate(self._report.runs):
-            if imported.is_new and (same := published_as(imported.run)):
-                self._report.runs[number] = fillings[imported.run.pk].there_already(same)
-
-    def take_away(self) -> None:
-        remove(filling.run for filling in self._fillings())
-
-    def _fillings(self) -> Iterator[Filling]:
-        return (run for run in self._runs.values() if isinstance(run, Filling))
-
-    def _take(self, record: ReadPrediction) -> None:
+    def _take(self, record: ReadPrediction | BadInput, where: str) -> None:
+        if isinstance(record, BadInput):
+            raise record
         if record.prompted is None and (prompted := of_prompt_id(record.source_id)):
             record = replace(record, prompted=prompted)
-        try:
-            filling = self._filling_for(record)
-        except NoMatch as error:
-            self._report.counts.count("unmatched", str(error), record.where)
-        except BadInput as error:
-            self._report.counts.count("refused", str(error), record.where)
-        else:
-            filling.take(record)
-            self._taken += 1
-            if self._taken % MOST_PENDING == 0:
-                for pending in self._fillings():
-                    pending.flush()
+        self._filling_for(record).take(record, where)
+        self._taken += 1
+        if self._taken % MOST_PENDING == 0:
+            for pending in self.fillings():
+                pending.flush()
 
-    def _filling_for(self, record: ReadPrediction) -> Filling:
+    def _filling_for(self, record: ReadPrediction) -> "_Filling":
         fields = over(record.run, self._options.run)
         if record.prompted is not None:
             fields = as_prompted(fields, record.prompted.run, said=self._options.run)
         elif record.any_episode:
-            fields = self._episode_index().place(fields, record.source_id or "")
+            if self._episodes is None:
+                self._episodes = EpisodeIndex(self._benchmark, self._options.run.task)
+            fields = self._episodes.place(fields, record.source_id or "")
         known = self._runs.get(fields)
         if known is None:
             known = self._runs[fields] = self._begin(fields)
@@ -190,7 +199,7 @@ class _Importer:
             raise BadInput(known)
         return known
 
-    def _begin(self, fields: RunFields) -> Filling | str:
+    def _begin(self, fields: RunFields) -> "_Filling | str":
         try:
             test_set = self._test_set(fields)
             run = write(
@@ -205,27 +214,153 @@ class _Importer:
             )
         except BadInput as error:
             return str(error)
-        return Filling(run, self._items_of(test_set), self._options)
+        if test_set.pk not in self._items:
+            self._items[test_set.pk] = ItemFinder(test_set)
+        return _Filling(run, self._items[test_set.pk], self._options)
 
     def _test_set(self, fields: RunFields) -> ItemSet:
         if fields.benchmark not in ("", self._benchmark.name):
             raise BadInput(f"the record is about the benchmark “{fields.benchmark}”")
         return find_test_set(find_task(self._benchmark, fields.task), fields.episode)
 
-    def _items_of(self, test_set: ItemSet) -> ItemFinder:
-        if test_set.pk not in self._items:
-            self._items[test_set.pk] = ItemFinder(test_set)
-        return self._items[test_set.pk]
 
-    def _episode_index(self) -> EpisodeIndex:
-        if self._episodes is None:
-            self._episodes = EpisodeIndex(self._benchmark, self._options.run.task)
-        return self._episodes
+class _Filling(ImportedRun):
+    """A run while an import fills it, record by record."""
+
+    def __init__(self, run: Run, items: ItemFinder, options: ReadOptions) -> None:
+        super().__init__(run)
+        self.items, self.options = items, options
+        self.pending: dict[int, tuple[str, ...]] = {}
+        self.had_free_text = False
+        # Of a file without ids: how many answers it had, each for the item at its place.
+        self.places = 0
+        # How its prompts were made, where we made them.
+        self.how: Mapping[str, Any] = {}
+
+    def take(self, record: ReadPrediction, where: str) -> None:
+        """Keep the prediction until the next flush, or count the reason why not."""
+        try:
+            example = self._example(record)
+            answer = storable_answer(self._pieces(record, example))
+        except BadInput as error:
+            self.counts.refuse(error, where)
+        else:
+            self._keep(example, answer, where)
+
+    def flush(self) -> None:
+        stored, different = add(self.run, self.pending)
+        self.counts.matched += stored
+        for _ in range(len(self.pending) - stored - len(different)):
+            self.counts.count("duplicate", SAME_ANSWER)
+        for _ in different:
+            self.counts.count("refused", ANOTHER_ANSWER)
+        self.pending.clear()
+
+    def check_places(self) -> None:
+        """Raise BadInput where answers that only their order places are not one for each item."""
+        if self.places and self.places != len(self.items):
+            raise BadInput(
+                f"The file has {self.places} answers without ids, but the test set of "
+                f"{self.run.task.slug} has {len(self.items)} items: only a file with one answer "
+                "for each item, in the order of the test file, can be read."
+            )
+
+    def finish(self, *, together: Collection[int]) -> bool:
+        """Whether there is a run: the whole one, still unseen, or the one that says the same. Not
+        where nothing matched, or if its answers are those of another run that does not come in
+        together with it."""
+        self.flush()
+        if not self.counts.matched:
+            remove([self.run])
+            return False
+        try:
+            notes = self._notes(together)
+        except SameAnswers as error:
+            self._refuse_all(str(error))
+            return False
+        self.counts.missing = len(self.items) - self.counts.matched
+        report = {**self.counts.as_plain(), "notes": notes}
+        try:
+            describe(self.run, {**report, **({"prompts": self.how} if self.how else {})}, together)
+        except StoredAlready as error:
+            self.is_there_as(error.run)
+        else:
+            self.notes = (*notes, *form_in_words(self.run.report, self.items.item_set.choices))
+        return True
+
+    def is_there_as(self, same: Run) -> None:
+        remove([self.run])
+        self.run, self.notes, self.is_new = same, (), False
+
+    def _example(self, record: ReadPrediction) -> int:
+        if record.prompted is not None:
+            self.how = self.how or record.prompted.how
+            return self.items.find(record.prompted.example)
+        if record.place is None:
+            return self.items.find(record.source_id, record.texts)
+        self.places += 1
+        return self.items.at(record.place)
+
+    def _refuse_all(self, reason: str) -> None:
+        remove([self.run])
+        for _ in range(self.counts.matched):
+            self.counts.count("refused", reason)
+        self.counts.matched = 0
+
+    def _pieces(self, record: ReadPrediction, example: int) -> tuple[str, ...]:
+        answer, prompt = record.answer, record.prompted
+        if isinstance(answer, int):
+            choices = self.items.item_set.choices
+            # A class that there is not is an answer, and wrong.
+            return (choices[answer] if answer < len(choices) else f"class {answer}",)
+        if isinstance(answer, str):
+            self.had_free_text = True
+            offered = (prompt.options if prompt else ()) or self.items.options(example)
+            answer = pieces_of(answer, self.run.task.kind, options=offered, **self._cut)
+        return tuple(map(prompt.label_of, answer)) if prompt else answer
+
+    @property
+    def _cut(self) -> dict[str, str]:
+        return {"separator": self.options.separator, "none_word": self.options.none_word}
+
+    def _keep(self, example: int, answer: tuple[str, ...], where: str) -> None:
+        first = self.pending.get(example)
+        if first is None:
+            self.pending[example] = answer
+        elif set(first) == set(answer):
+            self.counts.count("duplicate", SAME_ANSWER, where)
+        else:
+            self.counts.count("refused", ANOTHER_ANSWER, where)
+
+    def _notes(self, together: Collection[int]) -> list[str]:
+        notes = []
+        if self.had_free_text:
+            notes.append(rule_in_words(self.run.task.kind, **self._cut))
+        if missing := len(self.items) - self.counts.matched:
+            notes.append(f"partial: {missing} of {len(self.items)} examples missing")
+        return [*notes, *self._others(together), *self._same_answers(together)]
+
+    def _same_answers(self, together: Collection[int]) -> list[str]:
+        """A system that answers everything alike does so with any shots; where its answers differ,
+        a second run with the same ones is more likely the same file under another name."""
+        same = same_answers(self.run, together)
+        if same is None:
+            return []
+        is_expected = same.pk in together or self.options.same_answers
+        if not is_expected and not answers_alike(self.run):
+            raise SameAnswers(same)
+        return [f"the same answers as run {same.pk} ({same.label})"]
+
+    def _others(self, together: Collection[int]) -> list[str]:
+        there = Run.every.filter(Q(state=RunState.COMPLETE) | Q(pk__in=together))
+        names = ("test_set", "system", "method", "shots", "split")
+        same = there.filter(**{name: getattr(self.run, name) for name in names})
+        pks = [str(pk) for pk in same.exclude(pk=self.run.pk).values_list("pk", flat=True)]
+        return [f"other runs of the same system, shots and split: {', '.join(pks)}"] if pks else []
 
 
 def _why_nothing(report: RunsReport) -> str:
-    counts = report.counts
-    reasons = "; ".join(counts.reasons_in_words()[:3])
+    reasons = "; ".join(report.counts.reasons_in_words()[:3])
     if not reasons:
         return f"{report.file} holds no predictions; nothing was imported."
     return f"Nothing was imported from {report.file} ({report.format}): {reasons}."

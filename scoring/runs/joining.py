@@ -9,11 +9,14 @@ from django.db.models import Count
 
 from annotation.kinds import answer_kind, asked
 from annotation.models import Benchmark, Item, ItemSet, Role
+from annotation.models.errors import BadInput
 from scoring.runs.formats.records import RunFields
 
 
-class NoMatch(Exception):
+class NoMatch(BadInput):
     """The record matches none of the examples, or is ambiguous."""
+
+    fate = "unmatched"
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -59,13 +59,6 @@ class SameAnswers(Refusal):
             "gave them twice, import with --same-answers"
         )
         self.run = run
-
-
-@dataclass(frozen=True)
-class Added:
-    stored: int
-    repeated: int
-    different: list[int]
 
 
 def find_task(benchmark: Benchmark, slug: str, *, tells_names: bool = True) -> Task:
@@ -145,9 +138,12 @@ def storable_text(text: str) -> str:
     return "".join(character if is_text(character) else NO_TEXT for character in text)
 
 
-def add_predictions(run: Run, answers: Answers, *, all_or_none: bool = False) -> Added:
-    """Store answers by example. Repeating an answer does no harm; a different one is never stored,
-    and with `all_or_none` the whole piece is refused (DifferentAnswer)."""
+def add_predictions(
+    run: Run, answers: Answers, *, all_or_none: bool = False
+) -> tuple[int, list[int]]:
+    """Store answers by example; returns how many are new, and which examples have a different one.
+    Repeating an answer does no harm; a different one is never stored, and with `all_or_none` the
+    whole piece is refused (DifferentAnswer)."""
     with transaction.atomic():
         # Locked so that nothing comes in during the completion, or during this piece.
         held = Run.every.select_for_update().get(pk=run.pk)
@@ -167,7 +163,7 @@ def add_predictions(run: Run, answers: Answers, *, all_or_none: bool = False) ->
             if pk not in there
         ]
         Prediction.objects.bulk_create(new, batch_size=1_000)
-    return Added(len(new), len(there) - len(different), different)
+    return len(new), different
 
 
 def finish_run(run: Run, *, report: Mapping[str, Any]) -> None:
@@ -297,28 +293,28 @@ def rule_in_words(kind: str, *, separator: str = "", none_word: str = "") -> str
 ABANDONED_AFTER = timedelta(hours=6)
 
 
-def add(run: Run, answers: Answers) -> Added:
+def add(run: Run, answers: Answers) -> tuple[int, list[int]]:
     """As `add_predictions` does, a few at a time."""
-    given = list(answers.items())
-    added = [
-        _add(run, given[start : start + ROWS_AT_ONCE])
-        for start in range(0, len(given), ROWS_AT_ONCE)
-    ]
-    return Added(
-        sum(some.stored for some in added),
-        sum(some.repeated for some in added),
-        [pk for some in added for pk in some.different],
-    )
+    stored, different, given = 0, list[int](), list(answers.items())
+    for start in range(0, len(given), ROWS_AT_ONCE):
+        some = dict(given[start : start + ROWS_AT_ONCE])
+        new, others = write(partial(add_predictions, run, some))
+        stored, different = stored + new, different + others
+    return stored, different
 
 
 def describe(run: Run, report: Mapping[str, Any], together: Collection[int]) -> None:
     """Store what the whole run is. Raises StoredAlready if it exists as another run, be it of the
     same import."""
     content = finished(run, report)
-    if same := _published_as(content["checksum"]) or _among(together, content["checksum"]):
+    checksum = content["checksum"]
+    if (
+        same := published_as(checksum)
+        or Run.every.filter(pk__in=together, checksum=checksum).first()
+    ):
         raise StoredAlready(same)
     write(lambda: Run.every.filter(pk=run.pk).update(**content))
-    run.checksum, run.report = content["checksum"], content["report"]
+    run.checksum, run.report = checksum, content["report"]
 
 
 def publish(runs: Iterable[Run]) -> None:
@@ -327,9 +323,9 @@ def publish(runs: Iterable[Run]) -> None:
     write(lambda: Run.every.filter(pk__in=pks).update(state=RunState.COMPLETE))
 
 
-def published_as(run: Run) -> Run | None:
+def published_as(checksum: str) -> Run | None:
     """The run that says the same, where somebody else stored it meanwhile."""
-    return _published_as(run.checksum)
+    return Run.objects.complete().filter(checksum=checksum).first()
 
 
 def remove(runs: Iterable[Run]) -> None:
@@ -343,15 +339,3 @@ def remove(runs: Iterable[Run]) -> None:
 
 def remove_abandoned(*, at: datetime) -> None:
     remove(Run.every.filter(state=RunState.STAGED, created_at__lt=at - ABANDONED_AFTER))
-
-
-def _add(run: Run, some: Iterable[tuple[int, tuple[str, ...]]]) -> Added:
-    return write(lambda: add_predictions(run, dict(some)))
-
-
-def _published_as(checksum: str) -> Run | None:
-    return Run.objects.complete().filter(checksum=checksum).first()
-
-
-def _among(together: Collection[int], checksum: str) -> Run | None:
-    return Run.every.filter(pk__in=together, checksum=checksum).first()

@@ -1,9 +1,20 @@
-"""Exporting samples: what people and systems answered, item by item, with its score."""
+"""What people and systems answered, item by item with its score, in the Every Eval Ever format
+0.3.0: one schema for both.
 
+An evaluation (one run, or one person on one test set) is two files: its record, and beside it its
+samples, one JSON object per line. Both are named by a UUID that follows from their content, so the
+same rows give the same files.
+"""
+
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, cached_property, partial
+from hashlib import sha256
 from typing import IO, Any
+from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from annotation.jobs.files import on_disk
@@ -13,10 +24,82 @@ from scoring.cells.cells import Cell, CellReader, Vector
 from scoring.cells.scope import Choices, Scope
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Prediction, Run
-from scoring.samples.every_eval_ever import HUMAN, SIMULATED, Evaluation, Sample, files
 
+SCHEMA_VERSION = "0.3.0"
+LIBRARY = "Baseliner"
+METRIC = "clues.s1"
+# The kind of annotator, in every sample's `metadata`; a run's is "run".
+HUMAN, SIMULATED = "human", "simulated"
+# The format requires a developer; where none is named, this says so.
+NO_DEVELOPER = "unspecified"
+# Of file names: what a system forbids, and what shows another name than there is.
+UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
+
+Record = dict[str, Any]
 # By example: its context, question and choices.
 Asked = Mapping[int, tuple[list[str], str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The answers of one run, or of one person, to one test set."""
+
+    cell: Cell
+    vector: Vector
+    test_set: ItemSet
+    asked: Asked
+    # By example; of people with the latency by the server's clock, and further details.
+    answers: Mapping[int, Mapping[str, Any]]
+    organization: str
+    # Unique in the installation, such as run-7.
+    key: str
+    # As developer/model, or the model alone.
+    model_id: str
+    model_name: str
+    stored_at: datetime
+    # When a system ran is not known here.
+    evaluated_at: datetime | None
+    split: int | None
+    # What else is known of the answers.
+    about: Mapping[str, str]
+
+    @property
+    def task(self) -> str:
+        return str(self.cell.task.slug)
+
+    @property
+    def evaluation_id(self) -> str:
+        name = f"{self.cell.task.benchmark.name}.{self.task}.{self.key}"
+        return f"{name}/{self.model_id}/{int(self.stored_at.timestamp())}"
+
+    @property
+    def result_id(self) -> str:
+        return f"{self.evaluation_id}#s1"
+
+    @property
+    def parameters(self) -> Record:
+        """What the score depends on."""
+        return {
+            "shots": self.cell.shots,
+            "split": self.split,
+            "episode": self.test_set.episode,
+            "references": self.cell.references,
+            "normalisation": self.cell.normalisation,
+            "gold_version": self.cell.gold_version,
+        }
+
+    @cached_property
+    def samples(self) -> list[Record]:
+        """In the order of the test set, without the items that have no answer."""
+        items = self.vector.items
+        rows = zip(
+            items.example_ids, items.source_ids, items.golds, self.vector.scores, strict=True
+        )
+        return [
+            _sample(self, source_id, self.asked[pk], golds, float(score), self.answers[pk])
+            for pk, source_id, golds, score in rows
+            if pk in self.answers
+        ]
 
 
 def evaluations(
@@ -24,34 +107,34 @@ def evaluations(
 ) -> Iterator[Evaluation]:
     """One for each counted annotator of each cell, then one for each complete run; none for those
     who answered nothing. Simulated annotators only if the choices ask for them."""
-    reader = CellReader(choices)
+    kinds = [False, True] if choices.simulated else [False]
+    made = _all(scope, CellReader(choices), kinds, organization)
+    return (evaluation for evaluation in made if evaluation.samples)
+
+
+def _all(
+    scope: Scope, reader: CellReader, kinds: Sequence[bool], organization: str
+) -> Iterator[Evaluation]:
     asked_in = cache(_asked)
     for study in scope.studies:
-        kinds = [False, True] if choices.simulated else [False]
         for cell in (person for kind in kinds for person in reader.people(study, simulated=kind)):
             for member, vector in zip(cell.annotators, cell.vectors, strict=True):
-                made = _of_person(cell, member, vector, asked_in(member.batch.test_set))
-                yield from _with_samples(replace(made, organization=organization))
+                asked = asked_in(member.batch.test_set)
+                yield _of_person(cell, member, vector, asked, organization)
     for task in scope.tasks:
         for cell in reader.systems(task):
             for run, vector in zip(cell.runs, cell.vectors, strict=True):
-                made = _of_run(cell, run, vector, asked_in(run.test_set))
-                yield from _with_samples(replace(made, organization=organization))
+                yield _of_run(cell, run, vector, asked_in(run.test_set), organization)
 
 
-def _with_samples(evaluation: Evaluation) -> Iterator[Evaluation]:
-    if evaluation.samples:
-        yield evaluation
-
-
-def _of_person(cell: Cell, member: Assignment, vector: Vector, asked: Asked) -> Evaluation:
+def _of_person(
+    cell: Cell, member: Assignment, vector: Vector, asked: Asked, organization: str
+) -> Evaluation:
     kind = SIMULATED if cell.simulated else HUMAN
     pseudonym = member.annotator.pseudonym
-    study = cell.study.slug if cell.study else ""
-    about = {"kind": kind, "study": study, "annotator": pseudonym}
+    about = {"kind": kind, "study": cell.study.slug if cell.study else "", "annotator": pseudonym}
     if hasattr(member, "exclusion"):
         about["excluded"] = "true"
-    judgements = Judgement.objects.of_test().filter(assignment=member)
     answers = {
         judgement.example_id: {
             "answer": judgement.answer,
@@ -60,13 +143,15 @@ def _of_person(cell: Cell, member: Assignment, vector: Vector, asked: Asked) -> 
             ),
             "details": {"step": str(judgement.step), "paid_ms": str(judgement.paid_ms)},
         }
-        for judgement in judgements
+        for judgement in Judgement.objects.of_test().filter(assignment=member)
     }
-    return _evaluation(
+    return Evaluation(
         cell,
         vector,
         member.batch.test_set,
-        _samples(vector, answers, asked),
+        asked,
+        answers,
+        organization,
         key=f"assignment-{member.pk}",
         model_id=f"{kind}/{pseudonym}",
         model_name=f"{'Simulated' if cell.simulated else 'Human'} annotator {pseudonym}",
@@ -77,9 +162,8 @@ def _of_person(cell: Cell, member: Assignment, vector: Vector, asked: Asked) -> 
     )
 
 
-def _of_run(cell: Cell, run: Run, vector: Vector, asked: Asked) -> Evaluation:
+def _of_run(cell: Cell, run: Run, vector: Vector, asked: Asked, organization: str) -> Evaluation:
     predictions = Prediction.objects.filter(run=run).values_list("example_id", "answer")
-    answers = {pk: {"answer": answer} for pk, answer in predictions}
     told = {
         "kind": "run",
         "method": run.method,
@@ -91,86 +175,20 @@ def _of_run(cell: Cell, run: Run, vector: Vector, asked: Asked) -> Evaluation:
         "protocol": " ".join(run.protocol),
         "run_checksum": run.checksum,
     }
-    return _evaluation(
+    return Evaluation(
         cell,
         vector,
         run.test_set,
-        _samples(vector, answers, asked),
+        asked,
+        {pk: {"answer": answer} for pk, answer in predictions},
+        organization,
         key=f"run-{run.pk}",
         model_id=run.system,
         model_name=run.system,
         stored_at=run.created_at,
-        # When the system ran is not known here.
         evaluated_at=None,
         split=run.split,
         about={key: value for key, value in told.items() if value},
-    )
-
-
-def _evaluation(
-    cell: Cell,
-    vector: Vector,
-    test_set: ItemSet,
-    samples: tuple[Sample, ...],
-    *,
-    split: int | None,
-    **about: Any,
-) -> Evaluation:
-    benchmark = cell.task.benchmark
-    return Evaluation(
-        benchmark=benchmark.name,
-        task=cell.task.slug,
-        kind=cell.task.kind,
-        organization="",
-        scorer_version=SCORER_VERSION,
-        parameters={
-            "shots": cell.shots,
-            "split": split,
-            "episode": test_set.episode,
-            "references": cell.references,
-            "normalisation": cell.normalisation,
-            "gold_version": cell.gold_version,
-        },
-        data={
-            "item_set": test_set.name,
-            "item_set_checksum": test_set.checksum,
-            **({"source": benchmark.source} if benchmark.source else {}),
-        },
-        items=len(vector.items),
-        samples=samples,
-        **about,
-    )
-
-
-def _samples(
-    vector: Vector, answers: Mapping[int, Mapping[str, Any]], asked: Asked
-) -> tuple[Sample, ...]:
-    """In the order of the test set, without the items that have no answer."""
-    items = vector.items
-    rows = zip(items.example_ids, items.source_ids, items.golds, vector.scores, strict=True)
-    return tuple(
-        _sample(source_id, asked[pk], golds, float(score), answers[pk])
-        for pk, source_id, golds, score in rows
-        if pk in answers
-    )
-
-
-def _sample(
-    source_id: str,
-    asked: tuple[list[str], str, Sequence[str]],
-    alternatives: tuple[tuple[str, ...], ...],
-    score: float,
-    given: Mapping[str, Any],
-) -> Sample:
-    context, question, choices = asked
-    return Sample(
-        source_id=source_id,
-        context=tuple(context),
-        question=question,
-        choices=tuple(choices),
-        alternatives=alternatives,
-        score=score,
-        **{**given, "answer": tuple(given["answer"])},
     )
 
 
@@ -184,6 +202,151 @@ def _asked(test_set: ItemSet) -> Asked:
         )
         for example in test_set.examples.all()
     }
+
+
+def _told(flag: bool | None) -> str:
+    return "" if flag is None else str(flag).lower()
+
+
+def files(evaluation: Evaluation) -> dict[str, bytes]:
+    """The two files of an evaluation that has samples, by their paths."""
+    samples = samples_file(evaluation)
+    uuid = UUID(bytes=sha256(samples).digest()[:16], version=4)
+    stem = "/".join(["data", *_folders(evaluation), str(uuid)])
+    log = _log(evaluation, f"{stem}_samples.jsonl", samples)
+    text = json.dumps(log, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return {f"{stem}.json": text.encode(), f"{stem}_samples.jsonl": samples}
+
+
+def samples_file(evaluation: Evaluation) -> bytes:
+    lines = (json.dumps(s, ensure_ascii=False, allow_nan=False) + "\n" for s in evaluation.samples)
+    return "".join(lines).encode()
+
+
+def _sample(
+    evaluation: Evaluation,
+    source_id: str,
+    asked: tuple[list[str], str, Sequence[str]],
+    alternatives: Sequence[Sequence[str]],
+    score: float,
+    given: Mapping[str, Any],
+) -> Record:
+    context, question, choices = asked
+    raw = "\n".join([*context, question])
+    reference = list(dict.fromkeys(text for texts in alternatives for text in texts))
+    answer = answer_kind(evaluation.cell.task.kind).as_text(given["answer"])
+    latency = given.get("latency_ms")
+    told = {key: str(value) for key, value in evaluation.parameters.items() if value is not None}
+    if len(alternatives) > 1:
+        told["alternatives"] = json.dumps(alternatives, ensure_ascii=False)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": evaluation.evaluation_id,
+        "model_id": evaluation.model_id,
+        "evaluation_name": evaluation.task,
+        "evaluation_result_id": evaluation.result_id,
+        "sample_id": source_id,
+        # What was asked and what was expected, whoever answered it.
+        "sample_hash": sha256((raw + "".join(reference)).encode()).hexdigest(),
+        "interaction_type": "single_turn",
+        "input": {"raw": raw, "reference": reference, "choices": list(choices) or None},
+        "output": {"raw": [answer]},
+        "answer_attribution": [
+            {
+                "turn_idx": 0,
+                "source": "output.raw",
+                "extracted_value": answer,
+                "extraction_method": "none",
+                "is_terminal": True,
+            }
+        ],
+        "evaluation": {"score": score, "is_correct": score == 1},
+        "performance": None if latency is None else {"latency_ms": latency},
+        "metadata": {**told, **evaluation.about, **given.get("details", {})},
+    }
+
+
+def _log(evaluation: Evaluation, samples_path: str, samples: bytes) -> Record:
+    record: Record = {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": evaluation.evaluation_id,
+        "retrieved_timestamp": str(int(evaluation.stored_at.timestamp())),
+        "source_metadata": {
+            "source_name": LIBRARY,
+            "source_type": "evaluation_run",
+            "source_organization_name": evaluation.organization,
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {
+            "name": LIBRARY,
+            "version": "unknown",
+            "additional_details": {"scorer_version": str(SCORER_VERSION)},
+        },
+        "model_info": _model_info(evaluation),
+        "evaluation_results": [_result(evaluation)],
+        "detailed_evaluation_results": {
+            "format": "jsonl",
+            "file_path": samples_path,
+            "hash_algorithm": "sha256",
+            "checksum": sha256(samples).hexdigest(),
+            "total_rows": len(evaluation.samples),
+        },
+    }
+    if evaluation.evaluated_at:
+        record["evaluation_timestamp"] = str(int(evaluation.evaluated_at.timestamp()))
+    return record
+
+
+def _model_info(evaluation: Evaluation) -> Record:
+    info: Record = {"name": evaluation.model_name, "id": evaluation.model_id}
+    if "/" not in evaluation.model_id:
+        info["developer"] = NO_DEVELOPER
+    unknown = {"deployment_type": "unknown", "model_availability": "unknown"}
+    return {**info, "additional_details": {**unknown, **evaluation.about}}
+
+
+def _result(evaluation: Evaluation) -> Record:
+    benchmark, scores = evaluation.cell.task.benchmark, evaluation.samples
+    return {
+        "evaluation_result_id": evaluation.result_id,
+        "evaluation_name": evaluation.task,
+        "source_data": {
+            "dataset_name": f"{benchmark.name}/{evaluation.task}",
+            "source_type": "other",
+            "additional_details": {
+                "item_set": evaluation.test_set.name,
+                "item_set_checksum": evaluation.test_set.checksum,
+                **({"source": benchmark.source} if benchmark.source else {}),
+            },
+        },
+        "metric_config": {
+            "evaluation_description": "Mean over the items of the S1 of CLUES (NeurIPS 2021), "
+            "equation 1: F1 of the predicted and the expected set of texts, by exact match "
+            "after the normalisation that metric_parameters names.",
+            "metric_id": METRIC,
+            "metric_name": "S1",
+            "metric_kind": "f1",
+            "metric_unit": "proportion",
+            "metric_parameters": evaluation.parameters,
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0,
+            "max_score": 1,
+        },
+        "score_details": {
+            "score": sum(s["evaluation"]["score"] for s in scores) / len(scores),
+            "details": {
+                "items": str(len(evaluation.vector.items)),
+                "items_answered": str(len(scores)),
+            },
+        },
+    }
+
+
+def _folders(evaluation: Evaluation) -> list[str]:
+    developer, _, model = evaluation.model_id.rpartition("/")
+    names = (evaluation.cell.task.benchmark.name, developer or NO_DEVELOPER, model)
+    return [UNSAFE.sub("_", name).rstrip(". ") or "_" for name in names]
 
 
 def _told(flag: bool | None) -> str:

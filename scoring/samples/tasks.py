@@ -3,8 +3,7 @@ from collections.abc import Iterator
 from annotation.jobs import files, queue
 from annotation.models import Job
 from scoring.cells.scope import ordered
-from scoring.samples.every_eval_ever import Evaluation
-from scoring.samples.exporting import archive_name, evaluations, packed
+from scoring.samples.exporting import Evaluation, archive_name, evaluations, packed
 
 JOB = "export_samples"
 PIECE_BYTES = 1_000_000

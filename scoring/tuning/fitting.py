@@ -1,53 +1,123 @@
-"""One model fitted to one shot set and asked its test: the same loop for every kind of model."""
+"""A model from a folder or of a hub's name, fitted to one shot set and asked its test: the same
+loop for every kind of model."""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from transformers import get_scheduler
+import transformers
 
 from annotation.models.errors import BadInput
 from scoring.core.episodes import Draws
 from scoring.prompts.prompting import PromptExample, PromptSet
-from scoring.tuning.loading import Source
-from scoring.tuning.settings import Settings
+from scoring.tuning.settings import OPTIMIZERS, Settings
 
-OPTIMIZERS = {
-    # T5's own: a step is as large as the weights that it moves.
-    "adafactor": torch.optim.Adafactor,
-    "adam": torch.optim.Adam,
-    "adamax": torch.optim.Adamax,
-    "adamw": torch.optim.AdamW,
-}
-# What a loss leaves out.
-IGNORED = -100
+WEIGHTS = ("*.safetensors", "*.bin", "config.json")
+CHUNK = 2**20
+# What reading a model or a tokenizer raises where there is none.
+UNREADABLE = (OSError, ValueError, KeyError)
 
 # Called after every step: how many are done, of how many, and the loss.
 Progress = Callable[[int, int, float], None]
+# What is answered to each example, named by its own id.
+Answers = Iterator[tuple[str, tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
-class Fitted:
-    steps: int
-    loss: float
-    # Where a validation set chose the epoch, from 1; and the loss there.
-    best_epoch: int | None = None
-    validation_loss: float | None = None
+class Source:
+    """Where a model comes from; code that lies beside its weights is never run."""
+
+    place: str
+    # A checkpoint whose weights replace those of the place; see `load_checkpoint`.
+    checkpoint: Path | None
+    device: str
+
+    @cached_property
+    def config(self) -> Any:
+        folder = Path(self.place)
+        if folder.is_absolute() and not folder.is_dir():
+            raise BadInput(f"There is no folder {self.place}.")
+        if folder.is_dir() and not (folder / "config.json").is_file():
+            raise BadInput(
+                f"{self.place} has no config.json: give the folder that transformers saved."
+            )
+        try:
+            return transformers.AutoConfig.from_pretrained(self.place)
+        except UNREADABLE as error:
+            raise BadInput(
+                f"{self.place} is neither a folder with a model that transformers reads nor the "
+                f"name of one that can be fetched: {_first_line(error)}"
+            ) from error
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        try:
+            return transformers.AutoTokenizer.from_pretrained(self.place)
+        except (*UNREADABLE, ImportError) as error:
+            raise BadInput(f"{self.place} has no usable tokenizer: {_first_line(error)}") from error
+
+    def model(self, family: Any, *, seed: int, **options: Any) -> Any:
+        """A fresh copy of the weights, under a head of the family (an AutoModelFor…), whose new
+        weights follow the seed."""
+        torch.manual_seed(seed)
+        try:
+            model = family.from_pretrained(self.place, **options)
+        except UNREADABLE as error:
+            raise BadInput(f"{self.place} cannot be loaded: {_first_line(error)}") from error
+        if self.checkpoint is not None:
+            load_checkpoint(model, self.checkpoint)
+        return model.to(self.device)
+
+    @cached_property
+    def parameters(self) -> str:
+        """Their number, such as 110M, without a head."""
+        with torch.device("meta"):
+            model = transformers.AutoModel.from_config(self.config)
+        count = model.num_parameters()
+        return f"{count / 1e6:.0f}M" if count >= 10_000_000 else f"{count / 1e6:.1f}M"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the weights, or the commit of a hub's model: the same name may hold other weights."""
+        folder, digest = Path(self.place), sha256()
+        files = [file for pattern in WEIGHTS for file in sorted(folder.glob(pattern))]
+        for path in [*files, *filter(None, [self.checkpoint])]:
+            with path.open("rb") as opened:
+                while chunk := opened.read(CHUNK):
+                    digest.update(chunk)
+        if not folder.is_dir():
+            digest.update(str(getattr(self.config, "_commit_hash", "")).encode())
+        return digest.hexdigest()
 
 
-@dataclass(frozen=True)
-class Answered:
-    """What a tuned model gave for one shot set."""
+def load_checkpoint(model: Any, path: Path) -> None:
+    """Weights as PyTorch Lightning saves them, such as UniFewMeta's: `state_dict`, with `model.`
+    before every name. Nothing but tensors and plain values is unpickled."""
+    try:
+        held = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds for a bad file
+        raise BadInput(
+            f"{path} cannot be read as weights alone ({_first_line(error)}): save its state_dict "
+            "by itself, as docs/how-to/models.md shows."
+        ) from error
+    state = held.get("state_dict", held) if isinstance(held, dict) else {}
+    state = {str(name).removeprefix("model."): value for name, value in state.items()}
+    unknown = set(state) - set(model.state_dict())
+    missing = {name for name, _ in model.named_parameters()} - set(state)
+    if unknown or missing:
+        name = min(unknown or missing)
+        raise BadInput(f"{path} does not fit the model: {name} is in one of the two only.")
+    model.load_state_dict(state, strict=False)
 
-    # By the example's own id.
-    answers: Mapping[str, tuple[str, ...]]
-    # None without shots.
-    fitted: Fitted | None
-    # What those who read the figures should know: texts that were cut, and the like.
-    notes: tuple[str, ...] = ()
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 class Tuner(ABC):
@@ -62,10 +132,8 @@ class Tuner(ABC):
     def __init__(
         self, source: Source, settings: Settings, wording: Any, prompts: PromptSet
     ) -> None:
-        self.source = source
-        self.settings = settings
-        self.wording = wording
-        self.prompts = prompts
+        self.source, self.settings = source, settings
+        self.wording, self.prompts = wording, prompts
         self.model: Any = None
 
     @classmethod
@@ -73,118 +141,140 @@ class Tuner(ABC):
     def problem(cls, prompts: PromptSet, wording: Any) -> str:
         """Why it cannot answer such a task; empty if it can."""
 
-    def answer(self, *, validation: Sequence[PromptSet], progress: Progress) -> Answered:
+    def answer(
+        self, *, validation: Sequence[PromptSet], progress: Progress
+    ) -> tuple[dict[str, tuple[str, ...]], dict[str, Any], list[str]]:
+        """The answers, how it was fitted, and what those who read the figures should know: texts
+        that were cut, and the like."""
         lessons = self.lessons(self.prompts)
         held = [lesson for others in validation for lesson in self.lessons(others)]
         self.model = self.source.model(self.family, seed=self.settings.seed, **self.head_options())
-        fitted = None
-        if self.prompts.training:
-            fitted = fit(
-                self.model,
-                lessons,
-                loss_of=self.loss,
-                settings=self.settings,
-                progress=progress,
-                validation=held,
-            )
+        fitted = fit(self, lessons, held, progress) if self.prompts.training else {"steps": 0}
         self.model.eval()
         with torch.no_grad():
-            answers = dict(self.answers(self.prompts.test))
-        return Answered(answers, fitted, tuple(self.notes()))
+            answers = dict(self.answers())
+        return answers, fitted, list(self.notes())
 
     def head_options(self) -> dict[str, Any]:
         return {}
 
+    @abstractmethod
     def lessons(self, prompts: PromptSet) -> Sequence[Any]:
         """What the shots of a set teach, in batches of which the loss is taken."""
-        return prompts.training
 
     @abstractmethod
     def loss(self, batch: Sequence[Any]) -> Any: ...
 
     @abstractmethod
-    def answers(
-        self, examples: Sequence[PromptExample]
-    ) -> Iterator[tuple[str, tuple[str, ...]]]: ...
+    def answers(self) -> Answers: ...
 
     def notes(self) -> Iterator[str]:
         return iter(())
 
+    def cut_in_words(self, count: int) -> Iterator[str]:
+        if count:
+            yield f"{count} inputs were cut to {self.settings.max_length} tokens"
 
-def cut_in_words(count: int, most: int) -> Iterator[str]:
-    if count:
-        yield f"{count} inputs were cut to {most} tokens"
+    def encoded(self, texts: Sequence[str]) -> Any:
+        return self.source.tokenizer(
+            texts,
+            padding=True,
+            truncation=True,
+            max_length=self.settings.max_length,
+            return_tensors="pt",
+            verbose=False,
+        ).to(self.source.device)
+
+    def context_of(self, example: PromptExample) -> str:
+        """As encoders take it: the texts of a pair with a separator between them."""
+        return f" {self.source.tokenizer.sep_token} ".join(example.context)
+
+    def encoded_pairs(self, examples: Sequence[PromptExample], **options: Any) -> Any:
+        """As CLUES gives them to encoders: each question with its text, of which what is too long
+        is cut, or goes into more windows."""
+        tokenizer, most = self.source.tokenizer, self.settings.max_length
+        questions = [example.question for example in examples]
+        longest = max(map(len, tokenizer(questions, add_special_tokens=False)["input_ids"]))
+        room = most - longest - tokenizer.num_special_tokens_to_add(pair=True)
+        # Asked before: the tokenizers' own way to say it ends the process.
+        if room <= options.get("stride", 0):
+            raise BadInput(
+                f"A question and a part of its text do not fit into {most} tokens: "
+                "choose a larger --max-length, or a smaller --stride."
+            )
+        return tokenizer(
+            questions,
+            [self.context_of(example) for example in examples],
+            truncation="only_second",
+            max_length=most,
+            verbose=False,
+            **options,
+        )
 
 
 def fit(
-    model: Any,
-    examples: Sequence[Any],
-    *,
-    loss_of: Callable[[Sequence[Any]], Any],
-    settings: Settings,
-    progress: Progress,
-    validation: Sequence[Any] = (),
-) -> Fitted:
-    """Fit all weights of the model. With a validation set it keeps the weights of the epoch after
-    which the loss on that set was least."""
-    if not examples:
+    tuner: Tuner, lessons: Sequence[Any], held: Sequence[Any], progress: Progress
+) -> dict[str, Any]:
+    """Fit all weights of the model: how many steps, and the last loss. With lessons held for
+    validation it keeps the weights of the epoch after which their loss was least, and says so."""
+    if not lessons:
         raise BadInput("None of the shots can be learned from: no answer stands in its text.")
+    model, settings = tuner.model, tuner.settings
     torch.manual_seed(settings.seed)
-    total = settings.steps_for(len(examples))
+    total = settings.steps_for(len(lessons))
     # Decay is 0 in all recipes; AdamW has another default.
-    optimizer = OPTIMIZERS[settings.optimizer](
+    optimizer = getattr(torch.optim, OPTIMIZERS[settings.optimizer])(
         model.parameters(), lr=settings.learning_rate, weight_decay=0.0
     )
-    schedule = get_scheduler(
+    schedule = transformers.get_scheduler(
         settings.schedule,
         optimizer,
         num_warmup_steps=round(settings.warmup * total),
         num_training_steps=total,
     )
     done, epoch, loss = 0, 0, math.nan
-    best: tuple[float, int, dict[str, Any]] | None = None
+    best: dict[str, Any] = {}
+    weights: dict[str, Any] = {}
     draws = Draws(settings.seed, "batches")
     while done < total:
         # Every example once, in an order that the seed gives, again and again.
         epoch += 1
         model.train()
-        for batch in in_batches(draws.shuffled(examples), settings.batch_size)[: total - done]:
-            loss = _step(model, loss_of(batch), optimizer, settings)
+        for batch in in_batches(draws.shuffled(lessons), settings.batch_size)[: total - done]:
+            loss = _step(tuner, batch, optimizer)
             schedule.step()
             done += 1
             progress(done, total, loss)
-        if validation:
-            held_loss = _mean_loss(model, validation, loss_of, settings)
-            if best is None or held_loss < best[0]:
+        if held:
+            held_loss = _mean_loss(tuner, held)
+            if not best or held_loss < best["validation_loss"]:
+                best = {"best_epoch": epoch, "validation_loss": held_loss}
                 state = model.state_dict().items()
-                best = held_loss, epoch, {name: v.detach().cpu().clone() for name, v in state}
-    if best is None:
-        return Fitted(done, loss)
-    validation_loss, best_epoch, weights = best
-    model.load_state_dict(weights)
-    return Fitted(done, loss, best_epoch, validation_loss)
+                weights = {name: value.detach().cpu().clone() for name, value in state}
+    if best:
+        model.load_state_dict(weights)
+    return {"steps": done, "loss": loss, **best}
 
 
 def in_batches(examples: Sequence[Any], size: int) -> list[Sequence[Any]]:
     return [examples[start : start + size] for start in range(0, len(examples), size)]
 
 
-def _step(model: Any, loss: Any, optimizer: Any, settings: Settings) -> float:
+def _step(tuner: Tuner, batch: Sequence[Any], optimizer: Any) -> float:
+    loss = tuner.loss(batch)
     value = float(loss.detach())
     if not math.isfinite(value):
         raise BadInput("The loss is no longer a number: choose a smaller --learning-rate.")
     loss.backward()
-    if settings.clip:
-        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+    if clip := tuner.settings.clip:
+        torch.nn.utils.clip_grad_norm_(tuner.model.parameters(), clip)
     optimizer.step()
     optimizer.zero_grad()
     return value
 
 
-def _mean_loss(
-    model: Any, examples: Sequence[Any], loss_of: Callable[..., Any], settings: Settings
-) -> float:
-    model.eval()
-    batches = in_batches(examples, settings.batch_size)
+def _mean_loss(tuner: Tuner, lessons: Sequence[Any]) -> float:
+    tuner.model.eval()
+    batches = in_batches(lessons, tuner.settings.batch_size)
     with torch.no_grad():
-        return sum(float(loss_of(batch)) * len(batch) for batch in batches) / len(examples)
+        return sum(float(tuner.loss(batch)) * len(batch) for batch in batches) / len(lessons)

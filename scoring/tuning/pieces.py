@@ -1,62 +1,126 @@
 """Tuners that find pieces of a text. Shots become lessons, one or more for each window of their
 text."""
 
+import re
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, ClassVar
 
-import torch
-from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassification
+from transformers import (
+    AutoModelForQuestionAnswering,
+    AutoModelForTokenClassification,
+    DataCollatorForTokenClassification,
+)
 
 from annotation.kinds import answer_kind
 from scoring.prompts.prompting import PromptExample, PromptSet
-from scoring.tuning.encoders import Window, context_of, mentions, padded, windows_of
-from scoring.tuning.fitting import IGNORED, Tuner, in_batches
+from scoring.tuning.fitting import Answers, Tuner, in_batches
 
-NOT_FOUND = "{} answers of the shots do not stand in their text, and could not be learned"
+# The tags of a text's tokens, and that of all others, which a loss leaves out.
 OUTSIDE, BEGIN, INSIDE = range(3)
+IGNORED = -100
 # Where a piece of a text begins and ends, in characters.
 Span = tuple[int, int]
+# A piece of the text, and how much its first token is rather a begin than outside.
+Tagged = tuple[int, int, float]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of an example's text that fits into the model, beside its question."""
+
+    example: int
+    inputs: dict[str, list[int]]
+    # For each token of the text where it begins and ends there; None for the others.
+    places: tuple[Any, ...]
+    # The token that stands for no answer.
+    nothing: int
+
+    def tokens_of(self, begin: int, end: int) -> tuple[int, int] | None:
+        """The first and last token of a piece of the text; None if it is not all here."""
+        places = self.places
+        inside = [
+            n for n, place in enumerate(places) if place and place[0] < end and place[1] > begin
+        ]
+        if inside and places[inside[0]][0] <= begin and places[inside[-1]][1] >= end:
+            return inside[0], inside[-1]
+        return None
+
+    def characters(self, first: int, last: int) -> Span:
+        """Where a piece of the text begins and ends that goes from one token to another."""
+        return self.places[first][0], self.places[last][1]
+
+
+# A window with the scores of its tokens as a begin and as an end, as plain numbers.
+Scored = tuple[Window, list[float], list[float]]
 
 
 class _FindsPieces(Tuner):
-    def lessons(self, prompts: PromptSet) -> list[Any]:
-        lessons: list[Any] = []
+    """A lesson is what the model takes of a window, with what is right there."""
+
+    # Which places of a text a shot's answers teach.
+    spans: ClassVar[Callable[[Sequence[str], str], list[Span]]]
+
+    def lessons(self, prompts: PromptSet) -> list[dict[str, Any]]:
+        lessons: list[dict[str, Any]] = []
         for shot in prompts.training:
-            spans = self.spans(shot.answer, context_of(shot, self.source.tokenizer))
+            spans = self.spans(shot.answer, self.context_of(shot))
             if spans or not shot.answer:
-                for window in windows_of(self.source, self.settings, [shot]):
-                    lessons += self.lessons_of(window, spans)
+                for window in self._windows([shot]):
+                    lessons += [{**window.inputs, **own} for own in self.right_in(window, spans)]
         return lessons
 
     def notes(self) -> Iterator[str]:
-        contexts = [
-            (shot, context_of(shot, self.source.tokenizer)) for shot in self.prompts.training
-        ]
-        count = sum(text not in context for shot, context in contexts for text in shot.answer)
-        if count:
-            yield NOT_FOUND.format(count)
+        contexts = [(shot.answer, self.context_of(shot)) for shot in self.prompts.training]
+        if count := sum(text not in context for answer, context in contexts for text in answer):
+            where = "do not stand in their text"
+            yield f"{count} answers of the shots {where}, and could not be learned"
 
-    def answers(self, examples: Sequence[PromptExample]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def loss(self, batch: Sequence[dict[str, Any]]) -> Any:
+        return self._output(batch).loss
+
+    def answers(self) -> Answers:
         size = self.settings.batch_size
-        for some in in_batches(examples, size):
-            windows = windows_of(self.source, self.settings, some)
+        for some in in_batches(self.prompts.test, size):
+            windows = self._windows(some)
             scored: list[list[Any]] = [[] for _ in some]
             for batch in in_batches(windows, size):
-                output = self.model(**padded(self.source, batch))
+                output = self._output([window.inputs for window in batch])
                 for window, found in zip(batch, self.scored(batch, output), strict=True):
                     scored[window.example].append(found)
             for example, those in zip(some, scored, strict=True):
-                context = context_of(example, self.source.tokenizer)
+                context = self.context_of(example)
                 yield example.id, self.answer_of(those, example, context)
 
-    @abstractmethod
-    def spans(self, answers: Sequence[str], context: str) -> list[Span]:
-        """Which places of the text a shot's answers teach."""
+    def _windows(self, examples: Sequence[PromptExample]) -> list[Window]:
+        encoded = self.encoded_pairs(
+            examples,
+            stride=self.settings.stride,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+        tokenizer = self.source.tokenizer
+        names = [name for name in tokenizer.model_input_names if name in encoded]
+        windows = []
+        for number, example in enumerate(encoded["overflow_to_sample_mapping"]):
+            inputs = {name: encoded[name][number] for name in names}
+            parts = zip(
+                encoded["offset_mapping"][number], encoded.sequence_ids(number), strict=True
+            )
+            places = tuple(place if part == 1 else None for place, part in parts)
+            nothing = inputs["input_ids"].index(tokenizer.cls_token_id)
+            windows.append(Window(example, inputs, places, nothing))
+        return windows
+
+    def _output(self, inputs: Sequence[dict[str, Any]]) -> Any:
+        padded = DataCollatorForTokenClassification(self.source.tokenizer)(inputs)
+        return self.model(**padded.to(self.source.device))
 
     @abstractmethod
-    def lessons_of(self, window: Window, spans: Sequence[Span]) -> list[Any]: ...
+    def right_in(self, window: Window, spans: Sequence[Span]) -> list[dict[str, Any]]:
+        """What the model takes to be right, for each lesson of a window."""
 
     @abstractmethod
     def scored(self, windows: Sequence[Window], output: Any) -> Iterator[Any]:
@@ -68,17 +132,26 @@ class _FindsPieces(Tuner):
     ) -> tuple[str, ...]: ...
 
 
-@dataclass(frozen=True)
-class Scored:
-    """The scores of a window's tokens, as plain numbers."""
+def mentions(text: str, context: str) -> Iterator[int]:
+    """Where the text begins in the context, each time."""
+    return (found.start() for found in re.finditer(f"(?={re.escape(text)})", context))
 
-    window: Window
-    begins: list[float]
-    ends: list[float]
 
-    @property
-    def nothing(self) -> float:
-        return self.begins[self.window.nothing] + self.ends[self.window.nothing]
+def first_spans(answers: Sequence[str], context: str) -> list[Span]:
+    """Where each first stands."""
+    places = ((context.find(text), len(text)) for text in answers)
+    return [(begin, begin + length) for begin, length in places if begin >= 0]
+
+
+def tagged_spans(answers: Sequence[str], context: str) -> list[Span]:
+    """Each place of each answer, but none within a longer one."""
+    spans: list[Span] = []
+    for text in sorted(filter(None, answers), key=len, reverse=True):
+        for begin in mentions(text, context):
+            end = begin + len(text)
+            if all(end <= other[0] or begin >= other[1] for other in spans):
+                spans.append((begin, end))
+    return sorted(spans)
 
 
 class SpanFinding(_FindsPieces):
@@ -93,6 +166,7 @@ class SpanFinding(_FindsPieces):
 
     name = "begin and end"
     family = AutoModelForQuestionAnswering
+    spans = staticmethod(first_spans)
 
     @classmethod
     def problem(cls, prompts: PromptSet, wording: Any) -> str:
@@ -101,28 +175,16 @@ class SpanFinding(_FindsPieces):
             return ""
         return "its answers are no pieces of the text, which begins and ends are found for"
 
-    def spans(self, answers: Sequence[str], context: str) -> list[Span]:
-        """Where each first stands."""
-        places = ((context.find(text), len(text)) for text in answers)
-        return [(begin, begin + length) for begin, length in places if begin >= 0]
-
-    def lessons_of(self, window: Window, spans: Sequence[Span]) -> list[tuple[Window, int, int]]:
-        """The first and last token of each answer in the window; where none is, those of no
-        answer."""
+    def right_in(self, window: Window, spans: Sequence[Span]) -> list[dict[str, Any]]:
+        """The first and last token of each answer there; where none is, those of no answer."""
         tokens = [place for span in spans if (place := window.tokens_of(*span))]
-        return [(window, *place) for place in tokens or [(window.nothing, window.nothing)]]
-
-    def loss(self, batch: Sequence[tuple[Window, int, int]]) -> Any:
-        windows, begins, ends = zip(*batch, strict=True)
-        return self.model(
-            **padded(self.source, windows),
-            start_positions=torch.tensor(begins, device=self.source.device),
-            end_positions=torch.tensor(ends, device=self.source.device),
-        ).loss
+        return [
+            {"start_positions": begin, "end_positions": end}
+            for begin, end in tokens or [(window.nothing, window.nothing)]
+        ]
 
     def scored(self, windows: Sequence[Window], output: Any) -> Iterator[Scored]:
-        scores = (output.start_logits.tolist(), output.end_logits.tolist())
-        return map(Scored, windows, *scores)
+        return zip(windows, output.start_logits.tolist(), output.end_logits.tolist(), strict=True)
 
     def answer_of(
         self, scored: Sequence[Scored], example: PromptExample, context: str
@@ -133,72 +195,60 @@ class SpanFinding(_FindsPieces):
         if most == 1:
             found = _best_span(scored, longest)
         else:
-            found = [span for window in scored for span in _all_spans(window, longest)]
-        # Some tokenizers count the space before a word to it.
-        pieces = (context[begin:end].strip() for begin, end in found)
-        return tuple(dict.fromkeys(pieces))[:most]
+            found = [span for those in scored for span in _all_spans(*those, longest)]
+        return _texts_of(found, context)[:most]
 
 
-def _all_spans(scored: Scored, longest: int) -> list[tuple[int, int]]:
-    places = scored.window.places
-    least = scored.begins[scored.window.nothing]
+def _texts_of(spans: Sequence[Span], context: str) -> tuple[str, ...]:
+    """Each once. Some tokenizers count the space before a word to it."""
+    return tuple(dict.fromkeys(context[begin:end].strip() for begin, end in spans))
+
+
+def _all_spans(
+    window: Window, begin_scores: list[float], end_scores: list[float], longest: int
+) -> Iterator[Span]:
+    places, nothing = window.places, window.nothing
     begins = [
         token
         for token, place in enumerate(places)
-        if place is not None and scored.begins[token] > least
+        if place is not None and begin_scores[token] > begin_scores[nothing]
     ]
-    spans = []
-    for begin, following in zip(begins, [*begins[1:], len(places)], strict=True):
-        ends = [
-            token
-            for token in range(begin, min(begin + longest, following))
-            if places[token] is not None
-        ]
-        end = max(ends, key=lambda token: scored.ends[token])
-        if scored.begins[begin] + scored.ends[end] > scored.nothing:
-            spans.append(scored.window.characters(begin, end))
-    return spans
+    for begin, following in pairwise([*begins, len(places)]):
+        tokens = range(begin, min(begin + longest, following))
+        end = max((t for t in tokens if places[t] is not None), key=lambda t: end_scores[t])
+        if begin_scores[begin] + end_scores[end] > begin_scores[nothing] + end_scores[nothing]:
+            yield window.characters(begin, end)
 
 
-def _best_span(windows: Sequence[Scored], longest: int) -> list[tuple[int, int]]:
+def _best_span(scored: Sequence[Scored], longest: int) -> list[Span]:
     """The best of all windows; none if no answer scores more in that window where it does least."""
-    best, found = min(scored.nothing for scored in windows), []
-    for scored in windows:
-        places = scored.window.places
-        for begin, place in enumerate(places):
-            if place is None:
-                continue
-            for end in range(begin, min(begin + longest, len(places))):
-                score = scored.begins[begin] + scored.ends[end]
-                if places[end] is not None and score > best:
-                    best, found = score, [scored.window.characters(begin, end)]
+    best = min(begins[window.nothing] + ends[window.nothing] for window, begins, ends in scored)
+    found: list[Span] = []
+    for window, begins, ends in scored:
+        tokens = [token for token, place in enumerate(window.places) if place is not None]
+        for number, begin in enumerate(tokens):
+            for end in tokens[number : number + longest]:
+                score = begins[begin] + ends[end]
+                if end < begin + longest and score > best:
+                    best, found = score, [window.characters(begin, end)]
     return found
 
 
-def _best_option(windows: Sequence[Scored], options: Sequence[str], context: str) -> str:
+def _best_option(scored: Sequence[Scored], options: Sequence[str], context: str) -> str:
     """By the best of its mentions."""
-    scores = {
-        option: max(
+
+    def score_of(option: str) -> float:
+        return max(
             (
-                scored.begins[tokens[0]] + scored.ends[tokens[1]]
-                for scored in windows
+                begins[tokens[0]] + ends[tokens[1]]
+                for window, begins, ends in scored
                 for begin in mentions(option, context)
-                if (tokens := scored.window.tokens_of(begin, begin + len(option)))
+                if (tokens := window.tokens_of(begin, begin + len(option)))
             ),
             default=float("-inf"),
         )
-        for option in options
-    }
-    return max(options, key=lambda option: scores[option])
 
-
-@dataclass(frozen=True)
-class Tagged:
-    """A piece of the text, and how much its first token is rather a begin than outside."""
-
-    begin: int
-    end: int
-    surety: float
+    return max(options, key=score_of)
 
 
 class Tagging(_FindsPieces):
@@ -212,6 +262,7 @@ class Tagging(_FindsPieces):
 
     name = "BIO tags"
     family = AutoModelForTokenClassification
+    spans = staticmethod(tagged_spans)
 
     @classmethod
     def problem(cls, prompts: PromptSet, wording: Any) -> str:
@@ -222,51 +273,23 @@ class Tagging(_FindsPieces):
     def head_options(self) -> dict[str, Any]:
         return {"num_labels": 3}
 
-    def spans(self, answers: Sequence[str], context: str) -> list[Span]:
-        return tagged_spans(answers, context)
-
-    def lessons_of(
-        self, window: Window, spans: Sequence[Span]
-    ) -> list[tuple[Window, tuple[int, ...]]]:
-        return [(window, tags_of(window, spans))]
-
-    def loss(self, batch: Sequence[tuple[Window, tuple[int, ...]]]) -> Any:
-        inputs = padded(self.source, [window for window, _ in batch])
-        length = inputs["input_ids"].shape[1]
-        rows = []
-        for _, tags in batch:
-            filling = [IGNORED] * (length - len(tags))
-            rows.append([*filling, *tags] if self._pads_left else [*tags, *filling])
-        return self.model(**inputs, labels=torch.tensor(rows, device=self.source.device)).loss
+    def right_in(self, window: Window, spans: Sequence[Span]) -> list[dict[str, Any]]:
+        return [{"labels": tags_of(window, spans)}]
 
     def scored(self, windows: Sequence[Window], output: Any) -> Iterator[list[Tagged]]:
         """By the scores of the three tags, for each token of a window."""
+        pads_left = self.source.tokenizer.padding_side == "left"
         for window, row in zip(windows, output.logits.tolist(), strict=True):
             length = len(window.places)
-            yield pieces_in(window, row[-length:] if self._pads_left else row[:length])
+            yield pieces_in(window, row[-length:] if pads_left else row[:length])
 
     def answer_of(
         self, scored: Sequence[list[Tagged]], example: PromptExample, context: str
     ) -> tuple[str, ...]:
         return surest([one for those in scored for one in those], context, self.prompts.max_spans)
 
-    @property
-    def _pads_left(self) -> bool:
-        return bool(self.source.tokenizer.padding_side == "left")
 
-
-def tagged_spans(answers: Sequence[str], context: str) -> list[tuple[int, int]]:
-    """Each place of each answer, but none within a longer one."""
-    spans: list[tuple[int, int]] = []
-    for text in sorted(filter(None, answers), key=len, reverse=True):
-        for begin in mentions(text, context):
-            end = begin + len(text)
-            if all(end <= other[0] or begin >= other[1] for other in spans):
-                spans.append((begin, end))
-    return sorted(spans)
-
-
-def tags_of(window: Window, spans: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+def tags_of(window: Window, spans: Sequence[Span]) -> tuple[int, ...]:
     tags = [IGNORED if place is None else OUTSIDE for place in window.places]
     for span in spans:
         if tokens := window.tokens_of(*span):
@@ -277,28 +300,24 @@ def tags_of(window: Window, spans: Sequence[tuple[int, int]]) -> tuple[int, ...]
 
 
 def pieces_in(window: Window, scores: Sequence[Sequence[float]]) -> list[Tagged]:
-    tags = [max(range(3), key=lambda tag: row[tag]) for row in scores]
+    tags = [
+        IGNORED if place is None else max(range(3), key=lambda tag: row[tag])
+        for place, row in zip(window.places, scores, strict=True)
+    ]
     pieces = []
-    for first, place in enumerate(window.places):
-        if place is None or tags[first] != BEGIN:
-            continue
+    for first in (token for token, tag in enumerate(tags) if tag == BEGIN):
         last = first
-        while (
-            last + 1 < len(tags)
-            and tags[last + 1] == INSIDE
-            and window.places[last + 1] is not None
-        ):
+        while tags[last + 1 : last + 2] == [INSIDE]:
             last += 1
         surety = scores[first][BEGIN] - scores[first][OUTSIDE]
-        pieces.append(Tagged(*window.characters(first, last), surety))
+        pieces.append((*window.characters(first, last), surety))
     return pieces
 
 
 def surest(pieces: Sequence[Tagged], context: str, most: int | None) -> tuple[str, ...]:
     # Windows overlap, and a name may stand twice.
-    by_surety = sorted(pieces, key=lambda piece: piece.surety, reverse=True)
-    texts = dict.fromkeys(context[piece.begin : piece.end].strip() for piece in by_surety)
-    kept = set(list(texts)[:most])
-    in_order = sorted(pieces, key=lambda piece: piece.begin)
-    named = (context[piece.begin : piece.end].strip() for piece in in_order)
-    return tuple(dict.fromkeys(text for text in named if text in kept))
+    by_surety = sorted(pieces, key=lambda piece: piece[2], reverse=True)
+    kept = _texts_of([(begin, end) for begin, end, _ in by_surety], context)[:most]
+    in_order = sorted(pieces, key=lambda piece: piece[0])
+    named = _texts_of([(begin, end) for begin, end, _ in in_order], context)
+    return tuple(text for text in named if text in kept)

@@ -4,75 +4,77 @@ They are shown before the work, and stored with every run.
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from math import ceil, isfinite
 from typing import Any
 
 from annotation.models.errors import BadInput
 
-OPTIMIZERS = ("adafactor", "adam", "adamax", "adamw")
+# As torch.optim has them; T5's own is Adafactor, with steps as large as the weights that they move.
+OPTIMIZERS = {"adafactor": "Adafactor", "adam": "Adam", "adamax": "Adamax", "adamw": "AdamW"}
 SCHEDULES = ("constant", "linear")
 # The heads of encoders: those that CLUES describes, and others, which go under names of their own.
 OF_CLUES, BIO = HEADS = ("clues", "bio")
+# What each setting is: as options of the command.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "optimizer": {"choices": tuple(OPTIMIZERS)},
+    "learning_rate": {"type": float},
+    "schedule": {"choices": SCHEDULES},
+    "warmup": {"type": float, "help": "part of the steps"},
+    "batch_size": {"type": int},
+    "epochs": {"type": int},
+    "steps": {"type": int, "help": "instead of epochs"},
+    "clip": {"type": float, "help": "largest norm of a gradient; 0: no limit"},
+    "max_length": {"type": int, "help": "of an input, in tokens"},
+    "stride": {"type": int, "help": "overlap of a long text's windows, in tokens"},
+    "longest_answer": {"type": int, "help": "in tokens"},
+    "demonstrations": {"type": int, "help": "draws of demonstrations, for PT"},
+    "seed": {"type": int, "default": 0, "help": "of the order and of the weights"},
+}
+ABOVE_ZERO = ("learning_rate", "batch_size", "max_length", "longest_answer")
+FROM_ZERO = ("epochs", "clip", "stride", "demonstrations")
+
+
+# Of what was added after the first recipes: what every run before did.
+DEFAULTS = {"seed": 0}
 
 
 @dataclass(frozen=True)
 class Settings:
+    """By default those of MT-DNN as CLUES ran it for fine-tuning (classic_finetuning/, batch size
+    and epochs of its script)."""
+
     # Whose settings these are where nothing else is said.
-    recipe: str
-    optimizer: str
-    learning_rate: float
-    schedule: str
-    # The part of the steps in which the learning rate rises, where it is not constant.
-    warmup: float
-    batch_size: int
-    # Steps count if there are any; epochs otherwise.
-    epochs: int
-    steps: int | None
-    # The largest norm of a step's gradient; 0 is no limit.
-    clip: float
-    # In tokens: an input; the overlap of the windows of a longer one; an answer.
-    max_length: int
-    stride: int
-    longest_answer: int
-    # How often an example is asked with other demonstrations, whose votes are averaged; 0 is no
-    # demonstrations at all.
-    demonstrations: int
+    recipe: str = "CLUES"
+    optimizer: str = "adamax"
+    learning_rate: float = 5e-5
+    schedule: str = "linear"
+    warmup: float = 0.1
+    batch_size: int = 16
+    epochs: int = 3
+    steps: int | None = None
+    clip: float = 1.0
+    max_length: int = 384
+    stride: int = 180
+    longest_answer: int = 20
+    # The votes of the draws are averaged; 0 is no demonstrations at all.
+    demonstrations: int = 0
     seed: int = 0
 
     def steps_for(self, examples: int) -> int:
         return self.steps or self.epochs * ceil(examples / self.batch_size)
 
-    def as_plain(self) -> dict[str, Any]:
-        return asdict(self)
-
     def in_words(self) -> str:
         """Every one of them, as `name=value`."""
-        return ", ".join(f"{name}={value}" for name, value in self.as_plain().items())
+        return ", ".join(f"{name}={value}" for name, value in asdict(self).items())
 
 
-# MT-DNN as CLUES ran it for fine-tuning (classic_finetuning/, batch size and epochs of its script).
-CLUES = Settings(
-    recipe="CLUES",
-    optimizer="adamax",
-    learning_rate=5e-5,
-    schedule="linear",
-    warmup=0.1,
-    batch_size=16,
-    epochs=3,
-    steps=None,
-    clip=1.0,
-    max_length=384,
-    stride=180,
-    longest_answer=20,
-    demonstrations=0,
-)
+CLUES = Settings()
 # The same for answers that are written. Text-to-text models have no window to slide over a long
 # text, and no fixed length either: theirs is UniFew's, which hardly any text reaches.
-CLUES_WRITTEN = replace(CLUES, max_length=1024, stride=0, longest_answer=64)
+CLUES_WRITTEN = Settings(max_length=1024, stride=0, longest_answer=64)
 # LM-BFF as CLUES ran it for prompt tuning: 20 epochs of the shots, with demonstrations.
-LM_BFF = replace(
-    CLUES,
+LM_BFF = Settings(
     recipe="CLUES, LM-BFF",
     optimizer="adamw",
     learning_rate=1e-5,
@@ -86,7 +88,7 @@ LM_BFF = replace(
 )
 # FLEX's released configuration for meta-testing (conf/model/, 9d09c97).
 UNIFEW = Settings(
-    "FLEX, UniFew",
+    recipe="FLEX, UniFew",
     optimizer="adam",
     learning_rate=3e-5,
     schedule="constant",
@@ -97,24 +99,16 @@ UNIFEW = Settings(
     clip=0.0,
     max_length=1024,
     stride=0,
-    longest_answer=20,
-    demonstrations=0,
 )
-
-NAMES = tuple(field.name for field in fields(Settings) if field.name != "recipe")
-ABOVE_ZERO = ("learning_rate", "batch_size", "max_length", "longest_answer")
-FROM_ZERO = ("epochs", "clip", "stride", "demonstrations")
-# Of what was added after the first recipes: what every run before did.
-DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
 
 
 def changed(settings: Settings, given: Mapping[str, Any]) -> Settings:
     """With what is given and not None. Raises BadInput for what cannot be."""
-    said = {name: given[name] for name in NAMES if given.get(name) is not None}
+    said = {name: given[name] for name in OPTIONS if given.get(name) is not None}
     if said.get("epochs") and "steps" not in said:
         said["steps"] = None
     made = replace(settings, **said)
-    for name, value in made.as_plain().items():
+    for name, value in asdict(made).items():
         option = f"--{name.replace('_', '-')}"
         if isinstance(value, float) and not isfinite(value):
             raise BadInput(f"{option} must be a number.")

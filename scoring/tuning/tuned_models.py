@@ -1,11 +1,13 @@
 """How a model is tuned, by what its folder holds and what is asked for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import torch
+import transformers
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
@@ -14,16 +16,14 @@ from transformers.utils import logging
 
 from annotation.models.errors import BadInput
 from scoring.models import Method
+from scoring.prompts.formats import UNIFEW as UNIFEW_FORMAT
+from scoring.prompts.formats import texts_in
 from scoring.prompts.prompting import PromptSet
 from scoring.prompts.templates import read_patterns
-from scoring.tuning.fitting import Tuner
-from scoring.tuning.labels import Classification, MissingWords
-from scoring.tuning.loading import Source, pick_device, versions
+from scoring.tuning.examples import Classification, MissingWords, TextToText
+from scoring.tuning.fitting import Source, Tuner
 from scoring.tuning.pieces import SpanFinding, Tagging
 from scoring.tuning.settings import BIO, CLUES, CLUES_WRITTEN, LM_BFF, UNIFEW, Settings, changed
-from scoring.tuning.text_to_text import TextToText
-from scoring.tuning.texts import PAIRS, texts_in
-from scoring.tuning.texts import UNIFEW as UNIFEW_FORMAT
 
 # Its bars and warnings (a head is new: that is the purpose) would hide our own progress.
 logging.set_verbosity_error()
@@ -37,21 +37,21 @@ class TunedModel:
     source: Source
     settings: Settings
     tuners: Sequence[type[Tuner]]
-    # What the prompts are made of, where the tuners need it.
+    # What the prompts are made of, where the tuners need it, and the file that it is read from.
     wording: Any = None
+    templates: Path | None = None
     # Of the texts that it is given; empty where the tuner has its own.
     format: str = ""
-    # A checksum of the file of templates; empty without one.
-    patterns: str = ""
     # Empty where it is none of another name.
     head: str = ""
 
     def as_plain(self) -> dict[str, Any]:
         """All that decides what is answered, as it is stored with the runs."""
+        patterns = "" if self.templates is None else sha256(self.templates.read_bytes()).hexdigest()
         return {
-            "settings": self.settings.as_plain(),
+            "settings": asdict(self.settings),
             "format": self.format,
-            "patterns": self.patterns,
+            "patterns": patterns,
             "weights": self.source.fingerprint,
             **({"head": self.head} if self.head else {}),
         }
@@ -63,48 +63,41 @@ class TunedModel:
     @property
     def machine(self) -> dict[str, str]:
         """What the answers should not depend on."""
-        return {"device": self.source.device, **versions()}
+        return {
+            "device": self.source.device,
+            "torch": str(torch.__version__),
+            "transformers": transformers.__version__,
+        }
 
-    def check(self, prompts: PromptSet) -> None:
+    def kind_for(self, prompts: PromptSet) -> type[Tuner]:
         """Raises BadInput where no tuner can answer it."""
-        if self._kind_for(prompts).needs_shots and not prompts.training:
-            raise BadInput("without shots its new head would answer at random")
-
-    def tuner_for(self, prompts: PromptSet) -> Tuner:
-        self.check(prompts)
-        return self._kind_for(prompts)(self.source, self.settings, self.wording, prompts)
-
-    def _kind_for(self, prompts: PromptSet) -> type[Tuner]:
         for tuner in self.tuners:
             if not (problem := tuner.problem(prompts, self.wording)):
-                return tuner
-        raise BadInput(problem)
+                break
+        else:
+            raise BadInput(problem)
+        if tuner.needs_shots and not prompts.training:
+            raise BadInput("without shots its new head would answer at random")
+        return tuner
+
+    def tuner_for(self, prompts: PromptSet) -> Tuner:
+        return self.kind_for(prompts)(self.source, self.settings, self.wording, prompts)
 
 
-def tuned_model(
-    folder: str,
-    *,
-    checkpoint: Path | None,
-    device: str,
-    method: str,
-    form: str,
-    templates: Path | None,
-    head: str,
-    given: Mapping[str, Any],
-) -> TunedModel:
-    """For a model, by its architecture. Raises BadInput where it has none of ours."""
-    source = Source(folder, checkpoint, pick_device(device))
+def tuned_model(options: Mapping[str, Any]) -> TunedModel:
+    """For a model, by its architecture and the options of `finetune_model`. Raises BadInput where
+    it has none of ours."""
+    source = Source(options["folder"], options["checkpoint"], _device(options["device"]))
+    method, head = options["method"], options["head"]
     config = source.config
-    is_encoder = (
-        config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not config.is_encoder_decoder
-    )
+    writes = config.model_type in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
+    is_encoder = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    is_encoder = is_encoder and not config.is_encoder_decoder
     if head and (method != Method.FT or not is_encoder):
         raise BadInput("--head is for encoders that are fine-tuned: others have no choice of it.")
-    if config.is_encoder_decoder and (
-        config.model_type in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
-    ):
-        return _text_to_text(source, method, form or PAIRS, templates, given)
-    if form:
+    if writes and config.is_encoder_decoder:
+        return _text_to_text(source, options)
+    if options["format"]:
         raise BadInput("--format is for text-to-text models: an encoder has its own.")
     if not is_encoder:
         raise BadInput(
@@ -112,35 +105,38 @@ def tuned_model(
             "(T5) and encoders (BERT, RoBERTa, DeBERTa) are tuned here."
         )
     if method == Method.PT:
-        return _with_patterns(source, templates, given)
-    if templates is not None:
+        return _with_patterns(source, options)
+    if options["templates"] is not None:
         raise BadInput("Templates are for the format unifew, or for --method PT.")
-    settings = changed(CLUES, given)
+    settings = changed(CLUES, options)
     if head == BIO:
         return TunedModel(source, settings, [Tagging], head=Tagging.name)
     return TunedModel(source, settings, [Classification, SpanFinding])
 
 
-def _text_to_text(
-    source: Source, method: str, form: str, templates: Path | None, given: Mapping[str, Any]
-) -> TunedModel:
-    if method == Method.PT:
+def _device(wanted: str) -> str:
+    """The accelerator where there is one, unless another device is wanted."""
+    if wanted == "auto":
+        found = torch.accelerator.current_accelerator(check_available=True)
+        return found.type if found else "cpu"
+    if wanted.startswith("cuda") and not torch.cuda.is_available():
+        raise BadInput("There is no CUDA device: leave --device out, or say cpu.")
+    return wanted
+
+
+def _text_to_text(source: Source, options: Mapping[str, Any]) -> TunedModel:
+    if options["method"] == Method.PT:
         raise BadInput(
             "--method PT tunes a masked language model: a text-to-text model is asked in words "
             "already, with --method FT."
         )
-    settings = changed(UNIFEW if form == UNIFEW_FORMAT else CLUES_WRITTEN, given)
-    texts = texts_in(form, templates)
-    return TunedModel(source, settings, [TextToText], texts, form, _checksum_of(templates))
+    form, templates = options["format"] or "pairs", options["templates"]
+    settings = changed(UNIFEW if form == UNIFEW_FORMAT else CLUES_WRITTEN, options)
+    return TunedModel(source, settings, [TextToText], texts_in(form, templates), templates, form)
 
 
-def _with_patterns(source: Source, templates: Path | None, given: Mapping[str, Any]) -> TunedModel:
-    if templates is None:
+def _with_patterns(source: Source, options: Mapping[str, Any]) -> TunedModel:
+    if (templates := options["templates"]) is None:
         raise BadInput("--method PT needs the patterns and words of each task: --templates FILE.")
-    settings, patterns = changed(LM_BFF, given), read_patterns(templates)
-    checksum = _checksum_of(templates)
-    return TunedModel(source, settings, [MissingWords], patterns, patterns=checksum)
-
-
-def _checksum_of(templates: Path | None) -> str:
-    return "" if templates is None else sha256(templates.read_bytes()).hexdigest()
+    settings = changed(LM_BFF, options)
+    return TunedModel(source, settings, [MissingWords], read_patterns(templates), templates)

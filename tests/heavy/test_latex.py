@@ -14,7 +14,7 @@ from pytest_django import DjangoDbBlocker
 from annotation.models import Benchmark, Study
 from scoring.analysis.tables import TABLES
 from scoring.runs.formats.records import ReadOptions
-from scoring.runs.importing_scores import import_scores
+from scoring.runs.formats.reported import import_scores
 from tests import tools
 from tests.annotation.benchmarks import sampled
 from tests.scoring.comparison import measured

@@ -19,7 +19,7 @@ def tagging() -> Any:
 
 @pytest.fixture
 def window() -> Any:
-    made = import_module("scoring.tuning.encoders").Window
+    made = import_module("scoring.tuning.pieces").Window
     return made(example=0, inputs={}, places=PLACES, nothing=0)
 
 
@@ -40,19 +40,19 @@ def test_makes_pieces_of_tags(tagging: Any, window: Any) -> None:
     tags = [BEGIN, BEGIN, BEGIN, INSIDE, INSIDE, BEGIN, INSIDE]
     scores = [scored(tag) for tag in tags]
     pieces = tagging.pieces_in(window, scores)
-    assert [(piece.begin, piece.end) for piece in pieces] == [(0, 11), (12, 15)]
+    assert [piece[:2] for piece in pieces] == [(0, 11), (12, 15)]
     # An inside without a begin is no piece.
     scores = [scored(tag) for tag in (OUTSIDE, OUTSIDE, INSIDE, OUTSIDE, OUTSIDE, BEGIN, OUTSIDE)]
-    assert [(piece.begin, piece.end) for piece in tagging.pieces_in(window, scores)] == [(12, 15)]
+    assert [piece[:2] for piece in tagging.pieces_in(window, scores)] == [(12, 15)]
 
 
 def test_keeps_the_surest_in_the_order_of_the_text(tagging: Any) -> None:
     text = "Ann met Bo and Cy"
     pieces = [
-        tagging.Tagged(0, 3, 2.0),
-        tagging.Tagged(8, 10, 1.0),
-        tagging.Tagged(15, 17, 3.0),
-        tagging.Tagged(0, 3, 0.5),
+        (0, 3, 2.0),
+        (8, 10, 1.0),
+        (15, 17, 3.0),
+        (0, 3, 0.5),
     ]
     assert tagging.surest(pieces, text, None) == ("Ann", "Bo", "Cy")
     assert tagging.surest(pieces, text, 2) == ("Ann", "Cy")

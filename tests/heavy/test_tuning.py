@@ -49,7 +49,7 @@ def import_demo(folder: Path = DEMO, name: str = "demo") -> Benchmark:
 
 
 def test_has_every_optimizer_that_is_offered() -> None:
-    assert tuple(import_module("scoring.tuning.fitting").OPTIMIZERS) == OPTIMIZERS
+    assert all(hasattr(import_module("torch").optim, name) for name in OPTIMIZERS.values())
 
 
 class TestHeads:

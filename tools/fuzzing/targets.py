@@ -34,8 +34,8 @@ from scoring.prompts.templates import read_templates
 from scoring.runs.formats import reported
 from scoring.runs.formats.detecting import find_sources
 from scoring.runs.formats.records import ReadOptions, RunFields, run_fields
+from scoring.runs.formats.reported import import_scores
 from scoring.runs.importing import import_predictions
-from scoring.runs.importing_scores import import_scores
 from tests import make
 from tests.annotation.benchmarks import clues_files, flex_files
 from tests.scoring.bundle.packed import packed, resummed

@@ -6,8 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from scoring.cells.scope import Choices
 from scoring.management.arguments import add_scope, find_scope
-from scoring.samples.every_eval_ever import Evaluation, files, samples_file
-from scoring.samples.exporting import evaluations
+from scoring.samples.exporting import Evaluation, evaluations, files, samples_file
 
 
 class Command(BaseCommand):

@@ -14,14 +14,14 @@ from annotation.management.arguments import add_owner
 from annotation.models.errors import BadInput
 from scoring.management.arguments import RefusingCommand, add_subject, find_subject
 from scoring.models import Method, ProtocolTag, Run, shots_label
+from scoring.prompts.formats import NAMES_BY_EXAMPLE
+from scoring.runs.formats.lines import predictions_of
 from scoring.runs.formats.records import run_fields
-from scoring.tuning.settings import HEADS, OPTIMIZERS, SCHEDULES
-from scoring.tuning.texts import FORMATS
+from scoring.tuning.settings import HEADS, OPTIONS
 from scoring.tuning.tuning import (
     LIMIT,
     Plan,
     Step,
-    predictions_of,
     steps,
     tune,
     tuned_models,
@@ -47,7 +47,7 @@ class Command(RefusingCommand):
         parser.add_argument("--method", choices=METHODS, default=Method.FT)
         parser.add_argument(
             "--format",
-            choices=FORMATS,
+            choices=NAMES_BY_EXAMPLE,
             default="",
             help="for text-to-text models: as people see an example (pairs, the default), "
             "question and text alone (clues), or UniFew's questions (unifew, with --templates)",
@@ -83,7 +83,7 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         plan = _plan(options)
-        todo = list(steps(plan))
+        todo = steps(plan)
         self._show(plan, todo)
         if not options["dry_run"]:
             runs = list(self._runs(plan, todo))
@@ -168,32 +168,12 @@ def _add_run(parser: ArgumentParser) -> None:
 
 def _add_settings(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("settings, by default those of the papers")
-    group.add_argument("--optimizer", choices=OPTIMIZERS)
-    group.add_argument("--learning-rate", type=float)
-    group.add_argument("--schedule", choices=SCHEDULES)
-    group.add_argument("--warmup", type=float, help="part of the steps")
-    group.add_argument("--batch-size", type=int)
-    group.add_argument("--epochs", type=int)
-    group.add_argument("--steps", type=int, help="instead of epochs")
-    group.add_argument("--clip", type=float, help="largest norm of a gradient; 0: no limit")
-    group.add_argument("--max-length", type=int, help="of an input, in tokens")
-    group.add_argument("--stride", type=int, help="overlap of a long text's windows, in tokens")
-    group.add_argument("--longest-answer", type=int, help="in tokens")
-    group.add_argument("--demonstrations", type=int, help="draws of demonstrations, for PT")
-    group.add_argument("--seed", type=int, default=0, help="of the order and of the weights")
+    for name, option in OPTIONS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", **option)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
-    model = tuned_models().tuned_model(
-        options["folder"],
-        checkpoint=options["checkpoint"],
-        device=options["device"],
-        method=options["method"],
-        form=options["format"],
-        templates=options["templates"],
-        head=options["head"],
-        given=options,
-    )
+    model = tuned_models().tuned_model(options)
     return Plan(
         subject=find_subject(options),
         limit=options["limit"],

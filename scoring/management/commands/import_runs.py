@@ -18,7 +18,6 @@ from scoring.runs.formats.detecting import find_sources
 from scoring.runs.formats.json_files import read_opening
 from scoring.runs.formats.records import NAMES, Reader, ReadOptions, run_fields
 from scoring.runs.importing import RunsReport, choose_benchmark, import_predictions
-from scoring.runs.importing_scores import ScoresReport, import_scores
 
 FLAGS = {"yes": True, "no": False}
 
@@ -86,7 +85,9 @@ class Command(RefusingCommand):
     def _import(self, reader: Reader, path: Path, options: ReadOptions, owner: User | None) -> None:
         benchmark = choose_benchmark(options.run.benchmark or _named_benchmark(path))
         if reader is reported.READER:
-            lines = _score_lines(import_scores(path=path, benchmark=benchmark, options=options))
+            lines = _score_lines(
+                reported.import_scores(path=path, benchmark=benchmark, options=options)
+            )
         else:
             lines = _run_lines(
                 import_predictions(
@@ -142,17 +143,15 @@ def _named_benchmark(path: Path) -> str:
 def _run_lines(report: RunsReport) -> Iterator[str]:
     yield f"{report.file}: {report.format}"
     for imported in report.runs:
-        state = "new" if imported.is_new else "there already, nothing changed"
-        yield f"  run {imported.run.pk}, {imported.run} ({state}): {imported.counts.in_words()}"
+        yield f"  {imported.in_words()}"
         for line in (*imported.notes, *imported.counts.reasons_in_words()):
             yield f"    {line}"
     for line in report.counts.reasons_in_words():
         yield f"  {line}"
-    added = sum(imported.is_new for imported in report.runs)
-    yield f"{added} new of {len(report.runs)} runs: {report.total.in_words()}"
+    yield f"{len(report.new)} new of {len(report.runs)} runs: {report.total.in_words()}"
 
 
-def _score_lines(report: ScoresReport) -> Iterator[str]:
+def _score_lines(report: reported.ScoresReport) -> Iterator[str]:
     yield f"{report.file}: {reported.NAME}"
     for line in report.refused:
         yield f"  refused: {line}"

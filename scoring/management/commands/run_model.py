@@ -85,9 +85,7 @@ class Command(RefusingCommand):
 
     def _report(self, outcome: Outcome, settings: ModelSettings) -> None:
         for imported in outcome.runs:
-            state = "new" if imported.is_new else "there already, nothing changed"
-            counts = imported.counts.in_words()
-            self.stdout.write(f"run {imported.run.pk}, {imported.run} ({state}): {counts}")
+            self.stdout.write(imported.in_words())
             for line in imported.notes:
                 self.stdout.write(f"  {line}")
         self.stdout.write(outcome.tally.in_words(settings))

@@ -21,12 +21,11 @@ from scoring.runs.formats.records import (
     Reader,
     ReadOptions,
     ReadPrediction,
-    Refused,
     RunFields,
     chosen,
     read_each,
 )
-from scoring.samples.every_eval_ever import HUMAN, SIMULATED
+from scoring.samples.exporting import HUMAN, SIMULATED
 
 ROW = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation_name"}
 
@@ -40,15 +39,15 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     annotators: set[str] = set()
     has_others = False
 
-    def read_row(where: str, row: Mapping[str, Any]) -> Read:
+    def read_row(row: Mapping[str, Any]) -> ReadPrediction:
         nonlocal has_others
         if _is_of_annotator(row):
             annotators.add(str(row.get("model_id")))
             raise BadInput("the answer of an annotator, who is no system")
         has_others = True
         if wanted and row.get("evaluation_name") != wanted:
-            return LeftOut(f"another evaluation than “{wanted}”")
-        return _prediction(where, row)
+            raise LeftOut(f"another evaluation than “{wanted}”")
+        return _prediction(row)
 
     yield from read_each(read_lines(path), read_row)
     if annotators and not has_others:
@@ -67,19 +66,18 @@ def _wanted(path: Path, options: ReadOptions) -> str:
     """The evaluation to read; every one where each names its own task."""
     if not options.choice and not options.run.task:
         return ""
-    rows = (record for record in read_lines(path) if not isinstance(record, Refused))
-    names = {str(row.get("evaluation_name")) for _, row in rows}
+    rows = (row for _, row in read_lines(path) if isinstance(row, dict))
+    names = {str(row.get("evaluation_name")) for row in rows}
     return chosen(names, options.choice, what="evaluation", file=path.name)
 
 
-def _prediction(where: str, row: Mapping[str, Any]) -> ReadPrediction:
+def _prediction(row: Mapping[str, Any]) -> ReadPrediction:
     given = row.get("input")
     if not isinstance(given, dict):
         raise BadInput("the field “input” is missing")
     if row.get("error"):
         raise BadInput("the sample ended in an error")
     return ReadPrediction(
-        where=where,
         run=RunFields(
             # A harness's filter comes after the task's name.
             task=str(row.get("evaluation_name", "")).partition("/")[0],

@@ -6,7 +6,8 @@ by one, `predicted_index` in per_instance_stats.json gives the answer.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from scoring.runs.formats.json_files import read_json, read_members
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
     Answer,
-    FreeText,
     LeftOut,
     Read,
     Reader,
@@ -32,12 +32,8 @@ MALFORMED = (KeyError, IndexError, TypeError, AttributeError, ValueError, Overfl
 SEPARATE = "multiple_choice_separate"
 
 
-@dataclass
-class _Scenario:
-    run: RunFields
-    separate: bool
-    # (instance, trial) → the reference that was chosen, where references were weighed apart.
-    predicted: dict[tuple[str, int], int] = field(default_factory=dict)
+# (instance, trial) → the reference that was chosen, where references were weighed apart.
+Chosen = dict[tuple[str, int], int]
 
 
 def fits(path: Path) -> bool:
@@ -46,16 +42,18 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
-    scenario = _scenario(path)
+    run, separate = _run(path)
     if options.run.shots is not None:
-        scenario.run = replace(scenario.run, shots=options.run.shots)
+        run = replace(run, shots=options.run.shots)
+    chosen = _predicted(path) if separate else None
     members = read_members(path / "scenario_state.json", arrays={"request_states"})
     states = (state for key, state in members if key == "request_states")
     places = ((f"{path.name}, request {number}", s) for number, s in enumerate(states, start=1))
-    return read_each(places, lambda where, state: _read_state(state, where, scenario))
+    return read_each(places, partial(_read_state, run=run, chosen=chosen))
 
 
-def _scenario(path: Path) -> _Scenario:
+def _run(path: Path) -> tuple[RunFields, bool]:
+    """And whether its references were weighed apart."""
     spec = read_json(path / "run_spec.json")
     try:
         adapter = spec["adapter_spec"]
@@ -68,11 +66,10 @@ def _scenario(path: Path) -> _Scenario:
         )
     except MALFORMED as error:
         raise BadInput(f"{path / 'run_spec.json'} lacks its name or its adapter_spec.") from error
-    separate = str(adapter.get("method", "")).startswith(SEPARATE)
-    return _Scenario(run, separate, _predicted(path) if separate else {})
+    return run, str(adapter.get("method", "")).startswith(SEPARATE)
 
 
-def _predicted(path: Path) -> dict[tuple[str, int], int]:
+def _predicted(path: Path) -> Chosen:
     file = path / "per_instance_stats.json"
     if not file.is_file():
         raise BadInput(
@@ -90,32 +87,33 @@ def _predicted(path: Path) -> dict[tuple[str, int], int]:
         raise BadInput(f"{file} is not what HELM writes: a field is missing in it.") from error
 
 
-def _read_state(state: Mapping[str, Any], where: str, scenario: _Scenario) -> Read:
+def _read_state(
+    state: Mapping[str, Any], *, run: RunFields, chosen: Chosen | None
+) -> ReadPrediction:
     try:
-        return _request(state, where, scenario)
+        return _request(state, run, chosen)
     except MALFORMED as error:
         raise BadInput("a field of the request is missing") from error
 
 
-def _request(state: Mapping[str, Any], where: str, scenario: _Scenario) -> Read:
+def _request(state: Mapping[str, Any], run: RunFields, chosen: Chosen | None) -> ReadPrediction:
     instance = state["instance"]
     trial = as_number(state["train_trial_index"])
     if trial is None:
         raise BadInput("“train_trial_index” is not a number from 0")
     if instance.get("perturbation"):
-        return LeftOut("a perturbed copy of an instance")
+        raise LeftOut("a perturbed copy of an instance")
     if state.get("request_mode") == "calibration":
-        return LeftOut("a request that calibrates another")
-    if scenario.separate:
-        chosen = scenario.predicted.get((str(instance["id"]), trial))
-        if chosen is None:
+        raise LeftOut("a request that calibrates another")
+    if chosen is not None:
+        reference = chosen.get((str(instance["id"]), trial))
+        if reference is None:
             raise BadInput("per_instance_stats.json does not say which choice was predicted")
-        if chosen != state["reference_index"]:
-            return LeftOut("a choice that was weighed and not taken")
+        if reference != state["reference_index"]:
+            raise LeftOut("a choice that was weighed and not taken")
     return ReadPrediction(
-        where=where,
-        run=replace(scenario.run, split=trial + 1) if scenario.run.shots else scenario.run,
-        answer=_answer(state, separate=scenario.separate),
+        run=replace(run, split=trial + 1) if run.shots else run,
+        answer=_answer(state, separate=chosen is not None),
         source_id=as_id(instance["id"]),
         texts=(str(instance["input"]["text"]), str(state["request"]["prompt"])),
     )
@@ -130,7 +128,7 @@ def _answer(state: Mapping[str, Any], *, separate: bool) -> Answer:
         raise BadInput("the request has no completion")
     text = str(completions[0]["text"])
     mapped = (state.get("output_mapping") or {}).get(text.strip())
-    return FreeText(text if mapped is None else str(mapped))
+    return text if mapped is None else str(mapped)
 
 
 READER = Reader("HELM", fits, read)

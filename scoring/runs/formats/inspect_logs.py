@@ -18,13 +18,11 @@ from scoring.runs.formats.json_files import list_in, object_in, read_members, re
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
     Answer,
-    FreeText,
     LeftOut,
     Read,
     Reader,
     ReadOptions,
     ReadPrediction,
-    Refused,
     RunFields,
     as_number,
     chosen,
@@ -57,22 +55,20 @@ def run_of(header: Mapping[str, Any]) -> RunFields:
     )
 
 
-def read_sample(sample: object, file: str, run: RunFields, options: ReadOptions) -> Iterator[Read]:
+def read_sample(sample: object, file: str, run: RunFields, options: ReadOptions) -> Read:
     if not isinstance(sample, dict):
-        yield Refused(file, "a sample is not an object")
-        return
+        return file, BadInput("a sample is not an object")
     where = f"{file}, sample {sample.get('id')}"
     if sample.get("epoch", 1) != options.epoch:
-        yield LeftOut(f"another epoch than {options.epoch}")
-    elif sample.get("error"):
-        yield Refused(where, "the sample ended in an error")
-    else:
-        yield _prediction(sample, where, run, options)
+        return where, LeftOut(f"another epoch than {options.epoch}")
+    if sample.get("error"):
+        return where, BadInput("the sample ended in an error")
+    return where, _prediction(sample, where, run, options)
 
 
 def _prediction(
     sample: Mapping[str, Any], where: str, run: RunFields, options: ReadOptions
-) -> ReadPrediction | Refused:
+) -> ReadPrediction | BadInput:
     choices = list_in(sample.get("choices"))
     if choices or options.choice:
         text = _scored_answer(sample, where, options.choice)
@@ -80,14 +76,13 @@ def _prediction(
         # Scorers lower the case of what they note, so the text itself counts.
         text = object_in(sample.get("output")).get("completion")
     if not isinstance(text, str):
-        return Refused(where, "the sample has no answer")
+        return BadInput("the sample has no answer")
     return ReadPrediction(
-        where=where,
         run=run,
         answer=answer_from(text, choices),
         source_id=as_id(sample.get("id")),
         texts=tuple(_texts(sample)),
-        prompted=prompted(_own_fields(sample)),
+        prompted=prompted({"id": sample.get("id"), **object_in(sample.get("metadata"))}),
     )
 
 
@@ -109,7 +104,7 @@ def answer_from(text: str, choices: Collection[object]) -> Answer:
     tokens = [token.strip() for token in text.split(",")]
     indices = [_choice_index(token) for token in tokens]
     if text in labels or not labels or not all(0 <= index < len(labels) for index in indices):
-        return FreeText(text)
+        return text
     return tuple(str(labels[index]) for index in indices)
 
 
@@ -124,16 +119,11 @@ def _choice_index(token: str) -> int:
 def _texts(sample: Mapping[str, Any]) -> Iterator[str]:
     """The prompt, or what a user's messages say in it, and the texts of the metadata."""
     attachments = object_in(sample.get("attachments"))
-    for text in (*_input_texts(sample.get("input")), *_metadata_texts(sample.get("metadata"))):
+    metadata = object_in(sample.get("metadata")).values()
+    told = (value for value in metadata if isinstance(value, str))
+    for text in (*_input_texts(sample.get("input")), *told):
         # Long texts may stand apart from the place where they are used.
         yield str(attachments.get(text.removeprefix("attachment://"), text))
-
-
-def _own_fields(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of a sample, which holds its record's fields, beside its id."""
-    metadata = sample.get("metadata")
-    fields = {"id": sample.get("id")}
-    return {**fields, **metadata} if isinstance(metadata, dict) else fields
 
 
 def _input_texts(given: object) -> Iterator[str]:
@@ -150,11 +140,6 @@ def _input_texts(given: object) -> Iterator[str]:
 def _text_of(part: object) -> str | None:
     text = part.get("text") if isinstance(part, dict) else None
     return text if isinstance(text, str) else None
-
-
-def _metadata_texts(metadata: object) -> Iterator[str]:
-    if isinstance(metadata, dict):
-        yield from (value for value in metadata.values() if isinstance(value, str))
 
 
 def header_of(log: Mapping[str, Any], file: str) -> Mapping[str, Any]:
@@ -176,7 +161,7 @@ def _read_json(path: Path, options: ReadOptions) -> Iterator[Read]:
             header["eval"] = value
         elif key == "samples":
             run = run or run_of(header_of(header, path.name))
-            yield from read_sample(value, path.name, run, options)
+            yield read_sample(value, path.name, run, options)
 
 
 def _is_archive(path: Path) -> bool:
@@ -191,10 +176,9 @@ def _read_archive(path: Path, options: ReadOptions) -> Iterator[Read]:
         entries: Any = archive.infolist()  # of either module
         check_entries(entries)
         run = run_of(header_of(_member(archive, "header.json", path), path.name))
-        for entry in entries:
-            if entry.filename.startswith("samples/") and entry.filename.endswith(".json"):
-                sample = _member(archive, entry.filename, path)
-                yield from read_sample(sample, path.name, run, options)
+        for name in (entry.filename for entry in entries):
+            if name.startswith("samples/") and name.endswith(".json"):
+                yield read_sample(_member(archive, name, path), path.name, run, options)
 
 
 def _member(archive: zipfile.ZipFile, name: str, path: Path) -> dict[str, Any]:

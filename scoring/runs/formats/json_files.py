@@ -8,7 +8,6 @@ from typing import IO, Any, NoReturn
 
 from annotation.benchmarks.formats.content import json_type
 from annotation.models.errors import BadInput
-from scoring.runs.formats.records import Refused
 
 OPENING_CHARACTERS = 256 * 1024
 CHUNK = 64 * 1024
@@ -16,25 +15,25 @@ _AFTER_NUMBER = tuple(",]} \t\r\n")
 _decoder = json.JSONDecoder()
 
 
-def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]] | Refused]:
-    """The objects of a file with one per line, and the place of each."""
+def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | BadInput]]:
+    """The place of each line of a file, with its object or why there is none."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
-            where = f"{path.name}, line {number}"
             line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
-            if not line.strip():
-                continue
-            try:
-                fields = json.loads(line.decode())
-            except UnicodeDecodeError:
-                yield Refused(where, "the line is not UTF-8")
-            except (ValueError, RecursionError):
-                yield Refused(where, "the line is not JSON")
-            else:
-                if isinstance(fields, dict):
-                    yield where, fields
-                else:
-                    yield Refused(where, f"the line is {json_type(fields)}, not an object")
+            if line.strip():
+                yield f"{path.name}, line {number}", _object_of(line)
+
+
+def _object_of(line: bytes) -> dict[str, Any] | BadInput:
+    try:
+        fields = json.loads(line.decode())
+    except UnicodeDecodeError:
+        return BadInput("the line is not UTF-8")
+    except (ValueError, RecursionError):
+        return BadInput("the line is not JSON")
+    if not isinstance(fields, dict):
+        return BadInput(f"the line is {json_type(fields)}, not an object")
+    return fields
 
 
 def read_members(path: Path, arrays: Collection[str] = ()) -> Iterator[tuple[str, Any]]:

@@ -8,15 +8,16 @@ is a list of strings, or one string; without an `id`, `context` and `question` i
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from annotation.models.errors import BadInput
+from scoring.models import Run, shots_label
 from scoring.runs.formats.json_files import read_lines, read_opening
 from scoring.runs.formats.records import (
     Answer,
-    FreeText,
     Read,
     Reader,
     ReadOptions,
@@ -41,11 +42,12 @@ def fits(path: Path) -> bool:
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     rows = read_lines(path)
     first = next(rows, None)
-    if isinstance(first, tuple) and not {"id", "prediction"} & first[1].keys():
-        header = _header(*first)
-    else:
-        header, rows = RunFields(), chain([] if first is None else [first], rows)
-    return read_each(rows, lambda where, fields: _prediction(where, fields, header, options))
+    header = RunFields()
+    if first and isinstance(first[1], dict) and not {"id", "prediction"} & first[1].keys():
+        header = _header(first[0], first[1])
+    elif first:
+        rows = chain([first], rows)
+    return read_each(rows, partial(_prediction, header=header, options=options))
 
 
 def _header(where: str, fields: Mapping[str, Any]) -> RunFields:
@@ -56,11 +58,10 @@ def _header(where: str, fields: Mapping[str, Any]) -> RunFields:
 
 
 def _prediction(
-    where: str, fields: Mapping[str, Any], header: RunFields, options: ReadOptions
+    fields: Mapping[str, Any], *, header: RunFields, options: ReadOptions
 ) -> ReadPrediction:
     source_id, texts = example_of(fields)
     return ReadPrediction(
-        where=where,
         run=over(header, run_fields(fields)),
         prompted=prompted(fields) if of_prompt_id(source_id) else None,
         answer=_answer(fields, options),
@@ -95,10 +96,27 @@ def _answer(fields: Mapping[str, Any], options: ReadOptions) -> Answer:
     prediction = fields["prediction"]
     if isinstance(prediction, str):
         # A string is one piece as it is, unless the importer has it cut.
-        return FreeText(prediction) if options.separator or options.none_word else (prediction,)
+        return prediction if options.separator or options.none_word else (prediction,)
     if isinstance(prediction, list) and all(isinstance(piece, str) for piece in prediction):
         return tuple(prediction)
     raise BadInput("“prediction” must be a list of strings, or one string")
+
+
+def predictions_of(run: Run) -> Iterator[dict[str, Any]]:
+    """One line for each, as this reads them."""
+    fields = {
+        "system": run.system,
+        "method": run.method,
+        "parameters": run.parameters,
+        "task": run.task.slug,
+        "shots": shots_label(run.shots),
+        "split": run.split,
+        "episode": run.episode,
+    }
+    said = {name: value for name, value in fields.items() if value not in ("", None)}
+    names = dict(run.test_set.items.values_list("example_id", "source_id"))
+    for example, answer in run.predictions.values_list("example_id", "answer"):
+        yield {**said, "id": names[example], "prediction": answer}
 
 
 READER = Reader("JSONL", fits, read)

@@ -17,13 +17,11 @@ from scoring.runs.formats.json_files import object_in, read_json, read_lines, re
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
     Answer,
-    FreeText,
     LeftOut,
     Read,
     Reader,
     ReadOptions,
     ReadPrediction,
-    Refused,
     RunFields,
     as_number,
     chosen,
@@ -44,17 +42,17 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     run = _run(path)
     wanted = chosen(_filters(path), options.choice, what="filter", file=path.name)
 
-    def read_row(where: str, row: Mapping[str, Any]) -> Read:
+    def read_row(row: Mapping[str, Any]) -> ReadPrediction:
         if row.get("filter", "none") != wanted:
-            return LeftOut(f"another filter than “{wanted}”")
-        return _prediction(where, row, run)
+            raise LeftOut(f"another filter than “{wanted}”")
+        return _prediction(row, run)
 
     return read_each(read_lines(path), read_row)
 
 
 def _filters(path: Path) -> set[str]:
-    rows = (record for record in read_lines(path) if not isinstance(record, Refused))
-    return {str(row.get("filter", "none")) for _, row in rows}
+    rows = (row for _, row in read_lines(path) if isinstance(row, dict))
+    return {str(row.get("filter", "none")) for row in rows}
 
 
 def _run(path: Path) -> RunFields:
@@ -89,12 +87,11 @@ def _in_millions(parameters: object) -> str:
     return f"{parameters / 1e6:.0f}M"
 
 
-def _prediction(where: str, row: Mapping[str, Any], run: RunFields) -> ReadPrediction:
+def _prediction(row: Mapping[str, Any], run: RunFields) -> ReadPrediction:
     doc = row.get("doc")
     requests = _requests(row)
     prompt = requests[0][0] if requests else ""
     return ReadPrediction(
-        where=where,
         run=run,
         answer=_answer(row, requests, doc),
         source_id=as_id(doc.get("id")) if isinstance(doc, dict) else None,
@@ -122,7 +119,7 @@ def _answer(row: Mapping[str, Any], requests: Sequence[tuple[str, str]], doc: ob
         return (_likeliest(responses, requests, doc),)
     first = responses[0]
     # A filter that keeps several responses leaves them in a list.
-    return FreeText(str(first[0] if isinstance(first, list) and first else first))
+    return str(first[0] if isinstance(first, list) and first else first)
 
 
 def _likeliest(

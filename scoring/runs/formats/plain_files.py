@@ -26,7 +26,6 @@ from annotation.models.errors import BadInput
 from scoring.runs.formats.json_files import read_elements, read_members, read_opening
 from scoring.runs.formats.lines import as_id
 from scoring.runs.formats.records import (
-    ClassNumber,
     Read,
     Reader,
     ReadOptions,
@@ -52,7 +51,7 @@ def _read_lists(path: Path, options: ReadOptions) -> Iterator[Read]:
         where = f"{path.name}, answer {place + 1}"
         if not _is_answer(pieces):
             raise BadInput(f"{where} must be a list of strings; nothing was imported.")
-        yield ReadPrediction(where=where, run=RunFields(), answer=tuple(pieces), place=place)
+        yield where, ReadPrediction(RunFields(), tuple(pieces), place=place)
 
 
 def _lists(path: Path) -> Iterator[Any]:
@@ -103,11 +102,11 @@ def _read_mt_dnn(path: Path, options: ReadOptions) -> Iterator[Read]:
             "task definition, from 0, with --labels."
         )
 
-    def read_pair(where: str, pair: tuple[object, object]) -> Read:
+    def read_pair(pair: tuple[object, object]) -> ReadPrediction:
         answer, source_id = _answer(pair[1], options.labels), as_id(pair[0])
         if source_id is None:
             raise BadInput("the uid is neither a text nor a whole number")
-        return ReadPrediction(where=where, run=RunFields(), answer=answer, source_id=source_id)
+        return ReadPrediction(RunFields(), answer, source_id=source_id)
 
     pairs = enumerate(zip(ids, predictions, strict=True), start=1)
     yield from read_each(
@@ -144,21 +143,16 @@ def _is_flex(path: Path) -> bool:
 
 
 def _read_flex(path: Path, options: ReadOptions) -> Iterator[Read]:
-    def read_member(where: str, member: tuple[str, Any]) -> Read:
-        question_id, value = member
-        number = as_number(value.get("label")) if isinstance(value, dict) else None
-        if number is None:
-            raise BadInput("the label is not a class number")
-        return ReadPrediction(
-            where=where,
-            run=RunFields(),
-            answer=ClassNumber(number),
-            source_id=question_id,
-            any_episode=True,
-        )
-
     members = ((f"{path.name}, question {each[0]}", each) for each in read_members(path))
-    return read_each(members, read_member)
+    return read_each(members, _of_question)
+
+
+def _of_question(member: tuple[str, Any]) -> ReadPrediction:
+    question, value = member
+    number = as_number(value.get("label")) if isinstance(value, dict) else None
+    if number is None:
+        raise BadInput("the label is not a class number")
+    return ReadPrediction(RunFields(), number, source_id=question, any_episode=True)
 
 
 READERS = (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from django.db.models import Field
 
@@ -31,18 +31,9 @@ class RunFields:
     protocol: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class FreeText:
-    """What a system wrote, still to be turned into a set of pieces (see free_text.py)."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class ClassNumber:
-    """A label by its index among the choices of its test set."""
-
-    number: int
+# The pieces; a text that is still to be turned into pieces; or a label, by its number among the
+# choices of its test set.
+Answer = tuple[str, ...] | str | int
 
 
 @dataclass(frozen=True)
@@ -63,12 +54,8 @@ class Prompted:
         return dict(zip(self.options, self.labels, strict=True)).get(option, option)
 
 
-Answer = tuple[str, ...] | FreeText | ClassNumber
-
-
 @dataclass(frozen=True)
 class ReadPrediction:
-    where: str
     run: RunFields
     answer: Answer
     # The example by its id, or by texts that hold its context and question, or by both.
@@ -82,22 +69,14 @@ class ReadPrediction:
     any_episode: bool = False
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A record that cannot be used."""
-
-    where: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class LeftOut:
+class LeftOut(BadInput):
     """A record that was not asked for, such as another filter's."""
 
-    reason: str
+    fate = "left_out"
 
 
-Read = ReadPrediction | Refused | LeftOut
+# Where it stands, and what is read there or why it cannot be used.
+Read = tuple[str, ReadPrediction | BadInput]
 
 
 @dataclass(frozen=True)
@@ -126,22 +105,15 @@ class Reader(NamedTuple):
     read: Callable[[Path, ReadOptions], Iterator[Any]]
 
 
-RowT = TypeVar("RowT")
-
-
 def read_each(
-    rows: Iterable[tuple[str, RowT] | Refused], read: Callable[[str, RowT], Any]
-) -> Iterator[Any]:
-    """What a reader makes of each row, given with its place; a row that cannot be used is refused
-    with the reason."""
-    for row in rows:
-        if isinstance(row, Refused):
-            yield row
-            continue
+    rows: Iterable[tuple[str, Any]], read: Callable[[Any], Any]
+) -> Iterator[tuple[str, Any]]:
+    """What a reader makes of each row, or why it refuses it, with the row's place."""
+    for where, row in rows:
         try:
-            yield read(*row)
+            yield where, row if isinstance(row, BadInput) else read(row)
         except BadInput as error:
-            yield Refused(row[0], str(error))
+            yield where, error
 
 
 NAMES = tuple(field.name for field in fields(RunFields))

@@ -7,46 +7,50 @@
 `shots` may be "all" (fully supervised); figures are in percent; `references` is the policy
 behind the figure: set, any or unknown. A `metric`, of the file or of a score, must be S1: figures
 in another one are refused, since tables would rank them beside S1.
+
+A figure is known by its benchmark, task, kind, system, method, parameters, references, source
+and shots. Importing the same figure again changes nothing. A changed one is refused: what was
+published does not change; to correct a slip, delete the stored figure first (in the admin).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.db import transaction
+
+from annotation.models import Benchmark
 from annotation.models.errors import BadInput
-from scoring.models import FULLY_SUPERVISED, References, ReportedKind
+from scoring.models import References, ReportedKind, ReportedScore, shots_label
 from scoring.runs.formats.json_files import read_members, read_opening
 from scoring.runs.formats.records import (
     Reader,
     ReadOptions,
-    Refused,
-    RunFields,
     as_number,
+    over,
     read_each,
     run_fields,
+    stored_shots,
 )
 
 NAME = "reported scores"
 METRIC = "S1"
 # Where files say what a figure measures.
 METRIC_NAMES = ("metric", "metric_name", "measure")
+FIGURES = ("mean", "sd", "n")
+KEY = ("task", "kind", "system", "method", "parameters", "shots", "references", "source")
 
 
-@dataclass(frozen=True)
-class ReadScore:
-    where: str
-    run: RunFields
-    kind: str
-    mean: float
-    sd: float | None
-    n: int | None
-    references: str
-    source: str
-
-    @property
-    def shots(self) -> int | None:
-        return None if self.run.shots == FULLY_SUPERVISED else int(self.run.shots or 0)
+@dataclass
+class ScoresReport:
+    file: str
+    added: int = 0
+    unchanged: int = 0
+    refused: list[str] = field(default_factory=list)
+    # Tasks whose data are not imported: their figures are stored all the same.
+    tasks_not_there: list[str] = field(default_factory=list)
 
 
 def fits(path: Path) -> bool:
@@ -56,8 +60,25 @@ def fits(path: Path) -> bool:
     return "scores" in opening and isinstance(opening["scores"], list | None)
 
 
-def read(path: Path, options: ReadOptions) -> Iterator[ReadScore | Refused]:
-    return read_each(_scores(path), lambda where, row: _score(where, *row))
+def import_scores(*, path: Path, benchmark: Benchmark, options: ReadOptions) -> ScoresReport:
+    """Every figure of a file. Raises BadInput if none can be used."""
+    report = ScoresReport(path.name)
+    with transaction.atomic():
+        for where, record in read(path, options):
+            try:
+                _store(record, benchmark, report)
+            except BadInput as error:
+                report.refused.append(f"{where}: {error}")
+    if not report.added and not report.unchanged:
+        why = report.refused[0] if report.refused else f"{path.name} holds none."
+        raise BadInput(f"No figure was imported. {why}")
+    report.tasks_not_there = _not_there(benchmark)
+    return report
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[tuple[str, Any]]:
+    """Scores that are not stored yet, each with the name of its benchmark."""
+    return read_each(_scores(path), partial(_score, options=options))
 
 
 def _scores(path: Path) -> Iterator[tuple[str, tuple[object, str]]]:
@@ -73,7 +94,8 @@ def _scores(path: Path) -> Iterator[tuple[str, tuple[object, str]]]:
             yield f"{path.name}, score {number}", (value, benchmark)
 
 
-def _score(where: str, given: object, benchmark: str) -> ReadScore:
+def _score(row: tuple[object, str], *, options: ReadOptions) -> tuple[str, ReportedScore]:
+    given, benchmark = row
     if not isinstance(given, Mapping):
         raise BadInput("a score must be an object")
     for name in METRIC_NAMES:
@@ -83,16 +105,53 @@ def _score(where: str, given: object, benchmark: str) -> ReadScore:
     for name in ("task", "system", "shots"):
         if getattr(run, name) in ("", None):
             raise BadInput(f"the field “{name}” is missing")
-    return ReadScore(
-        where=where,
-        run=run,
+    shots, run = stored_shots(run), over(run, options.run)
+    return run.benchmark, ReportedScore(
+        task=run.task,
         kind=kind,
+        system=run.system,
+        method=run.method,
+        parameters=run.parameters,
+        shots=shots,
+        references=_one_of({"references": "unknown", **given}, "references", References.values),
+        source=_source(given),
         mean=_percent(given, "mean"),
         sd=None if given.get("sd") is None else _percent(given, "sd"),
         n=_count(given),
-        references=_one_of({"references": "unknown", **given}, "references", References.values),
-        source=_source(given),
     )
+
+
+def _store(
+    record: tuple[str, ReportedScore] | BadInput, benchmark: Benchmark, report: ScoresReport
+) -> None:
+    if isinstance(record, BadInput):
+        raise record
+    named, score = record
+    if named not in ("", benchmark.name):
+        raise BadInput(f"the figure is about the benchmark “{named}”, not {benchmark.name}.")
+    figures = {name: getattr(score, name) for name in FIGURES}
+    key = {name: getattr(score, name) for name in KEY}
+    stored, is_new = ReportedScore.objects.get_or_create(
+        benchmark=benchmark, **key, defaults=figures
+    )
+    there = {name: getattr(stored, name) for name in FIGURES}
+    if is_new:
+        report.added += 1
+    elif there == figures:
+        report.unchanged += 1
+    else:
+        differing = (name for name in FIGURES if there[name] != figures[name])
+        said = ", ".join(f"{name} {there[name]}, not {figures[name]}" for name in differing)
+        raise BadInput(
+            f"{stored.system} on {stored.task} with {shots_label(stored.shots)} shots is stored "
+            f"with {said}; delete the stored figure in the admin if the file is right."
+        )
+
+
+def _not_there(benchmark: Benchmark) -> list[str]:
+    figures = ReportedScore.objects.filter(benchmark=benchmark).order_by("task")
+    there = benchmark.tasks.values("slug")
+    return list(figures.exclude(task__in=there).values_list("task", flat=True).distinct())
 
 
 def _check_metric(metric: object) -> None:

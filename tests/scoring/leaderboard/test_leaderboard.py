@@ -14,7 +14,7 @@ from scoring.leaderboard.board import place_all
 from scoring.leaderboard.rules import SHOTS, SYSTEM, Entry, on_task, rankings
 from scoring.models import Comparison
 from scoring.runs.formats.records import ReadOptions
-from scoring.runs.importing_scores import import_scores
+from scoring.runs.formats.reported import import_scores
 from tests import make
 from tests.scoring.comparison import measured
 from tests.scoring.leaderboard.board import order, place_on, published, system

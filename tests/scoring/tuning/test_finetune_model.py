@@ -7,8 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models.errors import BadInput
+from scoring.prompts.formats import texts_in
 from scoring.prompts.prompting import PromptExample, PromptSet
-from scoring.tuning.texts import texts_in
 
 pytestmark = pytest.mark.django_db
 

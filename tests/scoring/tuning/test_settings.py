@@ -1,5 +1,6 @@
 """The papers' settings, as their released code has them."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ def test_unifew_takes_as_many_steps_whatever_the_shots() -> None:
 
 def test_shows_every_setting() -> None:
     shown = CLUES.in_words()
-    for name, value in CLUES.as_plain().items():
+    for name, value in asdict(CLUES).items():
         assert f"{name}={value}" in shown
 
 

@@ -1,8 +1,7 @@
 """What is tuned, stored, taken up again and refused, with a stand-in for the model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -12,10 +11,11 @@ from annotation.models.errors import BadInput
 from annotation.studies.lifecycle import start_study
 from scoring.models import Run
 from scoring.prompts.prompting import PromptSet, Subject
+from scoring.runs.formats.lines import predictions_of
 from scoring.runs.formats.records import RunFields
 from scoring.runs.scores import scores_of_run
 from scoring.tuning.settings import CLUES
-from scoring.tuning.tuning import Plan, predictions_of, steps, tune
+from scoring.tuning.tuning import Plan, steps, tune
 from tests import make
 from tests.scoring.runs.runs_from import answers
 
@@ -31,7 +31,7 @@ class OneLabel:
     asked: list[PromptSet] = field(default_factory=list)
     validation: list[PromptSet] = field(default_factory=list)
 
-    def check(self, prompts: PromptSet) -> None:
+    def kind_for(self, prompts: PromptSet) -> None:
         if prompts.kind != Kind.CHOICE:
             raise BadInput("it has no labels")
         if not prompts.training:
@@ -47,10 +47,11 @@ class OneLabel:
         prompts = self.asked[-1]
         self.validation += validation
         progress(1, 1, 0.5)
-        return SimpleNamespace(
-            answers={example.id: prompts.training[0].answer for example in prompts.test},
-            fitted=SimpleNamespace(steps=1, loss=0.5, best_epoch=2, validation_loss=0.25),
-            notes=("one step",),
+        chosen = {"best_epoch": 2, "validation_loss": 0.25} if validation else {}
+        return (
+            {example.id: prompts.training[0].answer for example in prompts.test},
+            {"steps": 1, "loss": 0.5, **chosen},
+            ["one step"],
         )
 
 
@@ -199,7 +200,7 @@ def test_writes_predictions_that_can_be_imported(mood: Benchmark) -> None:
 def test_knows_a_run_of_an_earlier_version(mood: Benchmark) -> None:
     """Its settings lack what came later, and count as that one's default."""
     plan = plan_for(mood, OneLabel(), tasks=["mood"])
-    now = CLUES.as_plain()
+    now = asdict(CLUES)
     earlier = {name: value for name, value in now.items() if name != "seed"}
     do(replace(plan, tuning={**plan.tuning, "settings": earlier}))
     found = list(steps(replace(plan, tuning={**plan.tuning, "settings": now})))

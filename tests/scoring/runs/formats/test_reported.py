@@ -8,7 +8,7 @@ from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import ReportedScore
 from scoring.runs.formats.records import ReadOptions
-from scoring.runs.importing_scores import ScoresReport, import_scores
+from scoring.runs.formats.reported import ScoresReport, import_scores
 from tests import make
 
 pytestmark = pytest.mark.django_db

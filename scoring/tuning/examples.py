@@ -1,22 +1,26 @@
-"""Tuners that choose a label: a new classification head on an encoder, and a word in the place of
-a masked one."""
+"""Tuners that are given each example as one text. Labels are chosen by a new classification head on
+an encoder, or as a word in the place of a masked one; text-to-text models (T5) write."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
-from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification
+from transformers import (
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    DataCollatorForSeq2Seq,
+)
 
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
 from scoring.core.episodes import Draws
-from scoring.prompts.prompting import PromptExample, PromptSet
+from scoring.prompts.formats import Texts
+from scoring.prompts.prompting import PromptExample, PromptSet, as_labels
 from scoring.prompts.templates import Pattern, filled, words_of
-from scoring.tuning.encoders import encode
-from scoring.tuning.fitting import Tuner, cut_in_words, in_batches
-
-SHORTENED = "{} inputs were asked with fewer demonstrations, since {} tokens hold no more"
+from scoring.tuning.fitting import Answers, Tuner, in_batches
 
 
 class _ChoosesLabels(Tuner):
@@ -46,8 +50,8 @@ class _ChoosesLabels(Tuner):
         numbers = torch.tensor([self.labels.index(shot.answer[0]) for shot in batch])
         return torch.nn.functional.cross_entropy(self.scores(batch), numbers.to(self.source.device))
 
-    def answers(self, examples: Sequence[PromptExample]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        for batch in in_batches(examples, self.settings.batch_size):
+    def answers(self) -> Answers:
+        for batch in in_batches(self.prompts.test, self.settings.batch_size):
             numbers = self.mean_scores(batch).argmax(dim=-1).tolist()
             for example, number in zip(batch, numbers, strict=True):
                 yield example.id, (self.labels[number],)
@@ -67,16 +71,15 @@ class Classification(_ChoosesLabels):
         return {"num_labels": len(self.labels)}
 
     def scores(self, batch: Sequence[PromptExample]) -> Any:
-        encoded = encode(self.source, self.settings, batch, padding=True, return_tensors="pt")
+        encoded = self.encoded_pairs(batch, padding=True, return_tensors="pt")
         return self.model(**encoded.to(self.source.device)).logits
 
     def notes(self) -> Iterator[str]:
         """Cut are those that would have a second window."""
         examples = [*self.prompts.training, *self.prompts.test]
-        windows = encode(self.source, self.settings, examples, return_overflowing_tokens=True)
+        windows = self.encoded_pairs(examples, return_overflowing_tokens=True)
         number_of = Counter(windows["overflow_to_sample_mapping"])
-        cut = sum(number > 1 for number in number_of.values())
-        return cut_in_words(cut, self.settings.max_length)
+        return self.cut_in_words(sum(number > 1 for number in number_of.values()))
 
 
 class MissingWords(_ChoosesLabels):
@@ -112,8 +115,10 @@ class MissingWords(_ChoosesLabels):
         self._shortened: set[str] = set()
 
     def notes(self) -> Iterator[str]:
-        if self._shortened:
-            yield SHORTENED.format(len(self._shortened), self.settings.max_length)
+        if count := len(self._shortened):
+            most = self.settings.max_length
+            why = f"since {most} tokens hold no more"
+            yield f"{count} inputs were asked with fewer demonstrations, {why}"
 
     def mean_scores(self, batch: Sequence[PromptExample]) -> Any:
         times = self.settings.demonstrations if self.prompts.training else 0
@@ -121,16 +126,8 @@ class MissingWords(_ChoosesLabels):
 
     def scores(self, batch: Sequence[PromptExample]) -> Any:
         """Of each label's word in the place of the mask, a row for each example."""
-        tokenizer = self.source.tokenizer
-        encoded = tokenizer(
-            [self._text(example) for example in batch],
-            padding=True,
-            truncation=True,
-            max_length=self.settings.max_length,
-            return_tensors="pt",
-            verbose=False,
-        ).to(self.source.device)
-        masks = encoded["input_ids"] == tokenizer.mask_token_id
+        encoded = self.encoded([self._text(example) for example in batch])
+        masks = encoded["input_ids"] == self.source.tokenizer.mask_token_id
         if not bool(masks.any(dim=-1).all()):
             raise BadInput(
                 f"A text and its masked word do not fit into {self.settings.max_length} tokens: "
@@ -154,18 +151,14 @@ class MissingWords(_ChoosesLabels):
             parts.pop()
         return asked
 
-    def _demonstrations(self, example: PromptExample) -> list[str]:
+    def _demonstrations(self, example: PromptExample) -> Iterator[str]:
         """One shot of each label, but not the example itself."""
-        if not self.settings.demonstrations:
-            return []
-        shown = []
-        for label, word in self._words.items():
+        for label, word in self._words.items() if self.settings.demonstrations else ():
             shots = self.prompts.training
             others = [shot for shot in shots if shot.answer == (label,) and shot is not example]
             if others:
                 shot = others[self._draws.below(len(others))]
-                shown.append(filled(self._pattern, shot, word=word))
-        return shown
+                yield filled(self._pattern, shot, word=word)
 
     def _number_of(self, word: str) -> int:
         """As in the middle of a sentence, after a space."""
@@ -176,3 +169,46 @@ class MissingWords(_ChoosesLabels):
                 "--templates."
             )
         return int(tokens[0])
+
+
+class TextToText(Tuner):
+    """A prompt in, an answer out, tuned on the shots' own answers."""
+
+    name = "text-to-text"
+    family = AutoModelForSeq2SeqLM
+    needs_shots = False
+
+    @classmethod
+    def problem(cls, prompts: PromptSet, wording: Texts) -> str:
+        return wording.problem(prompts)
+
+    def lessons(self, prompts: PromptSet) -> list[dict[str, Any]]:
+        lines = [line for line in self.wording.lines(prompts) if line["role"] == "training"]
+        cut = partial(self.source.tokenizer, truncation=True, max_length=self.settings.max_length)
+        return [
+            {**cut(line["prompt"]), "labels": cut(line["answer"])["input_ids"]} for line in lines
+        ]
+
+    def loss(self, batch: Sequence[dict[str, Any]]) -> Any:
+        padded = DataCollatorForSeq2Seq(self.source.tokenizer)(batch)
+        return self.model(**padded.to(self.source.device)).loss
+
+    def answers(self) -> Answers:
+        asked = [line for line in self.wording.lines(self.prompts) if line["role"] == "test"]
+        kind = answer_kind(self.prompts.kind)
+        for batch in in_batches(asked, self.settings.batch_size):
+            written = self.model.generate(
+                **self.encoded([line["prompt"] for line in batch]),
+                max_new_tokens=self.settings.longest_answer,
+                do_sample=False,
+                num_beams=1,
+            )
+            texts = self.source.tokenizer.batch_decode(written, skip_special_tokens=True)
+            for line, text in zip(batch, texts, strict=True):
+                pieces = kind.from_prompted(text, line.get("options", []))
+                yield line["example"], as_labels(line, pieces)
+
+    def notes(self) -> Iterator[str]:
+        prompts = [line["prompt"] for line in self.wording.lines(self.prompts)]
+        whole, most = self.source.tokenizer(prompts, verbose=False), self.settings.max_length
+        return self.cut_in_words(sum(len(ids) > most for ids in whole["input_ids"]))
