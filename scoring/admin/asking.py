@@ -1,7 +1,6 @@
 """The page that runs a model on a benchmark: a form in, its first prompts and cost, a job out."""
 
 from importlib.util import find_spec
-from typing import Any
 
 from django.contrib import admin
 from django.http import HttpResponse
@@ -11,9 +10,10 @@ from annotation.access.requests import ResearcherRequest, require
 from annotation.admin.pages import show_page, to_row
 from annotation.models import Benchmark
 from annotation.models.errors import Refusal
-from scoring.asking.asking import Estimate, as_text, estimate
+from scoring.asking.asked_runs import Line
+from scoring.asking.asking import as_text, estimate
 from scoring.asking.forms import RunModelForm
-from scoring.asking.ordering import NEEDED, offered_models, order_model, prompts_of, settings_of
+from scoring.asking.tasks import NEEDED, offered_models, order_model, prompts_of, settings_of
 from scoring.models import Run
 
 
@@ -26,10 +26,11 @@ def ask_page(
     form = RunModelForm(
         request.POST or None, request.FILES or None, benchmark=benchmark, user=request.user
     )
-    shown: Estimate | None = None
+    sentences: list[str] = []
+    first: dict[str, Line] = {}
     if request.method == "POST" and form.is_valid():
         try:
-            shown = _estimated(form, request)
+            sentences, first = _estimated(form, request)
             if "run" in request.POST:
                 templates = form.cleaned_data["templates"]
                 return to_row(
@@ -46,12 +47,12 @@ def ask_page(
         form=form,
         is_installed=find_spec("inspect_ai") is not None,
         has_models=bool(offered_models()),
-        sentences=list(shown.in_words()) if shown else [],
-        prompts=_first(shown),
+        sentences=sentences,
+        prompts=[{"task": task, "text": as_text(line)} for task, line in first.items()],
     )
 
 
-def _estimated(form: RunModelForm, request: ResearcherRequest) -> Estimate:
+def _estimated(form: RunModelForm, request: ResearcherRequest) -> tuple[list[str], dict[str, Line]]:
     arguments, file = form.arguments(), form.cleaned_data["templates"]
     data = file.read() if file else None
     if file:
@@ -59,8 +60,3 @@ def _estimated(form: RunModelForm, request: ResearcherRequest) -> Estimate:
     prompts = prompts_of(arguments, form.benchmark, form.cleaned_data["study"], data)
     settings = settings_of(arguments)
     return estimate(prompts, settings, owner=request.user, limit=arguments["limit"])
-
-
-def _first(shown: Estimate | None) -> list[dict[str, Any]]:
-    lines = shown.first.values() if shown else ()
-    return [{"task": line["task"], "text": as_text(line)} for line in lines]

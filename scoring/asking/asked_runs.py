@@ -154,14 +154,13 @@ class AskedRun:
             written=Sum("output_tokens", default=0),
             cut_off=Count("pk", filter=Q(stop_reason=CUT_OFF)),
         )
-        prices = settings.prices
         return {
             "versions": sorted(set(replies.values_list("version", flat=True))),
             "from": sums["first"].isoformat(),
             "to": sums["last"].isoformat(),
             "input_tokens": sums["read"],
             "output_tokens": sums["written"],
-            "cost": prices.cost(sums["read"], sums["written"]) if prices else None,
+            "cost": settings.cost(sums["read"], sums["written"]),
             "cut_off": sums["cut_off"],
         }
 

@@ -56,32 +56,26 @@ class Tally:
     failures: Counter[str] = field(default_factory=Counter)
     # Why nothing comes at present.
     trouble: str = ""
+    runs: list[ImportedRun] = field(default_factory=list)
+    # With prompts that got no answer.
+    unfinished: list[AskedRun] = field(default_factory=list)
 
     @property
     def done(self) -> int:
         return self.known + self.answered
 
-    @property
-    def failed(self) -> int:
-        return self.failures.total()
-
     def in_words(self, settings: ModelSettings) -> str:
-        words = f"{self.done} of {self.total} answers"
-        if self.read or self.written:
-            words += f"; {self.read:,} tokens read, {self.written:,} written"
-        if settings.prices is not None:
-            words += f"; {settings.prices.cost(self.read, self.written):.4f} USD so far"
-        if self.trouble:
-            words += f"; {self.trouble}"
-        return words + (f"; {self.failed} failed" if self.failed else "")
-
-
-@dataclass
-class Outcome:
-    tally: Tally
-    runs: list[ImportedRun] = field(default_factory=list)
-    # With prompts that got no answer.
-    unfinished: list[AskedRun] = field(default_factory=list)
+        cost = settings.cost(self.read, self.written)
+        parts = [
+            f"{self.done} of {self.total} answers",
+            f"{self.read:,} tokens read, {self.written:,} written"
+            if self.read or self.written
+            else "",
+            "" if cost is None else f"{cost:.4f} USD so far",
+            self.trouble,
+            f"{self.failures.total()} failed" if self.failures else "",
+        ]
+        return "; ".join(filter(None, parts))
 
 
 class Client(Protocol):
@@ -117,36 +111,29 @@ def ask_model(
     owner: User | None = None,
     limit: int | None = None,
     tell: Tell,
-) -> Outcome:
+) -> Tally:
     """Ask what is missing, and store a run for each set of prompts. `tell` hears about once a
     second how far it is, and may raise to stop it."""
-    sizes = (len(lines[:limit]) for _, lines in prompts.sets())
-    outcome = Outcome(Tally(sum(sizes)))
+    tally = Tally(sum(len(lines[:limit]) for _, lines in prompts.sets()))
     client = connect(settings)
     try:
-        _Asking(prompts, settings, owner, limit, tell, client, outcome).run()
+        _Asking(settings, tell, client, tally).run(prompts, owner, limit)
     finally:
         client.close()
-    return outcome
+    return tally
 
 
-@dataclass
 class _Asking:
-    prompts: Prompts
-    settings: ModelSettings
-    owner: User | None
-    limit: int | None
-    tell: Tell
-    client: Client
-    outcome: Outcome
-    # What has been asked and not yet answered, by example; of one run at a time.
-    under_way: dict["Future[Answered]", int] = field(default_factory=dict)
-    failed_in_a_row: int = 0
+    def __init__(self, settings: ModelSettings, tell: Tell, client: Client, tally: Tally) -> None:
+        self.settings, self.tell, self.client, self.tally = settings, tell, client, tally
+        # What has been asked and not yet answered, by example; of one run at a time.
+        self.under_way: dict[Future[Answered], int] = {}
+        self.failed_in_a_row = 0
 
-    def run(self) -> None:
-        for prompts, lines in self.prompts.sets():
-            asked = asked_run(prompts, lines, self.settings, owner=self.owner, limit=self.limit)
-            self.outcome.tally.known += len(lines[: self.limit]) - len(asked.missing)
+    def run(self, prompts: Prompts, owner: User | None, limit: int | None) -> None:
+        for prompt_set, lines in prompts.sets():
+            asked = asked_run(prompt_set, lines, self.settings, owner=owner, limit=limit)
+            self.tally.known += len(lines[:limit]) - len(asked.missing)
             try:
                 self._ask(asked)
             except BaseException:
@@ -155,15 +142,15 @@ class _Asking:
             self._end(asked)
 
     def _ask(self, asked: AskedRun) -> None:
-        self.tell(self.outcome.tally, asked.in_words)
+        self.tell(self.tally, asked.in_words)
         questions = iter(list(asked.missing.items()))
         while self._fill(questions):
             done, _ = wait(self.under_way, timeout=TICK_S, return_when=FIRST_COMPLETED)
             self._take(asked, done)
             self._check_reach()
-            self.outcome.tally.trouble = self.client.trouble
-            self.tell(self.outcome.tally, asked.in_words)
-        self.outcome.tally.trouble = ""
+            self.tally.trouble = self.client.trouble
+            self.tell(self.tally, asked.in_words)
+        self.tally.trouble = ""
 
     def _fill(self, questions: Iterator[tuple[int, Line]]) -> bool:
         """Whether anything is under way."""
@@ -174,26 +161,24 @@ class _Asking:
 
     def _take(self, asked: AskedRun, done: Iterable["Future[Answered]"]) -> None:
         answers: list[tuple[int, Answered]] = []
-        tally = self.outcome.tally
         for future in done:
             example = self.under_way.pop(future)
             if future.cancelled() or future.exception() is not None:
-                tally.failures[_reason(future)] += 1
+                self.tally.failures[_reason(future)] += 1
                 self.failed_in_a_row += 1
             else:
                 answers.append((example, future.result()))
-        if not answers:
-            return
-        asked.take(answers)
-        self.failed_in_a_row = 0
+        if answers:
+            asked.take(answers)
+            self.failed_in_a_row = 0
         for _, answered in answers:
-            tally.answered += 1
-            tally.read += answered.input_tokens or 0
-            tally.written += answered.output_tokens or 0
+            self.tally.answered += 1
+            self.tally.read += answered.input_tokens or 0
+            self.tally.written += answered.output_tokens or 0
 
     def _check_reach(self) -> None:
         if self.failed_in_a_row >= MOST_FAILURES:
-            [(reason, _)] = self.outcome.tally.failures.most_common(1)
+            [(reason, _)] = self.tally.failures.most_common(1)
             raise NoAnswers(
                 f"{self.settings.model} failed {self.failed_in_a_row} times in a row, so no more "
                 f"was asked: {reason}"
@@ -201,12 +186,12 @@ class _Asking:
 
     def _end(self, asked: AskedRun) -> None:
         if asked.missing:
-            self.outcome.unfinished.append(asked)
+            self.tally.unfinished.append(asked)
         elif asked.run.is_complete:
             counts = counts_of(asked.run.report)
-            self.outcome.runs.append(ImportedRun(asked.run, counts, (), is_new=False))
+            self.tally.runs.append(ImportedRun(asked.run, counts, (), is_new=False))
         else:
-            self.outcome.runs.append(asked.finish(self.settings, self.client.version))
+            self.tally.runs.append(asked.finish(self.settings, self.client.version))
 
     def _wait_for_the_rest(self, asked: AskedRun) -> None:
         """It has been asked, and is paid for."""
@@ -225,68 +210,48 @@ def _reason(future: "Future[Answered]") -> str:
 CHARACTERS_PER_TOKEN = 4
 
 
-@dataclass
-class Estimate:
-    settings: ModelSettings
-    runs: int = 0
-    prompts: int = 0
-    # Answered by an earlier request with the same prompts and settings.
-    known: int = 0
-    # Of what is still to be asked.
-    characters: int = 0
-    # The first prompt of each task.
-    first: dict[str, Line] = field(default_factory=dict)
-
-    @property
-    def asked(self) -> int:
-        return self.prompts - self.known
-
-    @property
-    def tokens(self) -> int:
-        return round(self.characters / CHARACTERS_PER_TOKEN)
-
-    @property
-    def most_written(self) -> int:
-        return self.asked * self.settings.max_tokens
-
-    def in_words(self) -> Iterator[str]:
-        prompts, runs = pluralize(self.prompts), pluralize(self.runs)
-        yield f"{self.prompts} prompt{prompts} in {self.runs} run{runs}; {self.asked} to be asked."
-        yield (
-            f"About {self.tokens:,} tokens to read (at four characters a token), and at most "
-            f"{self.most_written:,} to write."
-        )
-        prices = self.settings.prices
-        if prices is None:
-            yield "The cost is not known: give the prices of a million tokens."
-        else:
-            least, most = prices.cost(self.tokens, 0), prices.cost(self.tokens, self.most_written)
-            yield f"About {least:.4f} USD to read, and at most {most:.4f} USD in all."
-
-
 def estimate(
     prompts: Prompts,
     settings: ModelSettings,
     *,
     owner: User | None = None,
     limit: int | None = None,
-) -> Estimate:
-    """Asks nobody and stores nothing."""
+) -> tuple[list[str], dict[str, Line]]:
+    """What it will take, in sentences, and the first prompt of each task. Asks nobody and stores
+    nothing."""
     settings.check()
-    total = Estimate(settings)
+    runs, count, characters = 0, 0, list[int]()
+    first: dict[str, Line] = {}
     for prompt_set, lines in prompts.sets():
         test_set = test_set_of(prompt_set)
         items = ItemFinder(test_set)
         _, known = known_answers(test_set, lines, settings, owner=owner)
-        total.runs += 1
+        runs += 1
         for line in lines[:limit]:
-            total.prompts += 1
-            total.first.setdefault(line["task"], line)
-            if items.find(line["example"]) in known:
-                total.known += 1
-            else:
-                total.characters += len(as_text(line))
-    return total
+            count += 1
+            first.setdefault(line["task"], line)
+            # Others were answered by an earlier request with the same prompts and settings.
+            if items.find(line["example"]) not in known:
+                characters.append(len(as_text(line)))
+    tokens = round(sum(characters) / CHARACTERS_PER_TOKEN)
+    said = f"{count} prompt{pluralize(count)} in {runs} run{pluralize(runs)}"
+    sentences = [
+        f"{said}; {len(characters)} to be asked.",
+        *_costs(settings, tokens, len(characters) * settings.max_tokens),
+    ]
+    return sentences, first
+
+
+def _costs(settings: ModelSettings, tokens: int, most_written: int) -> Iterator[str]:
+    yield (
+        f"About {tokens:,} tokens to read (at four characters a token), and at most "
+        f"{most_written:,} to write."
+    )
+    least, most = settings.cost(tokens, 0), settings.cost(tokens, most_written)
+    if least is None:
+        yield "The cost is not known: give the prices of a million tokens."
+    else:
+        yield f"About {least:.4f} USD to read, and at most {most:.4f} USD in all."
 
 
 def as_text(line: Line) -> str:

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from annotation.access.rights import Right, studies
 from annotation.models import Benchmark, ItemSet, Role, Study, StudyState
 from scoring.asking.asked_runs import FORMATS
-from scoring.asking.ordering import offered_models
+from scoring.asking.tasks import offered_models
 from scoring.prompts.formats import UNIFEW
 
 LARGEST_TEMPLATES = 1_000_000

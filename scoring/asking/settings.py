@@ -5,7 +5,8 @@ Keys come from the environment, and go nowhere: not even what an endpoint says m
 
 import os
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,17 +20,6 @@ MILLION = 1_000_000
 SECRETS = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 SHORTEST_SECRET = 6
 LONGEST_MESSAGE = 500
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Of a million tokens, in USD."""
-
-    read: float
-    written: float
-
-    def cost(self, read: int, written: int) -> float:
-        return (self.read * read + self.written * written) / MILLION
 
 
 @dataclass(frozen=True)
@@ -47,7 +37,20 @@ class ModelSettings:
     connections: int = 10
     retries: int = 5
     cache: bool = False
-    prices: Prices | None = None
+    # Of a million tokens read and written, in USD.
+    prices: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "ModelSettings":
+        """Of what is given, by their names."""
+        said = {field.name: given[field.name] for field in fields(cls) if field.name in given}
+        return cls(**{**said, "prices": tuple(said["prices"]) if said.get("prices") else None})
+
+    def cost(self, read: int, written: int) -> float | None:
+        """None where it is not known."""
+        if self.prices is None:
+            return None
+        return (self.prices[0] * read + self.prices[1] * written) / MILLION
 
     @property
     def provider(self) -> str:
@@ -65,7 +68,7 @@ class ModelSettings:
     def answering(self) -> dict[str, Any]:
         """What its answers depend on: the same settings are not asked the same again."""
         names = ("model", "base_url", "completions", "temperature", "seed", "max_tokens")
-        return {name: value for name, value in asdict(self).items() if name in names}
+        return {name: getattr(self, name) for name in names}
 
     def check(self) -> None:
         """Raise BadInput for what cannot be asked."""

@@ -155,7 +155,7 @@ def _of_person(
         key=f"assignment-{member.pk}",
         model_id=f"{kind}/{pseudonym}",
         model_name=f"{'Simulated' if cell.simulated else 'Human'} annotator {pseudonym}",
-        stored_at=member.finished_at,
+        stored_at=member.finished_at or member.joined_at,
         evaluated_at=member.finished_at,
         split=member.batch.split,
         about=about,
@@ -347,10 +347,6 @@ def _folders(evaluation: Evaluation) -> list[str]:
     developer, _, model = evaluation.model_id.rpartition("/")
     names = (evaluation.cell.task.benchmark.name, developer or NO_DEVELOPER, model)
     return [UNSAFE.sub("_", name).rstrip(". ") or "_" for name in names]
-
-
-def _told(flag: bool | None) -> str:
-    return "" if flag is None else str(flag).lower()
 
 
 def packed(evaluations: Iterable[Evaluation]) -> IO[bytes]:

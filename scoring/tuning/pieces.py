@@ -3,10 +3,10 @@ text."""
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from transformers import (
     AutoModelForQuestionAnswering,
@@ -61,7 +61,7 @@ class _FindsPieces(Tuner):
     """A lesson is what the model takes of a window, with what is right there."""
 
     # Which places of a text a shot's answers teach.
-    spans: ClassVar[Callable[[Sequence[str], str], list[Span]]]
+    spans: "staticmethod[[Sequence[str], str], list[Span]]"
 
     def lessons(self, prompts: PromptSet) -> list[dict[str, Any]]:
         lessons: list[dict[str, Any]] = []

@@ -11,9 +11,9 @@ from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
-from scoring.asking.asked_runs import FORMATS, Prompts
-from scoring.asking.asking import Outcome, Tally, as_text, ask_model, estimate
-from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings, Prices
+from scoring.asking.asked_runs import FORMATS, Line, Prompts
+from scoring.asking.asking import Tally, as_text, ask_model, estimate
+from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings
 from scoring.management.arguments import RefusingCommand, add_subject, find_subject
 from scoring.prompts.formats import templates_for
 
@@ -50,26 +50,26 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            prompts, settings = _prompts(options), _settings(options)
+            prompts, settings = _prompts(options), ModelSettings.of(options)
             owner, limit = find_owner(options["owner"]), options["limit"]
             if options["dry_run"]:
-                self._show(estimate(prompts, settings, owner=owner, limit=limit))
+                self._show(*estimate(prompts, settings, owner=owner, limit=limit))
                 return
             tell = self._teller(settings)
-            outcome = ask_model(prompts, settings, owner=owner, limit=limit, tell=tell)
+            tally = ask_model(prompts, settings, owner=owner, limit=limit, tell=tell)
         except KeyboardInterrupt as stop:
             raise CommandError(
                 "Stopped. What was answered is stored; the same command asks the rest.",
                 returncode=STOPPED,
             ) from stop
-        self._report(outcome, settings)
+        self._report(tally, settings)
 
-    def _show(self, found: Any) -> None:
-        for task, line in found.first.items():
+    def _show(self, sentences: list[str], first: dict[str, Line]) -> None:
+        for task, line in first.items():
             self.stdout.write(f"--- the first prompt of {task}, {line['id']}")
             self.stdout.write(as_text(line))
         self.stdout.write("---")
-        for sentence in found.in_words():
+        for sentence in sentences:
             self.stdout.write(sentence)
 
     def _teller(self, settings: ModelSettings) -> Any:
@@ -83,20 +83,20 @@ class Command(RefusingCommand):
 
         return tell
 
-    def _report(self, outcome: Outcome, settings: ModelSettings) -> None:
-        for imported in outcome.runs:
+    def _report(self, tally: Tally, settings: ModelSettings) -> None:
+        for imported in tally.runs:
             self.stdout.write(imported.in_words())
             for line in imported.notes:
                 self.stdout.write(f"  {line}")
-        self.stdout.write(outcome.tally.in_words(settings))
-        if outcome.unfinished:
-            raise CommandError("\n".join(_what_failed(outcome)))
+        self.stdout.write(tally.in_words(settings))
+        if tally.unfinished:
+            raise CommandError("\n".join(_what_failed(tally)))
 
 
-def _what_failed(outcome: Outcome) -> list[str]:
-    missing = sum(len(asked.missing) for asked in outcome.unfinished)
-    runs = "; ".join(asked.in_words for asked in outcome.unfinished)
-    reasons = [f"  {count} ×: {why}" for why, count in outcome.tally.failures.most_common(3)]
+def _what_failed(tally: Tally) -> list[str]:
+    missing = sum(len(asked.missing) for asked in tally.unfinished)
+    runs = "; ".join(asked.in_words for asked in tally.unfinished)
+    reasons = [f"  {count} ×: {why}" for why, count in tally.failures.most_common(3)]
     return [
         f"{missing} prompt{pluralize(missing)} got no answer, so these runs are not complete: "
         f"{runs}. The same command asks them again.",
@@ -127,13 +127,6 @@ def _add_model_arguments(parser: ArgumentParser) -> None:
         metavar=("READ", "WRITTEN"),
         help="USD for a million tokens of each",
     )
-
-
-def _settings(options: dict[str, Any]) -> ModelSettings:
-    names = ("model", "base_url", "completions", "temperature", "seed", "max_tokens")
-    others = ("connections", "retries", "cache")
-    prices = Prices(*options["prices"]) if options["prices"] else None
-    return ModelSettings(**{name: options[name] for name in (*names, *others)}, prices=prices)
 
 
 def _prompts(options: dict[str, Any]) -> Prompts:

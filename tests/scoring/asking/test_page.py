@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.access.members import take_role
 from annotation.jobs import queue
 from annotation.models import Benchmark, Job, JobState
-from scoring.asking.asking import Outcome, Tally, Tell, ask_model
+from scoring.asking.asking import Tally, Tell, ask_model
 from scoring.models import Reply, Run, RunState
 from tests import make
 from tests.scoring.asking.endpoint import Endpoint, Said, endpoint
@@ -87,7 +87,7 @@ def test_stops_and_takes_up_again(settings: Any, monkeypatch: pytest.MonkeyPatch
     benchmark = make.task(training=0, tests=30).benchmark
     client = signed_in(benchmark)
 
-    def stopped_soon(*arguments: Any, tell: Tell, **options: Any) -> Outcome:
+    def stopped_soon(*arguments: Any, tell: Tell, **options: Any) -> Tally:
         def tell_and_stop(tally: Tally, at: str) -> None:
             Job.objects.update(cancel_requested=tally.answered > 0)
             tell(tally, at)

@@ -18,7 +18,7 @@ from scoring.bundle.packing import SUMS, export_bundle
 BARE = ("numpy", "scipy")
 
 
-def packed(study: Study, **chosen: bool) -> dict[str, bytes]:
+def packed(study: Study, **chosen: Any) -> dict[str, bytes]:
     """The files of a study's bundle."""
     file = io.BytesIO()
     export_bundle(study, file, **chosen)
