@@ -1,25 +1,15 @@
-"""What a plan rests on; the designs that a budget buys, or that reach a width, and which of them is
-best.
+"""What a plan rests on, and the designs that a budget buys, or that reach a width.
 
 The formulas and their simulation are in the core.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import sqrt
 from typing import Any
 
 from annotation.models.errors import BadInput
-from scoring.core.people_designs import (
-    SIMULATED,
-    Aim,
-    Costs,
-    PeopleDesign,
-    expected_width,
-    formula_design,
-    recommended,
-)
+from scoring.core.people_designs import Aim, Costs, PeopleDesign, expected_width, formula_design
 from scoring.core.sample_size import plan_people
 from scoring.core.variance import Components
 
@@ -96,6 +86,11 @@ class Assumptions:
         parts = self.components
         return abs(parts.annotator + parts.item + parts.residual - total) <= 0.05 * total
 
+    def can_be_simulated(self, design: PeopleDesign) -> bool:
+        varies = sum(asdict(self.components).values())
+        size = design.annotators * max(design.items, self.max_items)
+        return size <= MOST_SIMULATED and 0 < varies <= MOST_VARIANCE
+
     @property
     def aim(self) -> Aim:
         return Aim(self.estimand, self.max_items, LEVEL)
@@ -111,12 +106,11 @@ def design_of(assumptions: Assumptions, annotators: int, items: int) -> PeopleDe
     return _with_cell_width(a, formula_design(annotators, items, a.costs, a.components, a.aim))
 
 
-def _with_cell_width(assumptions: Assumptions, design: PeopleDesign) -> PeopleDesign:
-    a = assumptions
+def _with_cell_width(a: Assumptions, design: PeopleDesign) -> PeopleDesign:
     return replace(design, width=expected_width(design, a.components, a.aim, a.expected_mean))
 
 
-def _planned_people(assumptions: Assumptions, **wanted: Any) -> tuple[PeopleDesign, ...]:
+def planned_people(assumptions: Assumptions, **wanted: Any) -> tuple[PeopleDesign, ...]:
     known = asdict(assumptions)
     del known["mean"], known["currency"]
     return plan_people(**known, **wanted)
@@ -125,7 +119,7 @@ def _planned_people(assumptions: Assumptions, **wanted: Any) -> tuple[PeopleDesi
 def designs_within(assumptions: Assumptions, budget: float) -> list[PeopleDesign]:
     """Narrowest first."""
     most = assumptions.costs.of(MOST_ANNOTATORS, assumptions.max_items)
-    designs = _planned_people(
+    designs = planned_people(
         assumptions,
         budget=min(budget, most),
         min_annotators=LEAST_ANNOTATORS,
@@ -167,53 +161,3 @@ def _fewest_items(assumptions: Assumptions, annotators: int, width: float) -> Pe
         else:
             high = middle
     return design_of(assumptions, annotators, low)
-
-
-@dataclass(frozen=True)
-class Check:
-    """By simulation, if a coverage is asked for."""
-
-    assumptions: Assumptions
-    least: float | None
-    seed: int
-
-    def of(self, design: PeopleDesign) -> PeopleDesign:
-        """With its coverage and simulated width, where it is to be simulated and can be."""
-        a = self.assumptions
-        if self.least is None or not can_be_simulated(design, a):
-            return design
-        # The budget is spent to the cent, so one more annotator would have fewer items.
-        simulated = _planned_people(
-            a,
-            budget=design.cost,
-            min_annotators=design.annotators,
-            min_items=design.items,
-            min_coverage=0.0,
-            seed=self.seed,
-        )[0]
-        # The simulated answers are right or wrong.
-        return simulated if a.is_right_or_wrong else replace(simulated, width=design.width)
-
-    def is_passed_by(self, design: PeopleDesign) -> bool:
-        """Also by a design that is not known to fail."""
-        return self.least is None or not design.coverage < self.least
-
-
-def can_be_simulated(design: PeopleDesign, assumptions: Assumptions) -> bool:
-    varies = sum(asdict(assumptions.components).values())
-    size = design.annotators * max(design.items, assumptions.max_items)
-    return size <= MOST_SIMULATED and 0 < varies <= MOST_VARIANCE
-
-
-def best_of(designs: Sequence[PeopleDesign], check: Check, *, by_cost: bool) -> PeopleDesign | None:
-    """The first of the most promising that passes."""
-    left = list(designs)
-    for _ in range(4 * SIMULATED):
-        best = left[0] if by_cost and left else recommended(left)
-        if best is None:
-            break
-        checked = check.of(best)
-        if check.is_passed_by(checked):
-            return checked
-        left.remove(best)
-    return None

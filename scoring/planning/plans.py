@@ -5,23 +5,22 @@ A plan is assembled from assumptions, and states them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isnan
 
 from annotation.models.errors import BadInput
 from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.core.people_designs import PeopleDesign
+from scoring.core.people_designs import SIMULATED, PeopleDesign, recommended
 from scoring.core.variance import Components
 from scoring.core.verdicts import ComparisonDesign, detectable_difference, power_to_differ
 from scoring.planning.designs import (
     LEAST_ANNOTATORS,
     MOST_ANNOTATORS,
     Assumptions,
-    Check,
-    best_of,
-    can_be_simulated,
     design_of,
     designs_of_width,
     designs_within,
+    planned_people,
 )
 
 LEAST_COVERAGE = 0.94
@@ -58,21 +57,129 @@ class PlannedDesign:
 
 @dataclass(frozen=True)
 class Plan:
+    """Each of its parts is worked out once, when it is first read."""
+
     assumptions: Assumptions
-    contrast: Contrast | None
     # One of the two, as it was asked for.
     budget: float | None
     width: float | None
+    contrast: Contrast | None
     min_coverage: float | None
-    # By the number of annotators: with a budget the most items that it buys, with a width the
-    # fewest that reach it.
-    frontier: tuple[PlannedDesign, ...]
-    recommended: PlannedDesign | None
-    # The narrowest width for each amount of money, by the formula.
-    curve: tuple[tuple[float, float], ...]
-    # Always three annotators; None if the budget does not buy them.
-    three: PlannedDesign | None
-    notes: tuple[str, ...]
+    seed: int
+
+    @cached_property
+    def frontier(self) -> tuple[PlannedDesign, ...]:
+        """By the number of annotators: with a budget the most items that it buys, with a width the
+        fewest that reach it."""
+        best = self._best
+        designs = [best if best and _same(design, best) else design for design in self._designs]
+        in_order = sorted(designs, key=lambda design: design.annotators)
+        return tuple(self._planned(design) for design in in_order)
+
+    @cached_property
+    def recommended(self) -> PlannedDesign | None:
+        return self._singled_out(self._best)
+
+    @cached_property
+    def three(self) -> PlannedDesign | None:
+        """Always three annotators; None if the budget does not buy them."""
+        return self._singled_out(self._three)
+
+    @cached_property
+    def curve(self) -> list[tuple[float, float]]:
+        """The narrowest width for each amount of money, by the formula: from what three annotators
+        cost at the least to a little beyond what stands out."""
+        a = self.assumptions
+        least = a.costs.of(LEAST_ANNOTATORS, a.least_items)
+        marked = [design.cost for design in (self._best, self._three) if design]
+        most = a.costs.of(MOST_ANNOTATORS, a.max_items)
+        top = min(1.3 * max([least, *marked, self.budget or 0]), most)
+        growth = max(top / least, 1) ** (1 / (CURVE_POINTS - 1))
+        points: list[tuple[float, float]] = []
+        for number in range(CURVE_POINTS):
+            money = least * growth**number
+            widths = [width for _, width in points[-1:]]
+            widths += [design.width for design in _some_within(a, money)]
+            points.append((money, min(widths)))
+        return points
+
+    @property
+    def notes(self) -> list[str]:
+        return list(_notes(self.assumptions, self._designs, self._best))
+
+    @cached_property
+    def _designs(self) -> list[PeopleDesign]:
+        if self.budget is not None:
+            return designs_within(self.assumptions, self.budget)
+        return designs_of_width(self.assumptions, self.width or 0)
+
+    @cached_property
+    def _best(self) -> PeopleDesign | None:
+        """The first of the most promising that is not known to fail the check by simulation."""
+        # Where a difference is to be shown, of the designs that allow to say so, if there are any.
+        allowed = [d for d in self._designs if d.annotators >= EXPLORATORY_BELOW]
+        left = list(allowed if self.contrast and allowed else self._designs)
+        for _ in range(4 * SIMULATED):
+            best = left[0] if left and self.width is not None else recommended(left)
+            if best is None:
+                break
+            checked = self._checked(best)
+            if self.min_coverage is None or not checked.coverage < self.min_coverage:
+                return checked
+            left.remove(best)
+        return None
+
+    @cached_property
+    def _three(self) -> PeopleDesign | None:
+        a, items = self.assumptions, self.assumptions.max_items
+        if self.budget is not None:
+            items = min(items, a.costs.most_items(LEAST_ANNOTATORS, self.budget))
+        if items < a.least_items:
+            return None
+        return self._checked(design_of(a, LEAST_ANNOTATORS, items))
+
+    def _checked(self, design: PeopleDesign) -> PeopleDesign:
+        """With its coverage and simulated width, where it is to be simulated and can be."""
+        a = self.assumptions
+        if self.min_coverage is None or not a.can_be_simulated(design):
+            return design
+        # The budget is spent to the cent, so one more annotator would have fewer items.
+        simulated = planned_people(
+            a,
+            budget=design.cost,
+            min_annotators=design.annotators,
+            min_items=design.items,
+            min_coverage=0.0,
+            seed=self.seed,
+        )[0]
+        # The simulated answers are right or wrong.
+        return simulated if a.is_right_or_wrong else replace(simulated, width=design.width)
+
+    def _planned(self, design: PeopleDesign) -> PlannedDesign:
+        if self.contrast is None:
+            return PlannedDesign(design)
+        comparison = self._comparison(design, self.contrast)
+        return PlannedDesign(design, power=power_to_differ(self.contrast.difference, comparison))
+
+    def _singled_out(self, design: PeopleDesign | None) -> PlannedDesign | None:
+        if design is None or self.contrast is None:
+            return design and PlannedDesign(design)
+        detectable = detectable_difference(self._comparison(design, self.contrast))
+        planned = self._planned(design)
+        return replace(planned, detectable=None if isnan(detectable) else detectable)
+
+    def _comparison(self, design: PeopleDesign, contrast: Contrast) -> ComparisonDesign:
+        people = self.assumptions.components
+        residual, between = contrast.run_residual_var, contrast.item_difference_var
+        residual = people.residual if residual is None else residual
+        return ComparisonDesign(
+            annotators=design.annotators,
+            runs=contrast.runs,
+            items=design.items,
+            people=people,
+            system=Components(contrast.run_var, 0.0, residual),
+            item_difference_var=people.item if between is None else between,
+        )
 
 
 def make_plan(
@@ -94,65 +201,17 @@ def make_plan(
     """
     if (budget is None) == (width is None):
         raise BadInput("Give either a budget or a width for the interval.")
+    plan = Plan(assumptions, budget, width, contrast, min_coverage, seed)
     try:
-        if budget is not None:
-            designs = designs_within(assumptions, budget)
-        else:
-            designs = designs_of_width(assumptions, width or 0)
-        check = Check(assumptions, min_coverage, seed)
-        best = best_of(_claiming(designs, contrast), check, by_cost=width is not None)
-        if best is not None:
-            designs = [best if _same(design, best) else design for design in designs]
-        three = _three(assumptions, budget, check)
-        return Plan(
-            assumptions=assumptions,
-            contrast=contrast,
-            budget=budget,
-            width=width,
-            min_coverage=min_coverage,
-            frontier=tuple(
-                _planned(design, assumptions, contrast)
-                for design in sorted(designs, key=lambda design: design.annotators)
-            ),
-            recommended=_singled_out(best, assumptions, contrast),
-            curve=_curve(assumptions, budget, best, three),
-            three=_singled_out(three, assumptions, contrast),
-            notes=tuple(_notes(assumptions, designs, best, three)),
-        )
+        # What cannot be planned shows here.
+        _ = plan.frontier, plan.recommended, plan.three, plan.curve
     except ValueError as error:
         raise BadInput(f"This cannot be planned: {error}") from error
-
-
-def _claiming(designs: Sequence[PeopleDesign], contrast: Contrast | None) -> Sequence[PeopleDesign]:
-    """Where a difference is to be shown, the designs that allow to say so, if there are any."""
-    allowed = [design for design in designs if design.annotators >= EXPLORATORY_BELOW]
-    return allowed if contrast and allowed else designs
+    return plan
 
 
 def _same(one: PeopleDesign, other: PeopleDesign) -> bool:
     return (one.annotators, one.items) == (other.annotators, other.items)
-
-
-def _curve(
-    assumptions: Assumptions,
-    budget: float | None,
-    best: PeopleDesign | None,
-    three: PeopleDesign | None,
-) -> tuple[tuple[float, float], ...]:
-    """From what three annotators cost at the least to a little beyond what stands out."""
-    costs = assumptions.costs
-    least = costs.of(LEAST_ANNOTATORS, assumptions.least_items)
-    marked = [design.cost for design in (best, three) if design]
-    most = costs.of(MOST_ANNOTATORS, assumptions.max_items)
-    top = min(1.3 * max([least, *marked, budget or 0]), most)
-    growth = max(top / least, 1) ** (1 / (CURVE_POINTS - 1))
-    points: list[tuple[float, float]] = []
-    for number in range(CURVE_POINTS):
-        money = least * growth**number
-        widths = [width for _, width in points[-1:]]
-        widths += [design.width for design in _some_within(assumptions, money)]
-        points.append((money, min(widths)))
-    return tuple(points)
 
 
 def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesign]:
@@ -166,54 +225,8 @@ def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesi
         annotators += max(1, annotators // 8)
 
 
-def _three(assumptions: Assumptions, budget: float | None, check: Check) -> PeopleDesign | None:
-    items = assumptions.max_items
-    if budget is not None:
-        items = min(items, assumptions.costs.most_items(LEAST_ANNOTATORS, budget))
-    if items < assumptions.least_items:
-        return None
-    return check.of(design_of(assumptions, LEAST_ANNOTATORS, items))
-
-
-def _planned(
-    design: PeopleDesign, assumptions: Assumptions, contrast: Contrast | None
-) -> PlannedDesign:
-    if contrast is None:
-        return PlannedDesign(design)
-    comparison = _comparison(design, assumptions.components, contrast)
-    return PlannedDesign(design, power=power_to_differ(contrast.difference, comparison))
-
-
-def _singled_out(
-    design: PeopleDesign | None, assumptions: Assumptions, contrast: Contrast | None
-) -> PlannedDesign | None:
-    if design is None:
-        return None
-    planned = _planned(design, assumptions, contrast)
-    if contrast is None:
-        return planned
-    comparison = _comparison(design, assumptions.components, contrast)
-    detectable = detectable_difference(comparison)
-    return replace(planned, detectable=None if isnan(detectable) else detectable)
-
-
-def _comparison(design: PeopleDesign, people: Components, contrast: Contrast) -> ComparisonDesign:
-    residual, between = contrast.run_residual_var, contrast.item_difference_var
-    return ComparisonDesign(
-        annotators=design.annotators,
-        runs=contrast.runs,
-        items=design.items,
-        people=people,
-        system=Components(contrast.run_var, 0.0, people.residual if residual is None else residual),
-        item_difference_var=people.item if between is None else between,
-    )
-
-
 def _notes(
-    assumptions: Assumptions,
-    designs: Sequence[PeopleDesign],
-    best: PeopleDesign | None,
-    three: PeopleDesign | None,
+    assumptions: Assumptions, designs: Sequence[PeopleDesign], best: PeopleDesign | None
 ) -> Iterator[str]:
     if not designs:
         cost = assumptions.costs.of(LEAST_ANNOTATORS, assumptions.least_items)
@@ -223,7 +236,7 @@ def _notes(
         )
     elif best is None:
         yield "No design's simulated interval covers the truth often enough."
-    if best and not can_be_simulated(best, assumptions):
+    if best and not assumptions.can_be_simulated(best):
         yield "The recommended design was not simulated: it rests on the formula alone."
     if best and best.annotators < EXPLORATORY_BELOW:
         yield (
