@@ -5,11 +5,11 @@ A large grid is cut into jobs that any number of workers pick up. A configuratio
 only on the seed and itself, so the parts make the same grid as a single worker.
 """
 
-import math
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby, product
+from itertools import groupby, product, zip_longest
+from math import isnan
 from typing import Any
 
 from django.db import transaction
@@ -38,24 +38,10 @@ class GridPoint:
     examples: int
 
 
-@dataclass(frozen=True)
-class GridRules:
-    replicates: int = 1000
-    resamples: int = 1000
-    seed: int = 0
-    target: str = "nominal"
-
-
-@dataclass(frozen=True)
-class GridRow:
-    """In [0, 1]; the figures are those of `simulate_intervals`."""
-
-    point: GridPoint
-    coverage: float
-    coverage_se: float
-    width: float
-    width_se: float
-    bias: float
+# Options of `simulate_intervals`.
+Rules = Mapping[str, Any]
+# A configuration with its figures, in [0, 1]; None where there is none, which JSON holds too.
+Row = dict[str, Any]
 
 
 def points_within(
@@ -74,14 +60,28 @@ def points_of(
 
 
 def simulate_grid(
-    points: Sequence[GridPoint], rules: GridRules, *, workers: int | None = None
-) -> list[GridRow]:
+    points: Sequence[GridPoint], rules: Rules, *, workers: int | None = None
+) -> list[Row]:
     """All of it in this process. Raises BadInput."""
-    figures = _figures(points, rules, workers=workers)
-    return [GridRow(point, *row) for point, row in zip(points, figures, strict=True)]
+    try:
+        intervals = simulate_intervals(
+            [point.accuracy for point in points],
+            [point.episodes for point in points],
+            [point.examples for point in points],
+            **rules,
+            workers=workers,
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+    columns = [getattr(intervals, name).tolist() for name in FIGURES]
+    return [
+        asdict(point)
+        | {name: None if isnan(own) else own for name, own in zip(FIGURES, row, strict=True)}
+        for point, row in zip(points, zip(*columns, strict=True), strict=True)
+    ]
 
 
-def distribute_grid(points: Sequence[GridPoint], rules: GridRules, *, parts: int) -> str:
+def distribute_grid(points: Sequence[GridPoint], rules: Rules, *, parts: int) -> str:
     """Cut the grid into this many jobs for any number of workers. Returns the name by which the
     grid is collected."""
     if parts < 1:
@@ -93,7 +93,7 @@ def distribute_grid(points: Sequence[GridPoint], rules: GridRules, *, parts: int
             arguments = {
                 "grid": grid,
                 "part": part,
-                "rules": asdict(rules),
+                "rules": dict(rules),
                 "points": [asdict(point) for point in share],
             }
             enqueue(JOB, arguments)
@@ -107,16 +107,16 @@ def jobs_of(grid: str) -> QuerySet[Job]:
 def simulate_part(job: Job, progress: Progress) -> dict[str, Any]:
     """What a worker does: points of as many episodes together, since they share their draws."""
     points = [GridPoint(**point) for point in job.arguments["points"]]
-    rules = GridRules(**job.arguments["rules"])
-    simulated: dict[GridPoint, tuple[float, ...]] = {}
-    for chunk in _chunks(points, rules):
+    simulated: dict[GridPoint, Row] = {}
+    for chunk in _chunks(points, job.arguments["rules"]):
         progress(len(simulated), len(points), "Simulating")
-        simulated |= dict(zip(chunk, _figures(chunk, rules, workers=1), strict=True))
-    rows = [[_plain(value) for value in simulated[point]] for point in points]
+        rows = simulate_grid(chunk, job.arguments["rules"], workers=1)
+        simulated |= dict(zip(chunk, rows, strict=True))
+    rows = [simulated[point] for point in points]
     return {"rows": rows, "summary": f"{len(rows)} configurations simulated."}
 
 
-def collect_grid(grid: str, points: Sequence[GridPoint]) -> list[GridRow] | None:
+def collect_grid(grid: str) -> list[Row] | None:
     """The grid in the order of its points, None while some of it is unfinished. Raises Refusal for
     a part that failed or was stopped."""
     jobs = list(jobs_of(grid))
@@ -125,41 +125,16 @@ def collect_grid(grid: str, points: Sequence[GridPoint]) -> list[GridRow] | None
             raise Refusal(f"Part {job.arguments['part'] + 1} of the grid: {job.message}")
     if not all(job.is_over for job in jobs):
         return None
-    figures = {
-        GridPoint(**point): [math.nan if value is None else value for value in row]
-        for job in jobs
-        for point, row in zip(job.arguments["points"], job.result["rows"], strict=True)
-    }
-    return [GridRow(point, *figures[point]) for point in points]
+    # A part has every n-th point, of as many parts.
+    turns = zip_longest(*(job.result["rows"] for job in jobs))
+    return [row for turn in turns for row in turn if row is not None]
 
 
-def _figures(
-    points: Sequence[GridPoint], rules: GridRules, *, workers: int | None
-) -> list[tuple[float, ...]]:
-    try:
-        intervals = simulate_intervals(
-            [point.accuracy for point in points],
-            [point.episodes for point in points],
-            [point.examples for point in points],
-            **asdict(rules),
-            workers=workers,
-        )
-    except ValueError as error:
-        raise BadInput(str(error)) from error
-    columns = [getattr(intervals, name).tolist() for name in FIGURES]
-    return list(zip(*columns, strict=True))
-
-
-def _chunks(points: Sequence[GridPoint], rules: GridRules) -> Iterator[list[GridPoint]]:
+def _chunks(points: Sequence[GridPoint], rules: Rules) -> Iterator[list[GridPoint]]:
     by_episodes = sorted(points, key=lambda point: point.episodes)
     for episodes, those in groupby(by_episodes, key=lambda point: point.episodes):
-        draws = rules.replicates * rules.resamples * episodes
+        draws = rules["replicates"] * rules["resamples"] * episodes
         size = max(1, DRAWS_AT_ONCE // max(1, draws))
         same = list(those)
         for start in range(0, len(same), size):
             yield same[start : start + size]
-
-
-def _plain(value: float) -> float | None:
-    """JSON has no NaN."""
-    return None if math.isnan(value) else value

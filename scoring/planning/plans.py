@@ -104,8 +104,8 @@ class Plan:
         return points
 
     @property
-    def notes(self) -> list[str]:
-        return list(_notes(self.assumptions, self._designs, self._best))
+    def notes(self) -> tuple[str, ...]:
+        return tuple(_notes(self.assumptions, self._designs, self._best))
 
     @cached_property
     def _designs(self) -> list[PeopleDesign]:

@@ -12,8 +12,7 @@ demonstration was made; its answers lie in a file, since tuning needs libraries 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from scoring.models import Method, Run
 from scoring.runs.formats.records import RunFields
 from scoring.runs.joining import ItemFinder
 from scoring.runs.storing import (
+    Answers,
     StoredAlready,
     add_predictions,
     find_test_set,
@@ -42,10 +42,9 @@ _WORD = re.compile(r"\w+")
 _CAPITALISED = re.compile(r"[A-Z]\w*(?: [A-Z]\w*)*")
 
 
-@dataclass(frozen=True)
 class WordOverlap:
     """A small real system: it learns from a shot set by the words that examples share, and knows
-    nothing else, so its scores differ by shots and split as any system's do. `golds` by example id.
+    nothing else, so its scores differ by shots and split as any system's do.
 
     - where a label or any text answers: the answer of the training example with which the text
       shares the largest part of its words.
@@ -55,26 +54,22 @@ class WordOverlap:
       few where the task limits them.
     """
 
-    kind: str
-    max_spans: int | None
-    examples: Sequence[Example]
-    golds: Mapping[int, Sequence[str]]
+    def __init__(self, task: Task, shot_set: ItemSet) -> None:
+        self.task = task
+        self.examples: list[Example] = list(shot_set.examples.order_by("items__position"))
+        version = task.latest_gold_version().number
+        golds = gold_in_force([example.pk for example in self.examples], task.pk, version)
+        self.golds = {pk: gold.alternative_texts()[0] for pk, gold in golds.items()}
 
     def predict(self, example: Example) -> list[str]:
-        kind = answer_kind(self.kind)
+        kind = answer_kind(self.task.kind)
         if kind.takes_pieces:
             return self._remembered_spans(example)
         if kind.takes_options and not kind.takes_labels:
-            return self._most_mentioned(example)
-        return self._nearest_answer(example)
-
-    def _nearest_answer(self, example: Example) -> list[str]:
+            return [Counter(mentions(asked(example, ()))).most_common(1)[0][0]]
         words = _words(example)
         nearest = max(self.examples, key=lambda known: _overlap(words, _words(known)))
-        return list(self.golds[nearest.pk])
-
-    def _most_mentioned(self, example: Example) -> list[str]:
-        return [Counter(mentions(asked(example, ()))).most_common(1)[0][0]]
+        return self.golds[nearest.pk]
 
     def _remembered_spans(self, example: Example) -> list[str]:
         text = " ".join(example.context)
@@ -87,7 +82,7 @@ class WordOverlap:
         words = {word for gold in golds for word in _WORD.findall(gold)}
         spans = [gold for gold in sorted(golds) if gold in text]
         spans += [run for run in _CAPITALISED.findall(text) if words & set(_WORD.findall(run))]
-        return list(dict.fromkeys(spans))[: self.max_spans]
+        return list(dict.fromkeys(spans))[: self.task.max_spans]
 
 
 def _words(example: Example) -> frozenset[str]:
@@ -101,46 +96,15 @@ def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
 def load_demonstration_runs(benchmark: Benchmark, stored: Path = RUNS) -> int:
     """A run of each system for each shot set that has none yet; returns how many were added.
     Tasks that the benchmark lacks are passed over."""
-    ruled = sum(_run_on(shot_set) for task in benchmark.tasks.all() for shot_set in _missing(task))
-    return ruled + sum(_stored_runs(benchmark, stored))
-
-
-def _stored_runs(benchmark: Benchmark, stored: Path) -> Iterator[bool]:
+    tasks = {task.slug: task for task in benchmark.tasks.all()}
+    ruled = sum(_ruled_run(shot_set) for task in tasks.values() for shot_set in _missing(task))
     with stored.open(encoding="utf-8") as file:
-        common = json.loads(next(file))
-        tasks = {task.slug: task for task in benchmark.tasks.all()}
-        done = {task.pk: _done(task, common["system"]) for task in tasks.values()}
-        for line in map(json.loads, file):
-            task = tasks.get(line["task"])
-            if task and (line["shots"], line["split"]) not in done[task.pk]:
-                yield _store(task, common, line)
-
-
-def _store(task: Task, common: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
-    items = ItemFinder(find_test_set(task, None))
-    return _filled(
-        items.item_set,
-        RunFields(
-            system=common["system"],
-            method=common["method"],
-            parameters=common["parameters"],
-            shots=line["shots"],
-            split=line["split"],
-        ),
-        lambda: {
-            items.find(key): storable_answer(tuple(pieces))
-            for key, pieces in line["answers"].items()
-        },
-        {
-            "notes": [NOTE.format(common["made"]), *line["notes"]],
-            "prompts": {
-                "format": common["format"],
-                "seed": common["seed"],
-                "shown": line["shown"],
-            },
-            "tuning": common["tuning"],
-            "tuned": line["tuned"],
-        },
+        common, *lines = map(json.loads, file)
+    done = {task.pk: _done(task, common["system"]) for task in tasks.values()}
+    return ruled + sum(
+        _stored_run(task, common, line)
+        for line in lines
+        if (task := tasks.get(line["task"])) and (line["shots"], line["split"]) not in done[task.pk]
     )
 
 
@@ -154,27 +118,42 @@ def _done(task: Task, system: str) -> set[tuple[int | None, int | None]]:
     return set(Run.objects.filter(task=task, system=system).values_list("shots", "split"))
 
 
-def _run_on(shot_set: ItemSet) -> bool:
+def _ruled_run(shot_set: ItemSet) -> bool:
     task = shot_set.task
-    system = _trained(task, shot_set)
-    test_set = find_test_set(task, None)
-    return _filled(
-        test_set,
-        RunFields(system=NAME, method=Method.OTHER, shots=shot_set.shots, split=shot_set.split),
-        lambda: {example.pk: tuple(system.predict(example)) for example in test_set.examples.all()},
-        {},
+    system, test_set = WordOverlap(task, shot_set), find_test_set(task, None)
+    answers = {example.pk: tuple(system.predict(example)) for example in test_set.examples.all()}
+    fields = RunFields(system=NAME, method=Method.OTHER, shots=shot_set.shots, split=shot_set.split)
+    return _store(test_set, fields, answers, {})
+
+
+def _stored_run(task: Task, common: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
+    items = ItemFinder(find_test_set(task, None))
+    given = line["answers"].items()
+    said = {name: common[name] for name in ("system", "method", "parameters")}
+    report = {
+        "notes": [NOTE.format(common["made"]), *line["notes"]],
+        "prompts": {
+            "format": common["format"],
+            "seed": common["seed"],
+            "shown": line["shown"],
+        },
+        "tuning": common["tuning"],
+        "tuned": line["tuned"],
+    }
+    return _store(
+        items.item_set,
+        RunFields(**said, shots=line["shots"], split=line["split"]),
+        {items.find(key): storable_answer(tuple(pieces)) for key, pieces in given},
+        report,
     )
 
 
 @transaction.atomic
-def _filled(
-    test_set: ItemSet,
-    fields: RunFields,
-    answers: Callable[[], Mapping[int, tuple[str, ...]]],
-    report: Mapping[str, Any],
+def _store(
+    test_set: ItemSet, fields: RunFields, answers: Answers, report: Mapping[str, Any]
 ) -> bool:
     run = open_run(test_set=test_set, fields=fields, source_format=FORMAT)
-    add_predictions(run, answers())
+    add_predictions(run, answers)
     try:
         finish_run(run, report=report)
     except StoredAlready:
@@ -182,15 +161,3 @@ def _filled(
         run.delete()
         return False
     return True
-
-
-def _trained(task: Task, shot_set: ItemSet) -> WordOverlap:
-    examples: list[Example] = list(shot_set.examples.order_by("items__position"))
-    version = task.latest_gold_version().number
-    golds = gold_in_force([example.pk for example in examples], task.pk, version)
-    return WordOverlap(
-        kind=task.kind,
-        max_spans=task.max_spans,
-        examples=examples,
-        golds={pk: gold.alternative_texts()[0] for pk, gold in golds.items()},
-    )

@@ -199,6 +199,24 @@ def finished(run: Run, report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@transaction.atomic
+def store_run(
+    test_set: ItemSet, fields: RunFields, answers: Answers, report: Mapping[str, Any], **about: Any
+) -> Run:
+    """A whole run at once; `about` as in `open_run`. Raises StoredAlready, and stores nothing, if
+    it exists as another run."""
+    run = open_run(test_set=test_set, fields=fields, **about)
+    add_predictions(run, answers)
+    notes = list(report["notes"])
+    items = test_set.items.count()
+    if missing := items - len(answers):
+        notes.append(f"partial: {missing} of {items} examples missing")
+    if same := same_answers(run):
+        notes.append(f"the same answers as run {same.pk} ({same.label})")
+    finish_run(run, report={**report, "notes": notes})
+    return run
+
+
 def missing_answers(run: Run) -> int:
     """How many items of its test set have no prediction."""
     return run.test_set.items.count() - run.predictions.count()

@@ -22,14 +22,7 @@ from scoring.runs.formats.records import RunFields, over, run_fields, stored_sho
 from scoring.runs.joining import ItemFinder
 from scoring.runs.prompt_ids import HOW
 from scoring.runs.scores import keep_scores
-from scoring.runs.storing import (
-    StoredAlready,
-    add_predictions,
-    finish_run,
-    open_run,
-    same_answers,
-    storable_answer,
-)
+from scoring.runs.storing import StoredAlready, storable_answer, store_run
 from scoring.tuning.settings import DEFAULTS
 
 FORMAT = "finetune_model"
@@ -146,29 +139,16 @@ def _store(
     tuned: Mapping[str, Any],
 ) -> Run:
     items = ItemFinder(test_set_of(prompts))
-    run = open_run(
-        test_set=items.item_set,
-        fields=plan.fields_of(prompts),
+    line = prompts.line(plan.tuning["format"], prompts.test[0], {})
+    how = {name: line[name] for name in HOW if name in line}
+    run = store_run(
+        items.item_set,
+        plan.fields_of(prompts),
+        {items.find(key): storable_answer(pieces) for key, pieces in answers.items()},
+        {"notes": notes, "prompts": how, TUNING: plan.tuning, TUNED: tuned},
         source_format=FORMAT,
         source_name=plan.source_name,
         owner=plan.owner,
-    )
-    add_predictions(
-        run, {items.find(key): storable_answer(pieces) for key, pieces in answers.items()}
-    )
-    if missing := len(items) - len(answers):
-        notes = [*notes, f"partial: {missing} of {len(items)} examples missing"]
-    if same := same_answers(run):
-        notes = [*notes, f"the same answers as run {same.pk} ({same.label})"]
-    line = prompts.line(plan.tuning["format"], prompts.test[0], {})
-    finish_run(
-        run,
-        report={
-            "notes": list(notes),
-            "prompts": {name: line[name] for name in HOW if name in line},
-            TUNING: plan.tuning,
-            TUNED: tuned,
-        },
     )
     # What was asked of fewer examples would count twice.
     plan.runs_of(prompts).filter(owner=plan.owner).exclude(pk=run.pk).delete()

@@ -2,11 +2,9 @@
 
 import csv
 import json
-import math
 import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, fields
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -22,8 +20,8 @@ from scoring.core.sample_size import (
 from scoring.episodes import tasks  # noqa: F401 (registers what runs the parts)
 from scoring.episodes.grids import (
     GridPoint,
-    GridRow,
-    GridRules,
+    Row,
+    Rules,
     collect_grid,
     distribute_grid,
     jobs_of,
@@ -35,10 +33,7 @@ from scoring.management.arguments import RefusingCommand
 
 WAIT_S = 0.2
 SWEEP_S = 10
-COLUMNS = [
-    *(field.name for field in fields(GridPoint)),
-    *(field.name for field in fields(GridRow) if field.name != "point"),
-]
+RULES = ("replicates", "resamples", "seed", "target")
 
 
 class Command(RefusingCommand):
@@ -83,21 +78,18 @@ class Command(RefusingCommand):
             raise CommandError(
                 "These budgets do not pay for a single test example: raise the hours."
             )
-        names = [field.name for field in fields(GridRules)]
-        rules = GridRules(**{name: options[name] for name in names})
+        rules = {name: options[name] for name in RULES}
         if options["distribute"] is None:
             rows = simulate_grid(points, rules, workers=options["workers"])
         else:
             rows = self._distributed(points, rules, options["distribute"])
         self._print(rows, options["format"])
 
-    def _distributed(
-        self, points: Sequence[GridPoint], rules: GridRules, parts: int
-    ) -> list[GridRow]:
+    def _distributed(self, points: Sequence[GridPoint], rules: Rules, parts: int) -> list[Row]:
         """Work alongside whoever else picks up parts, until all are done."""
         grid = distribute_grid(points, rules, parts=parts)
         swept = time.monotonic()
-        while (rows := collect_grid(grid, points)) is None:
+        while (rows := collect_grid(grid)) is None:
             waiting = jobs_of(grid).filter(state=JobState.QUEUED).first()
             if waiting is not None:
                 queue.run_job(waiting.pk)
@@ -109,22 +101,16 @@ class Command(RefusingCommand):
                 swept = time.monotonic()
         return rows
 
-    def _print(self, rows: Sequence[GridRow], form: str) -> None:
+    def _print(self, rows: Sequence[Row], form: str) -> None:
         if form == "json":
-            self.stdout.write(json.dumps([_as_plain(row) for row in rows], indent=1))
+            self.stdout.write(json.dumps(rows, indent=1))
             return
-        writer = csv.writer(self.stdout, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(_as_plain(row).values() for row in rows)
+        writer = csv.DictWriter(self.stdout, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _points(options: dict[str, Any]) -> list[GridPoint]:
     if options["examples"]:
         return points_of(options["examples"], options["episodes"], options["accuracy"])
     return points_within(options["hours"], options["episodes"], options["accuracy"])
-
-
-def _as_plain(row: GridRow) -> dict[str, Any]:
-    figures = astuple(row)[1:]
-    plain = [None if math.isnan(value) else value for value in figures]
-    return dict(zip(COLUMNS, [*asdict(row.point).values(), *plain], strict=True))
