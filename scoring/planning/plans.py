@@ -162,8 +162,10 @@ class Plan:
         return PlannedDesign(design, power=power_to_differ(self.contrast.difference, comparison))
 
     def _singled_out(self, design: PeopleDesign | None) -> PlannedDesign | None:
-        if design is None or self.contrast is None:
-            return design and PlannedDesign(design)
+        if design is None:
+            return None
+        if self.contrast is None:
+            return PlannedDesign(design)
         detectable = detectable_difference(self._comparison(design, self.contrast))
         planned = self._planned(design)
         return replace(planned, detectable=None if isnan(detectable) else detectable)

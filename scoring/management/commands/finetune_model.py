@@ -15,7 +15,7 @@ from annotation.models.errors import BadInput
 from scoring.management.arguments import RefusingCommand, add_subject, find_subject
 from scoring.models import Method, ProtocolTag, Run, shots_label
 from scoring.prompts.formats import NAMES_BY_EXAMPLE
-from scoring.runs.formats.lines import predictions_of
+from scoring.runs.formats.plain_files import predictions_of
 from scoring.runs.formats.records import run_fields
 from scoring.tuning.settings import HEADS, OPTIONS
 from scoring.tuning.tuning import (

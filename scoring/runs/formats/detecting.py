@@ -4,25 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from annotation.models.errors import BadInput
-from scoring.runs.formats import (
-    every_eval_ever,
-    helm,
-    inspect_logs,
-    lines,
-    lm_eval,
-    plain_files,
-    reported,
-)
+from scoring.runs.formats import harnesses, inspect_logs, plain_files, reported
 from scoring.runs.formats.json_files import read_opening
 from scoring.runs.formats.records import Reader
 
 READERS = (
-    helm.READER,
+    *harnesses.READERS,
     *inspect_logs.READERS,
-    lm_eval.READER,
-    every_eval_ever.READER,
     *plain_files.READERS,
-    lines.READER,
 )
 
 # Files with figures of other metrics but no predictions, by the members they have.
@@ -70,7 +59,7 @@ def find_sources(path: Path) -> tuple[list[tuple[Reader, Path]], list[Path]]:
 
 def _candidates(path: Path) -> Iterator[Path]:
     """The path itself, or what a folder holds; a HELM run's folder counts as one."""
-    if not path.is_dir() or helm.fits(path):
+    if not path.is_dir() or harnesses.is_helm(path):
         yield path
         return
     for child in sorted(path.iterdir()):

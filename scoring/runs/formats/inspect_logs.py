@@ -15,7 +15,7 @@ from annotation.benchmarks.archives import UNREADABLE, check_entries
 from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.runs.formats.json_files import list_in, object_in, read_members, read_opening
-from scoring.runs.formats.lines import as_id
+from scoring.runs.formats.plain_files import as_id
 from scoring.runs.formats.records import (
     Answer,
     LeftOut,

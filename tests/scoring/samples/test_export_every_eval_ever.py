@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Batch, Channel, Exclusion, Kind, Task
 from scoring.models import Method, Run
-from scoring.runs.formats import every_eval_ever
+from scoring.runs.formats.harnesses import READERS
 from scoring.runs.formats.records import ReadOptions, RunFields
 from scoring.runs.importing import import_predictions
 from scoring.runs.scores import scores_of_run
@@ -164,7 +164,7 @@ def test_can_be_imported_again_with_the_same_score(kind: str, tmp_path: Path) ->
     file.write_text("\n".join(map(json.dumps, exported(benchmark=task.benchmark.name))))
     Run.objects.all().delete()
     report = import_predictions(
-        reader=every_eval_ever.READER,
+        reader=READERS[2],
         path=file,
         benchmark=task.benchmark,
         options=ReadOptions(run=RunFields(method=Method.FT, shots=3, split=1)),

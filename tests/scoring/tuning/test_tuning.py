@@ -11,7 +11,7 @@ from annotation.models.errors import BadInput
 from annotation.studies.lifecycle import start_study
 from scoring.models import Run
 from scoring.prompts.prompting import PromptSet, Subject
-from scoring.runs.formats.lines import predictions_of
+from scoring.runs.formats.plain_files import predictions_of
 from scoring.runs.formats.records import RunFields
 from scoring.runs.scores import scores_of_run
 from scoring.tuning.settings import CLUES

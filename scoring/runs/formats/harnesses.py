@@ -1,0 +1,384 @@
+"""What harnesses that evaluate models write.
+
+A HELM run: the folder with run_spec.json and scenario_state.json.
+
+`max_train_instances` are the shots; each `train_trial_index` is a split, counted from 1. The first
+completion counts, mapped by `output_mapping` if there is one. Where the references were weighed one
+by one, `predicted_index` in per_instance_stats.json gives the answer.
+
+Samples of lm-evaluation-harness: `samples_<task>_<date>.jsonl`, written by --log_samples.
+
+The task's name is in the file's name; system and shots are in `results_<date>.json` beside it.
+There is one row for each document and filter. `doc_id` is not used: it numbers the rows of a
+selection. Where the choices were weighed one by one, the likeliest is the answer.
+
+Samples of Every Eval Ever: one row for each sample and metric, `<uuid>_samples.jsonl`.
+
+The answer is the value extracted last (`answer_attribution`), else the first raw output.
+`sample_id` may be a harness's running number, so `input.raw` has to agree with it. Shots are not
+recorded: the importer gives them. Annotators exported by this project are refused: people are not a
+system.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from annotation.models.errors import BadInput
+from scoring.models import Method
+from scoring.runs.formats.inspect_logs import answer_from
+from scoring.runs.formats.json_files import (
+    list_in,
+    object_in,
+    read_json,
+    read_lines,
+    read_members,
+    read_opening,
+)
+from scoring.runs.formats.plain_files import as_id
+from scoring.runs.formats.records import (
+    Answer,
+    LeftOut,
+    Read,
+    Reader,
+    ReadOptions,
+    ReadPrediction,
+    RunFields,
+    as_number,
+    chosen,
+    read_each,
+)
+from scoring.runs.prompt_ids import prompted
+from scoring.samples.exporting import HUMAN, SIMULATED
+
+# What looking for a field raises where a tool wrote something else.
+MALFORMED = (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError)
+SEPARATE = "multiple_choice_separate"
+
+
+# (instance, trial) → the reference that was chosen, where references were weighed apart.
+Chosen = dict[tuple[str, int], int]
+
+
+def is_helm(path: Path) -> bool:
+    names = ("run_spec.json", "scenario_state.json")
+    return path.is_dir() and all((path / name).is_file() for name in names)
+
+
+def _read_helm(path: Path, options: ReadOptions) -> Iterator[Read]:
+    run, separate = _helm_run(path)
+    if options.run.shots is not None:
+        run = replace(run, shots=options.run.shots)
+    chosen = _predicted(path) if separate else None
+    members = read_members(path / "scenario_state.json", arrays={"request_states"})
+    states = (state for key, state in members if key == "request_states")
+    places = ((f"{path.name}, request {number}", s) for number, s in enumerate(states, start=1))
+    return read_each(places, partial(_read_state, run=run, chosen=chosen))
+
+
+def _helm_run(path: Path) -> tuple[RunFields, bool]:
+    """And whether its references were weighed apart."""
+    spec = read_json(path / "run_spec.json")
+    try:
+        adapter = spec["adapter_spec"]
+        run = RunFields(
+            # A run is named <scenario>:<arguments>.
+            task=str(spec["name"]).partition(":")[0],
+            system=str(adapter["model"]),
+            method=Method.ICL,
+            shots=as_number(adapter.get("max_train_instances")),
+        )
+    except MALFORMED as error:
+        raise BadInput(f"{path / 'run_spec.json'} lacks its name or its adapter_spec.") from error
+    return run, str(adapter.get("method", "")).startswith(SEPARATE)
+
+
+def _predicted(path: Path) -> Chosen:
+    file = path / "per_instance_stats.json"
+    if not file.is_file():
+        raise BadInput(
+            f"{path} weighed the choices one by one: per_instance_stats.json is needed beside it."
+        )
+    try:
+        return {
+            (str(instance["instance_id"]), instance["train_trial_index"]): int(stat["mean"])
+            for instance in read_json(file)
+            if not instance.get("perturbation")
+            for stat in instance["stats"]
+            if stat["name"]["name"] == "predicted_index" and stat.get("mean") is not None
+        }
+    except MALFORMED as error:
+        raise BadInput(f"{file} is not what HELM writes: a field is missing in it.") from error
+
+
+def _read_state(
+    state: Mapping[str, Any], *, run: RunFields, chosen: Chosen | None
+) -> ReadPrediction:
+    try:
+        return _request(state, run, chosen)
+    except MALFORMED as error:
+        raise BadInput("a field of the request is missing") from error
+
+
+def _request(state: Mapping[str, Any], run: RunFields, chosen: Chosen | None) -> ReadPrediction:
+    instance = state["instance"]
+    trial = as_number(state["train_trial_index"])
+    if trial is None:
+        raise BadInput("“train_trial_index” is not a number from 0")
+    if instance.get("perturbation"):
+        raise LeftOut("a perturbed copy of an instance")
+    if state.get("request_mode") == "calibration":
+        raise LeftOut("a request that calibrates another")
+    if chosen is not None:
+        reference = chosen.get((str(instance["id"]), trial))
+        if reference is None:
+            raise BadInput("per_instance_stats.json does not say which choice was predicted")
+        if reference != state["reference_index"]:
+            raise LeftOut("a choice that was weighed and not taken")
+    return ReadPrediction(
+        run=replace(run, split=trial + 1) if run.shots else run,
+        answer=_helm_answer(state, separate=chosen is not None),
+        source_id=as_id(instance["id"]),
+        texts=(str(instance["input"]["text"]), str(state["request"]["prompt"])),
+    )
+
+
+def _helm_answer(state: Mapping[str, Any], *, separate: bool) -> Answer:
+    if separate:
+        reference = state["instance"]["references"][state["reference_index"]]
+        return (str(reference["output"]["text"]),)
+    completions = (state.get("result") or {}).get("completions")
+    if not completions:
+        raise BadInput("the request has no completion")
+    text = str(completions[0]["text"])
+    mapped = (state.get("output_mapping") or {}).get(text.strip())
+    return text if mapped is None else str(mapped)
+
+
+LM_EVAL_ROW = {"doc_id", "doc", "resps", "filtered_resps"}
+MOST_PARAMETERS = 10**18
+FILE_NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl")
+
+
+def _is_lm_eval(path: Path) -> bool:
+    return path.is_file() and read_opening(path).keys() >= LM_EVAL_ROW
+
+
+def _read_lm_eval(path: Path, options: ReadOptions) -> Iterator[Read]:
+    run = _lm_eval_run(path)
+    wanted = chosen(_filters(path), options.choice, what="filter", file=path.name)
+
+    def read_row(row: Mapping[str, Any]) -> ReadPrediction:
+        if row.get("filter", "none") != wanted:
+            raise LeftOut(f"another filter than “{wanted}”")
+        return _lm_eval_prediction(row, run)
+
+    return read_each(read_lines(path), read_row)
+
+
+def _filters(path: Path) -> set[str]:
+    rows = (row for _, row in read_lines(path) if isinstance(row, dict))
+    return {str(row.get("filter", "none")) for row in rows}
+
+
+def _lm_eval_run(path: Path) -> RunFields:
+    name = FILE_NAME.fullmatch(path.name)
+    task = name["task"] if name else ""
+    results = _results(path, name["date"] if name else None)
+    config = object_in(results.get("config"))
+    parameters = config.get("model_num_parameters")
+    return RunFields(
+        task=task,
+        system=str(results.get("model_name") or config.get("model") or ""),
+        method=Method.ICL,
+        parameters=_in_millions(parameters),
+        shots=as_number(object_in(results.get("n-shot")).get(task)),
+    )
+
+
+def _results(path: Path, date: str | None) -> Mapping[str, Any]:
+    """The results file of the same date, or the only one beside the samples."""
+    same_date = path.with_name(f"results_{date}.json")
+    beside = sorted(path.parent.glob("results_*.json"))
+    if date and same_date.is_file():
+        results = read_json(same_date)
+    else:
+        results = read_json(beside[0]) if len(beside) == 1 else {}
+    return object_in(results)
+
+
+def _in_millions(parameters: object) -> str:
+    if not isinstance(parameters, int) or not 0 < parameters < MOST_PARAMETERS:
+        return ""
+    return f"{parameters / 1e6:.0f}M"
+
+
+def _lm_eval_prediction(row: Mapping[str, Any], run: RunFields) -> ReadPrediction:
+    doc = row.get("doc")
+    requests = _requests(row)
+    prompt = requests[0][0] if requests else ""
+    return ReadPrediction(
+        run=run,
+        answer=_lm_eval_answer(row, requests, doc),
+        source_id=as_id(doc.get("id")) if isinstance(doc, dict) else None,
+        texts=(*_strings(doc), prompt),
+        prompted=prompted(doc),
+    )
+
+
+def _requests(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(prompt, continuation) of each request, in order."""
+    arguments = row.get("arguments")
+    if not isinstance(arguments, dict):
+        return []
+    requests: list[tuple[str, str]] = []
+    while isinstance(request := arguments.get(f"gen_args_{len(requests)}"), dict):
+        requests.append((str(request.get("arg_0", "")), str(request.get("arg_1", ""))))
+    return requests
+
+
+def _lm_eval_answer(
+    row: Mapping[str, Any], requests: Sequence[tuple[str, str]], doc: object
+) -> Answer:
+    responses = row.get("filtered_resps")
+    if not isinstance(responses, list) or not responses:
+        raise BadInput("the row has no filtered response")
+    if len(requests) > 1:
+        return (_likeliest(responses, requests, doc),)
+    first = responses[0]
+    # A filter that keeps several responses leaves them in a list.
+    return str(first[0] if isinstance(first, list) and first else first)
+
+
+def _likeliest(
+    responses: Sequence[object], requests: Sequence[tuple[str, str]], doc: object
+) -> str:
+    """The choice with the greatest log-likelihood; among equals the first, as in the harness."""
+    # Requests without a prompt weigh only the choice, for another metric.
+    weighed = [
+        (_log_likelihood(response), continuation.strip())
+        for response, (prompt, continuation) in zip(responses, requests, strict=False)
+        if prompt or not requests[0][0]
+    ]
+    place = max(range(len(weighed)), key=lambda number: weighed[number][0])
+    continuations = [continuation for _, continuation in weighed]
+    choices = doc.get("choices") if isinstance(doc, dict) else None
+    # Lettered choices: the document says what the letters stand for.
+    if isinstance(choices, list) and len(choices) == len(weighed):
+        return str(choices[place])
+    if len(set(continuations)) < len(continuations):
+        raise BadInput("the choices are inside the prompts and cannot be told apart")
+    return continuations[place]
+
+
+def _log_likelihood(response: object) -> float:
+    try:
+        # What cannot be indexed is refused like anything else that is not a number.
+        weight = float(response[0])  # type: ignore[index]
+    except (TypeError, ValueError, IndexError, KeyError, OverflowError) as error:
+        raise BadInput("a choice has no log-likelihood") from error
+    if isnan(weight):
+        raise BadInput("a choice's log-likelihood is not a number")
+    return weight
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Every string in a document, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
+
+
+SAMPLE = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation_name"}
+
+
+def _is_sample(path: Path) -> bool:
+    return path.is_file() and read_opening(path).keys() >= SAMPLE
+
+
+def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
+    wanted = _wanted(path, options)
+    annotators: set[str] = set()
+    has_others = False
+
+    def read_row(row: Mapping[str, Any]) -> ReadPrediction:
+        nonlocal has_others
+        if _is_of_annotator(row):
+            annotators.add(str(row.get("model_id")))
+            raise BadInput("the answer of an annotator, who is no system")
+        has_others = True
+        if wanted and row.get("evaluation_name") != wanted:
+            raise LeftOut(f"another evaluation than “{wanted}”")
+        return _of_sample(row)
+
+    yield from read_each(read_lines(path), read_row)
+    if annotators and not has_others:
+        raise BadInput(
+            f"{path.name} holds the answers of an annotator ({min(annotators)}), who is no system: "
+            "leave the file out, since people are compared by the study that they took part in."
+        )
+
+
+def _is_of_annotator(row: Mapping[str, Any]) -> bool:
+    about = row.get("metadata")
+    return isinstance(about, dict) and about.get("kind") in (HUMAN, SIMULATED)
+
+
+def _wanted(path: Path, options: ReadOptions) -> str:
+    """The evaluation to _read_samples; every one where each names its own task."""
+    if not options.choice and not options.run.task:
+        return ""
+    rows = (row for _, row in read_lines(path) if isinstance(row, dict))
+    names = {str(row.get("evaluation_name")) for row in rows}
+    return chosen(names, options.choice, what="evaluation", file=path.name)
+
+
+def _of_sample(row: Mapping[str, Any]) -> ReadPrediction:
+    given = row.get("input")
+    if not isinstance(given, dict):
+        raise BadInput("the field “input” is missing")
+    if row.get("error"):
+        raise BadInput("the sample ended in an error")
+    return ReadPrediction(
+        run=RunFields(
+            # A harness's filter comes after the task's name.
+            task=str(row.get("evaluation_name", "")).partition("/")[0],
+            system=str(row.get("model_id", "")),
+            method=Method.ICL,
+        ),
+        answer=answer_from(_answer_text(row), list_in(given.get("choices"))),
+        source_id=as_id(row.get("sample_id")),
+        texts=tuple(text for text in (given.get("raw"),) if isinstance(text, str)),
+    )
+
+
+def _answer_text(row: Mapping[str, Any]) -> str:
+    extracted: list[str] = [
+        attribution["extracted_value"]
+        for attribution in list_in(row.get("answer_attribution"))
+        if isinstance(attribution, dict)
+        and attribution.get("is_terminal", True)
+        and isinstance(attribution.get("extracted_value"), str)
+    ]
+    if extracted:
+        return extracted[-1]
+    raw = object_in(row.get("output")).get("raw")
+    if isinstance(raw, list) and raw and isinstance(raw[0], str):
+        return raw[0]
+    raise BadInput("the sample has neither an extracted answer nor an output")
+
+
+READERS = (
+    Reader("HELM", is_helm, _read_helm),
+    Reader("lm-evaluation-harness", _is_lm_eval, _read_lm_eval),
+    Reader("Every Eval Ever", _is_sample, _read_samples),
+)
