@@ -18,8 +18,7 @@ from scoring.admin.asking import ask_page
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
 from scoring.models.run import RunQuerySet
-from scoring.runs.answer_forms import EXAMPLES
-from scoring.runs.import_report import counts_of, form_in_words, tuning_of
+from scoring.runs.import_report import EXAMPLES, counts_of, form_in_words, tuning_of
 
 _Row = TypeVar("_Row", bound=Model)
 

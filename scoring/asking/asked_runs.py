@@ -20,9 +20,8 @@ from annotation.models import ItemSet, Task
 from annotation.models.errors import BadInput
 from scoring.asking.settings import Answered, ModelSettings
 from scoring.models import Method, Prediction, Reply, Run
-from scoring.prompts.formats import UNIFEW, writer_of
+from scoring.prompts.formats import UNIFEW, Templates, writer_of
 from scoring.prompts.prompting import PromptSet, Subject, as_labels, test_set_of
-from scoring.prompts.templates import Templates
 from scoring.runs.formats.records import run_fields
 from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.importing import ImportedRun

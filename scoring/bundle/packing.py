@@ -1,5 +1,10 @@
-"""Writing a bundle: one zip, file after file, never in memory as a whole. The same data give the
-same bytes."""
+"""Writing a bundle and checking one: every file as it was packed, and the figures as they follow
+from the answers.
+
+One zip, file after file, never in memory as a whole; the same data give the same bytes. A bundle
+comes from somebody else: nothing in it is run or written to disk. The figures are computed by this
+program's own copy of the script.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,11 +16,14 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from django.contrib.auth.models import User
 from django.template.loader import render_to_string
 
+from annotation.benchmarks.archives import Files, Source, open_files
 from annotation.models import ChangeAction, Study
 from annotation.models.access import record
-from annotation.models.errors import NotReady
-from scoring.bundle.contents import Contents
+from annotation.models.errors import BadInput, NotReady
+from scoring.bundle.contents import FILES, FORMAT, TEXTS, VERSION, Contents
+from scoring.bundle.figures import CLOSE, distance, rebuilt
 from scoring.core import normalisation
+from scoring.models import ImportedStudy
 from scoring.tables.documents import csv_line, escaped_markdown
 
 SUMS = "SHA256SUMS"
@@ -104,3 +112,117 @@ def readme(about: Mapping[str, Any]) -> str:
         else "",
     }
     return render_to_string("scoring/bundle/readme.txt", words)
+
+
+# What reading rows and computing with them raises where they are not what a bundle holds.
+MALFORMED = (
+    *(KeyError, IndexError, TypeError, AttributeError),
+    *(ValueError, ArithmeticError, RecursionError),
+)
+# What a study is called there.
+NAMED = ("study", "title", "benchmark")
+NEEDED = ("README.md", "study.json", "dictionary.csv", SCRIPT, RULES)
+
+
+def verify_bundle(source: Source, *, checksum: str = "") -> ImportedStudy:
+    """The study of a bundle that holds what it says, not stored. Raises BadInput with what was
+    changed, is missing, or does not follow. `checksum`: the one that the authors published, if they
+    did."""
+    with open_files(source) as files:
+        found = _check_files(files)
+        if checksum and checksum != found:
+            raise BadInput(
+                f"This is another bundle than the published one: its checksum is {found}."
+            )
+        about = _read_about(files)
+        try:
+            figures = list(_read(files, "figures.jsonl"))
+            _check_figures(files, figures)
+        except MALFORMED as error:
+            raise BadInput(
+                f"The files of the bundle do not fit together ({type(error).__name__}: {error})."
+            ) from error
+    slug, title, benchmark = (str(about.get(name) or "") for name in NAMED)
+    return ImportedStudy(
+        checksum=found, slug=slug, title=title, benchmark=benchmark, about=about, figures=figures
+    )
+
+
+def _check_files(files: Files) -> str:
+    """By SHA256SUMS, in both directions. Returns the checksum of that file itself."""
+    if SUMS not in files.names:
+        raise BadInput(f"This is no study bundle: it has no file {SUMS}.")
+    listed = files.read(SUMS)
+    sums = _read_sums(listed)
+    for name in (*NEEDED, *(name for name in FILES if name != TEXTS)):
+        if name not in sums:
+            raise BadInput(f"The file {name} is not listed in the bundle.")
+    for name, digest in sums.items():
+        if name not in files.names:
+            raise BadInput(f"The file {name} is missing from the bundle.")
+        if sha256(files.read(name)).hexdigest() != digest:
+            raise BadInput(f"The file {name} was changed after the bundle was packed.")
+    if added := sorted(set(files.names) - {*sums, SUMS}):
+        raise BadInput(f"The file {added[0]} was added after the bundle was packed.")
+    return sha256(listed).hexdigest()
+
+
+def _read_sums(listed: bytes) -> dict[str, str]:
+    try:
+        lines = [line.split("  ", 1) for line in listed.decode().splitlines()]
+        return {name: digest for digest, name in lines}
+    except ValueError as error:
+        raise BadInput(
+            f"The file {SUMS} cannot be read: each line has a checksum and a name."
+        ) from error
+
+
+def _read_about(files: Files) -> dict[str, Any]:
+    try:
+        about = json.loads(files.read("study.json"))
+    except (ValueError, RecursionError) as error:
+        raise BadInput("The file study.json is no JSON.") from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise BadInput("The file study.json does not describe a study bundle.")
+    if about.get("version") != VERSION:
+        raise BadInput(
+            f"The bundle has the format {about.get('version')}; this version reads {VERSION}."
+        )
+    return about
+
+
+def _check_figures(files: Files, figures: list[dict[str, Any]]) -> None:
+    computed = rebuilt(lambda name: _read(files, name))
+    for ours, theirs in zip(computed, figures, strict=True):
+        if not distance(ours, theirs) <= CLOSE:
+            raise BadInput(
+                "The figure of {task} with {shots} shots ({references}, {asked}) does not follow "
+                "from the answers and the gold.".format(**theirs)
+            )
+
+
+def _read(files: Files, name: str) -> Iterator[dict[str, Any]]:
+    for line in files.read(name).splitlines():
+        row = json.loads(line)
+        if not isinstance(row, dict):
+            raise ValueError(f"{name} has a line that is no object")
+        yield row
+
+
+def import_bundle(
+    source: Source, *, owner: User | None = None, checksum: str = ""
+) -> tuple[ImportedStudy, bool]:
+    """Another group's study, to be looked at, and whether it is new: the same bundle twice is one.
+
+    It becomes a row of its own, with its figures, and nothing else: no study, no task, no
+    annotator. So its people hold no exposure here, and nothing of it can mix with what was measured
+    here."""
+    study = verify_bundle(source, checksum=checksum)
+    if not (study.slug and study.title and study.benchmark):
+        raise BadInput("The file study.json does not name the study and its benchmark.")
+    names = ("slug", "title", "benchmark", "about", "figures")
+    return ImportedStudy.objects.get_or_create(
+        owner=owner,
+        checksum=study.checksum,
+        defaults={name: getattr(study, name) for name in names},
+    )

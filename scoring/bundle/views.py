@@ -20,8 +20,7 @@ from annotation.jobs.files import on_disk
 from annotation.models import ReferencePolicy, Study
 from annotation.models.errors import Refusal
 from annotation.studies.tabs import study_frame
-from scoring.bundle.checking import import_bundle
-from scoring.bundle.packing import export_bundle
+from scoring.bundle.packing import export_bundle, import_bundle
 from scoring.cells.rows import BY_KEY
 from scoring.comparison.row_tables import ESTIMANDS
 from scoring.core.s1 import REFERENCE_POLICIES

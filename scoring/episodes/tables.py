@@ -12,14 +12,16 @@ from annotation.models import Benchmark
 from scoring.cells.rows import BY_KEY
 from scoring.core.bootstrap import EpisodeScore
 from scoring.episodes.board import (
+    HUMAN,
+    SIMULATED,
     EpisodeBoard,
     EpisodeEntry,
     EpisodeTest,
+    Who,
     episode_board,
     paired_tests,
     setting_name,
 )
-from scoring.episodes.scores import HUMAN, SIMULATED, Who
 from scoring.models import ProtocolTag, method_label
 from scoring.tables.documents import FORMATS, chosen
 from scoring.tables.table import (

@@ -1,7 +1,8 @@
 """What a command is about, by the names on its command line."""
 
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -93,20 +94,21 @@ def _named(model: type[ModelT], field: str, value: str) -> ModelT:
     return instance
 
 
-def put_document(command: BaseCommand, document: bytes, file: Path | None) -> None:
-    if file is None:
-        _print(command, document)
-        return
+@contextmanager
+def writing(path: Path | None) -> Iterator[None]:
+    """What cannot be written there ends the command with one sentence."""
     try:
-        file.write_bytes(document)
+        yield
     except OSError as error:
-        raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
-    command.stderr.write(f"Written: {file}")
+        raise CommandError(f"Cannot write {path}: {error.strerror}.") from error
 
 
-def _print(command: BaseCommand, document: bytes) -> None:
-    raw = getattr(command.stdout, "buffer", None)
-    if raw is not None:  # a workbook is bytes
+def put_document(command: BaseCommand, document: bytes, file: Path | None) -> None:
+    if file is not None:
+        with writing(file):
+            file.write_bytes(document)
+        command.stderr.write(f"Written: {file}")
+    elif (raw := getattr(command.stdout, "buffer", None)) is not None:  # a workbook is bytes
         raw.write(document)
         raw.flush()
     else:

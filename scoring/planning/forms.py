@@ -15,9 +15,8 @@ from annotation.models import Assignment, Batch, Channel, Item, Role, Study, Tas
 from annotation.models.benchmark import PART
 from annotation.studies.batching import possible_batches
 from scoring.core.intervals import ESTIMANDS
-from scoring.planning.designs import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
-from scoring.planning.plans import Contrast
+from scoring.planning.plans import MOST_ANNOTATORS, MOST_ITEMS, Assumptions, Contrast
 
 BUDGET, WIDTH = "budget", "width"
 ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}

@@ -17,8 +17,7 @@ from scoring.cells.scope import Choices
 from scoring.core.comparison import common_items
 from scoring.core.intervals import cluster_scores
 from scoring.core.variance import Components, mean_squares, variance_components
-from scoring.planning.designs import Assumptions
-from scoring.planning.plans import Contrast
+from scoring.planning.plans import Assumptions, Contrast
 
 # Two of either give a variance; with so few it is little more than a guess.
 FEWEST = 2

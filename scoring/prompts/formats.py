@@ -3,18 +3,218 @@
 `icl` is in-context learning as in CLUES: one text with the description, the shots with their
 answers, and the example; `chat` is the same as messages. `pairs` has a text for every example by
 itself, with its answer in the training set, as fine-tuning takes them. Texts are whole: nothing is
-cut to a length. `unifew` has a wording of its own.
+cut to a length. `unifew` and the patterns of prompt tuning have wordings of their
+own, from files of templates: they are data, so that what is called UniFew is UniFew.
+
+A file is a JSON object with an entry for each task. UniFew's multiple-choice questions:
+
+    {"mr": {"question": "Topic?", "joining": "{question} \\\\n {options} \\\\n {text}"},
+     "snli": {"question": "", "joining": "{first} Is {second}? \\\\n {options}",
+              "labels": {"neutral": "Maybe", "entailment": "Yes", "contradiction": "No"}}}
+
+UniFew's line break is two characters, a backslash and an n, which JSON writes as `\\\\n`. The
+patterns of prompt tuning, as in LM-BFF: where the missing word stands beside the text, and which
+word stands for which label:
+
+    {"sst2": {"pattern": "{text} It was {mask}.",
+              "labels": {"negative": "terrible", "positive": "great"}},
+     "mnli": {"pattern": "{first_open}? {mask}, {second_lower}",
+              "labels": {"contradiction": "No", "entailment": "Yes", "neutral": "Maybe"}}}
 """
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from string import ascii_uppercase, punctuation
 from typing import Any, NamedTuple
 
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
 from scoring.prompts.prompting import PromptExample, PromptSet
-from scoring.prompts.templates import Templates, read_templates, unifew_lines
+from scoring.runs.formats.json_files import read_json
+
+FIELDS = {"question", "joining", "labels"}
+PLACES = ("question", "options", "text", "first", "second")
+# As LM-BFF joins a pair: `first_open` has no last punctuation, `second_lower` begins small.
+PLACES_OF_PATTERN = ("text", "first", "second", "first_open", "second_lower", "question", "mask")
+OF_PAIRS = {"first", "second", "first_open", "second_lower"}
+PLACE = re.compile(r"\{(\w+)\}")
+# Between the two texts of a pair that stand in one.
+BETWEEN_TEXTS = "###"
+
+
+@dataclass(frozen=True)
+class Template:
+    question: str
+    # How question, options and text are joined; see PLACES.
+    joining: str
+    # What a prompt calls a label; its own text where none is named.
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+Templates = Mapping[str, Template]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    text: str
+    # The word for each label.
+    words: Mapping[str, str]
+
+
+def read_templates(path: Path) -> dict[str, Template]:
+    """By task. Raises BadInput with what is wrong."""
+    return {task: _template(*entry) for task, entry in _entries(path, "a template")}
+
+
+def read_patterns(path: Path) -> dict[str, Pattern]:
+    return {task: _pattern(*entry) for task, entry in _entries(path, "a pattern")}
+
+
+def _entries(path: Path, what: str) -> Iterator[tuple[str, tuple[object, str]]]:
+    """The entry of each task, and where it stands."""
+    given = read_json(path)
+    if not isinstance(given, dict):
+        raise BadInput(f"{path} must hold an object with {what} for each task.")
+    for task, value in given.items():
+        yield task, (value, f"{path}, {task}")
+
+
+def unifew_lines(prompts: PromptSet, templates: Templates) -> Iterator[dict[str, Any]]:
+    """One text for each example, with its answer in the training set."""
+    task = prompts.fields["task"]
+    if not answer_kind(prompts.kind).takes_labels:
+        raise BadInput(
+            f"The task {task} has no labels to choose from ({prompts.kind}), which UniFew's "
+            "questions need: use the format icl."
+        )
+    if task not in templates:
+        raise BadInput(
+            f"UniFew's wording for the task {task} is not known: name its question, joining and "
+            "labels in a file, and give it with --templates; our own wording is the format pairs."
+        )
+    template = templates[task]
+    for training, examples in ((True, prompts.training), (False, prompts.test)):
+        for example in examples:
+            shown = replace(example, options=_called(example.options, template, task))
+            content: dict[str, Any] = {"prompt": unifew_question(shown, template)}
+            if shown.options != example.options:
+                content["labels"] = list(example.options)
+            if training:
+                content["answer"] = template.labels.get(example.answer[0], example.answer[0])
+            yield prompts.line("unifew", shown, content, training=training)
+
+
+def unifew_question(example: PromptExample, template: Template) -> str:
+    """The options of the example are the texts that it shows."""
+    if len(example.options) > len(ascii_uppercase):
+        raise BadInput(
+            f"UniFew letters its labels from A to Z, but there are {len(example.options)}."
+        )
+    lettered = zip(ascii_uppercase, example.options, strict=False)
+    values = {
+        "question": template.question,
+        "options": " ".join(f"({letter}) {option} " for letter, option in lettered),
+        "text": _in_one_line(" ".join(example.context)),
+    }
+    if OF_PAIRS & set(PLACE.findall(template.joining)):
+        values["first"], values["second"] = map(_in_one_line, _pair_in(example))
+    return PLACE.sub(lambda place: values[place[1]], template.joining)
+
+
+def _pair_in(example: PromptExample) -> Sequence[str]:
+    segments = example.context
+    if len(segments) == 1:
+        segments = tuple(segments[0].split(BETWEEN_TEXTS))
+    return _two(example, segments, "The template", " in its joining")
+
+
+def _two(
+    example: PromptExample, segments: Sequence[str], what: str, where: str = ""
+) -> Sequence[str]:
+    if len(segments) != 2:
+        raise BadInput(
+            f"{what} joins a first and a second text, but the example {example.id} has "
+            f"{len(segments)}: use {{text}}{where}."
+        )
+    return segments
+
+
+def _called(options: tuple[str, ...], template: Template, task: str) -> tuple[str, ...]:
+    called = tuple(template.labels.get(option, option) for option in options)
+    if len(set(called)) < len(called):
+        raise BadInput(f"The template of {task} calls two labels the same ({', '.join(called)}).")
+    return called
+
+
+def _template(value: object, where: str) -> Template:
+    if not isinstance(value, dict) or not {"question", "joining"} <= value.keys() <= FIELDS:
+        raise BadInput(f"{where} must have “question” and “joining”, and may have “labels”.")
+    question, joining, labels = value["question"], value["joining"], value.get("labels", {})
+    if not isinstance(question, str) or not isinstance(joining, str):
+        raise BadInput(f"{where}: “question” and “joining” must be texts.")
+    if not _are_texts(labels):
+        raise BadInput(f"{where}: “labels” must give each label a text.")
+    _check_places(joining, PLACES, f"{where}: {{}} in “joining”")
+    if "{options}" not in joining:
+        raise BadInput(f"{where}: “joining” must say where the {{options}} stand.")
+    return Template(question, joining, labels)
+
+
+def _pattern(value: object, where: str) -> Pattern:
+    if not isinstance(value, dict) or value.keys() != {"pattern", "labels"}:
+        raise BadInput(f"{where} must have “pattern” and “labels”, and nothing else.")
+    text, labels = value["pattern"], value["labels"]
+    if not isinstance(text, str):
+        raise BadInput(f"{where}: “pattern” must be a text.")
+    if not _are_texts(labels):
+        raise BadInput(f"{where}: “labels” must give each label a word.")
+    _check_places(text, PLACES_OF_PATTERN, f"{where}: {{}} in “pattern”")
+    if PLACE.findall(text).count("mask") != 1:
+        raise BadInput(f"{where}: “pattern” must hold {{mask}} once.")
+    return Pattern(text, labels)
+
+
+def _are_texts(labels: object) -> bool:
+    return isinstance(labels, dict) and all(isinstance(text, str) for text in labels.values())
+
+
+def _check_places(text: str, places: Sequence[str], what: str) -> None:
+    if unknown := set(PLACE.findall(text)) - set(places):
+        known = ", ".join(f"{{{place}}}" for place in places)
+        raise BadInput(f"{what.format(f'{{{min(unknown)}}}')} is none of {known}.")
+
+
+def filled(pattern: Pattern, example: PromptExample, *, word: str) -> str:
+    """The pattern with the example's text, and a word where the mask stands."""
+    values = {"text": " ".join(example.context), "question": example.question, "mask": word}
+    if OF_PAIRS & set(PLACE.findall(pattern.text)):
+        first, second = (text.strip() for text in _two(example, example.context, "The pattern"))
+        values |= {
+            "first": first,
+            "second": second,
+            "first_open": first.rstrip(punctuation),
+            "second_lower": second[:1].lower() + second[1:],
+        }
+    return PLACE.sub(lambda place: values[place[1]], pattern.text)
+
+
+def words_of(pattern: Pattern, task: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The word for each label. Raises BadInput where one has none, or two have the same."""
+    missing = [label for label in labels if label not in pattern.words]
+    if missing:
+        raise BadInput(f"The pattern of {task} has no word for the label “{missing[0]}”.")
+    words = tuple(pattern.words[label] for label in labels)
+    if len(set(words)) < len(words):
+        raise BadInput(f"The pattern of {task} has one word for two labels ({', '.join(words)}).")
+    return words
+
+
+def _in_one_line(text: str) -> str:
+    return text.replace("\n", " ").replace("\t", " ")
+
 
 ANSWER = "Answer:"
 

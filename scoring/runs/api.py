@@ -63,6 +63,7 @@ from scoring.runs.storing import (
 )
 
 SHOWN_IDS = 10
+NOTHING_STORED = "Nothing of this piece was stored."
 SHOWN_WITH = ("task__benchmark", "test_set", "owner")
 BAD = OpenApiResponse(
     {"type": "object"},
@@ -107,6 +108,13 @@ class TooLarge(APIException):
     default_code = "too_large"
 
 
+class Bad(ValidationError):
+    """About the request as a whole."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__({"detail": sentence})
+
+
 class FlatJSONParser(JSONParser):
     def parse(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -139,6 +147,9 @@ class RunViewSet(
         if int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             raise TooLarge
         super().initial(request, *args, **kwargs)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, Refusal) else exc)
 
     def get_queryset(self) -> QuerySet[Run]:
         runs = Run.objects.visible_to(_user(self.request))
@@ -203,8 +214,6 @@ class RunViewSet(
             stored, _different = add_predictions(run, answers, all_or_none=True)
         except DifferentAnswer as error:
             _refuse_different(run, error.example_ids)
-        except Refusal as error:
-            raise Conflict(str(error)) from error
         progress = {
             "stored": stored,
             "repeated": len(answers) - stored,
@@ -231,8 +240,6 @@ class RunViewSet(
             raise Conflict(
                 str(error) if is_visible else "These predictions are stored already."
             ) from error
-        except BadInput as error:
-            raise Conflict(str(error)) from error
         keep_scores([run])
         return Response(RunSerializer(run).data)
 
@@ -243,11 +250,8 @@ class RunViewSet(
         under the task's own policy, rounded to 0.1, if every item has an answer in the form of the
         task."""
         run = self.get_object()
-        try:
-            sees_gold = may_see_gold(_user(request), run.benchmark)
-            found = scores_of_run(run) if sees_gold else [released_score(run)]
-        except Refusal as error:
-            raise Conflict(str(error)) from error
+        sees_gold = may_see_gold(_user(request), run.benchmark)
+        found = scores_of_run(run) if sees_gold else [released_score(run)]
         return Response(RunScoreSerializer(found, many=True).data)
 
 
@@ -279,11 +283,9 @@ def _opened(fields: RunFields, request: Request) -> Run:
                 source_format="API",
                 owner=user,
             )
-    except TooMany as error:
-        raise Conflict(str(error)) from error
     except BadInput as error:
         sentence = str(error)
-        raise ValidationError({"detail": sentence[:1].upper() + sentence[1:]}) from error
+        raise Bad(sentence[:1].upper() + sentence[1:]) from error
 
 
 def _benchmark(name: str, user: User) -> Benchmark:
@@ -314,15 +316,15 @@ def _answers(run: Run, predictions: Sequence[Mapping[str, Any]]) -> dict[int, tu
     items = run.test_set.items.filter(source_id__in=wanted)
     examples = dict(items.values_list("source_id", "example_id"))
     if unknown := [source_id for source_id in dict.fromkeys(wanted) if source_id not in examples]:
-        raise ValidationError(
-            {
-                "detail": f"The test set of {run.task.slug} does not have {_named(unknown)}. "
-                "Nothing of this piece was stored."
-            }
+        raise Bad(
+            f"The test set of {run.task.slug} does not have {_named(unknown)}. {NOTHING_STORED}"
         )
     answers: dict[int, tuple[str, ...]] = {}
     for source_id, prediction in zip(wanted, predictions, strict=True):
-        answer = _checked(prediction)
+        try:
+            answer = check_answer(prediction["prediction"])
+        except BadInput as error:
+            raise Bad(f"Id {prediction['id']}: {error}.") from error
         if set(answers.setdefault(examples[source_id], answer)) != set(answer):
             _refuse_different(run, [examples[source_id]])
     return answers
@@ -332,15 +334,7 @@ def _example_id(given: str, run: Run) -> str:
     try:
         return example_of_run(given, run)
     except BadInput as error:
-        sentence = f"{error} Nothing of this piece was stored."
-        raise ValidationError({"detail": sentence}) from error
-
-
-def _checked(prediction: Mapping[str, Any]) -> tuple[str, ...]:
-    try:
-        return check_answer(prediction["prediction"])
-    except BadInput as error:
-        raise ValidationError({"detail": f"Id {prediction['id']}: {error}."}) from error
+        raise Bad(f"{error} {NOTHING_STORED}") from error
 
 
 def _refuse_different(run: Run, example_ids: list[int]) -> NoReturn:

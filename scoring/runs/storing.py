@@ -18,8 +18,8 @@ from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen, Refusal
 from annotation.models.texts import is_text
 from scoring.models import Prediction, Run, RunState
-from scoring.runs.answer_forms import answer_forms
 from scoring.runs.formats.records import RunFields, check_complete, stored_shots
+from scoring.runs.import_report import answer_forms
 
 # In the report of a complete run: a checksum of its answers alone, whatever run they are named.
 ANSWERS = "answers_checksum"
@@ -188,15 +188,9 @@ def finish_run(run: Run, *, report: Mapping[str, Any]) -> None:
 
 def finished(run: Run, report: Mapping[str, Any]) -> dict[str, Any]:
     """What becomes known of a run once all its predictions are there."""
-    return {
-        "checksum": checksum_of(run),
-        "report": {
-            **report,
-            **_coverage(run),
-            **answer_forms(run),
-            ANSWERS: answers_checksum(run),
-        },
-    }
+    counts = {"matched": run.predictions.count(), "missing": missing_answers(run)}
+    said = {**counts, **answer_forms(run), ANSWERS: answers_checksum(run)}
+    return {"checksum": checksum_of(run), "report": {**report, **said}}
 
 
 @transaction.atomic
@@ -253,17 +247,9 @@ def checksum_of(run: Run) -> str:
     predictions = _answers(run)
     if not predictions:
         raise BadInput("The run has no predictions: upload some, then finish it.")
-    identity = [
-        run.benchmark.name,
-        run.task.slug,
-        run.test_set.name,
-        run.system,
-        run.method,
-        run.parameters,
-        run.shots,
-        run.split,
-        run.episode,
-    ]
+    test_set, names = run.test_set, ("system", "method", "parameters", "shots", "split", "episode")
+    identity = [run.benchmark.name, run.task.slug, test_set.name]
+    identity += [getattr(run, name) for name in names]
     return _checksum([identity, predictions])
 
 
@@ -275,10 +261,6 @@ def _answers(run: Run) -> list[tuple[str, list[str]]]:
 def _checksum(said: Any) -> str:
     text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()
-
-
-def _coverage(run: Run) -> dict[str, int]:
-    return {"matched": run.predictions.count(), "missing": missing_answers(run)}
 
 
 def pieces_of(

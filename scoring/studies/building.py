@@ -13,7 +13,7 @@ from annotation.models import Batch, Item, Study, Task
 from annotation.studies.batching import add_batches, expect_seconds, missing
 from annotation.work.estimating import Estimate, estimate, usual_seconds
 from annotation.work.paying import CENT
-from scoring.planning.designs import MOST_ITEMS, Assumptions, design_of
+from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of
 
 # With one person or one item there is no interval.
 FEWEST = 2

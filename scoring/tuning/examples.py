@@ -17,9 +17,8 @@ from transformers import (
 from annotation.kinds import answer_kind
 from annotation.models.errors import BadInput
 from scoring.core.episodes import Draws
-from scoring.prompts.formats import Texts
+from scoring.prompts.formats import Pattern, Texts, filled, words_of
 from scoring.prompts.prompting import PromptExample, PromptSet, as_labels
-from scoring.prompts.templates import Pattern, filled, words_of
 from scoring.tuning.fitting import Answers, Tuner, in_batches
 
 

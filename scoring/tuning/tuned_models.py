@@ -17,9 +17,8 @@ from transformers.utils import logging
 from annotation.models.errors import BadInput
 from scoring.models import Method
 from scoring.prompts.formats import UNIFEW as UNIFEW_FORMAT
-from scoring.prompts.formats import texts_in
+from scoring.prompts.formats import read_patterns, texts_in
 from scoring.prompts.prompting import PromptSet
-from scoring.prompts.templates import read_patterns
 from scoring.tuning.examples import Classification, MissingWords, TextToText
 from scoring.tuning.fitting import Source, Tuner
 from scoring.tuning.pieces import SpanFinding, Tagging

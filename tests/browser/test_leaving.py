@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Batch
-from scoring.bundle.checking import import_bundle
+from scoring.bundle.packing import import_bundle
 from tests import make
 from tests.browser.conftest import LAPTOP, PHONE
 from tests.browser.test_accessibility import OPTIONS, WIDER

@@ -15,8 +15,7 @@ from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
 from scoring.leaderboard.exported_tables import exported_tables
-from scoring.planning.designs import Assumptions
-from scoring.planning.plans import Contrast, make_plan
+from scoring.planning.plans import Assumptions, Contrast, make_plan
 from scoring.planning.tables import plan_table
 from scoring.report.documents import Report, topics_table
 from scoring.tables.table import Table

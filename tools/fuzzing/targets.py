@@ -28,9 +28,9 @@ from annotation.studies.invitations import read_people
 from annotation.work.judging import current_example
 from annotation.work.wording import markdown_html
 from config.backups.archive import IDENTITY_KEY, MANIFEST, Backup
-from scoring.bundle.checking import verify_bundle
+from scoring.bundle.packing import verify_bundle
 from scoring.episodes.checking import check_predictions
-from scoring.prompts.templates import read_templates
+from scoring.prompts.formats import read_templates
 from scoring.runs.formats import reported
 from scoring.runs.formats.detecting import find_sources
 from scoring.runs.formats.records import ReadOptions, RunFields, run_fields

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from scoring.episodes.checking import Check, check_predictions
-from scoring.management.arguments import RefusingCommand
+from scoring.management.arguments import RefusingCommand, writing
 from scoring.runs.importing import choose_benchmark
 
 
@@ -45,12 +45,9 @@ class Command(RefusingCommand):
             self._write(check, options["merge"])
 
     def _write(self, check: Check, path: Path) -> None:
-        try:
-            # Never over an existing file: it may be one of those being merged.
-            with path.open("x", encoding="utf-8") as file:
-                json.dump(check.predictions, file)
-        except OSError as error:
-            raise CommandError(f"Cannot write {path}: {error.strerror}.") from error
+        # Never over an existing file: it may be one of those being merged.
+        with writing(path), path.open("x", encoding="utf-8") as file:
+            json.dump(check.predictions, file)
         self.stderr.write(f"Written: {path}")
 
 

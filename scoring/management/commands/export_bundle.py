@@ -4,10 +4,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from scoring.bundle.packing import export_bundle
-from scoring.management.arguments import RefusingCommand, find_study
+from scoring.management.arguments import RefusingCommand, find_study, writing
 
 
 class Command(RefusingCommand):
@@ -33,11 +31,10 @@ class Command(RefusingCommand):
         # A broken bundle never takes the place of a whole one.
         part = file.with_name(f"{file.name}.part")
         try:
-            with part.open("wb") as target:
-                checksum = export_bundle(study, target, **chosen)
-            part.replace(file)
-        except OSError as error:
-            raise CommandError(f"Cannot write {file}: {error.strerror}.") from error
+            with writing(file):
+                with part.open("wb") as target:
+                    checksum = export_bundle(study, target, **chosen)
+                part.replace(file)
         finally:
             part.unlink(missing_ok=True)
         self.stderr.write(f"Written: {file}")

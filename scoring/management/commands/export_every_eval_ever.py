@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from scoring.cells.scope import Choices
-from scoring.management.arguments import add_scope, find_scope
+from scoring.management.arguments import add_scope, find_scope, writing
 from scoring.samples.exporting import Evaluation, evaluations, files, samples_file
 
 
@@ -44,10 +44,8 @@ class Command(BaseCommand):
         if folder is None:
             self.stdout.write(samples_file(evaluation).decode(), ending="")
             return
-        try:
-            for name, content in files(evaluation).items():
-                path = folder / name
+        for name, content in files(evaluation).items():
+            path = folder / name
+            with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
-        except OSError as error:
-            raise CommandError(f"Cannot write in {folder}: {error.strerror}.") from error

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from scoring.management.arguments import RefusingCommand, find_subject
+from scoring.management.arguments import RefusingCommand, find_subject, writing
 from scoring.prompts.formats import NAMES, templates_for, writer_of
 
 
@@ -46,17 +44,14 @@ class Command(RefusingCommand):
         parser.add_argument("--output", type=Path, metavar="FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            lines = self._lines(options)
-            if options["output"] is None:
-                for line in lines:
-                    self.stdout.write(line)
-                return
-            with options["output"].open("w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in lines)
-        except OSError as error:
-            raise CommandError(f"Cannot write {options['output']}: {error.strerror}.") from error
-        self.stderr.write(f"Written: {options['output']}")
+        path, lines = options["output"], self._lines(options)
+        if path is None:
+            for line in lines:
+                self.stdout.write(line)
+            return
+        with writing(path), path.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        self.stderr.write(f"Written: {path}")
 
     def _lines(self, options: dict[str, Any]) -> Iterator[str]:
         form = options["format"]

@@ -12,7 +12,7 @@ from django.template.defaultfilters import pluralize
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
 from annotation.models.errors import BadInput
-from scoring.management.arguments import RefusingCommand, add_subject, find_subject
+from scoring.management.arguments import RefusingCommand, add_subject, find_subject, writing
 from scoring.models import Method, ProtocolTag, Run, shots_label
 from scoring.prompts.formats import NAMES_BY_EXAMPLE
 from scoring.runs.formats.plain_files import predictions_of
@@ -143,13 +143,9 @@ def _left_out(todo: list[Step]) -> dict[str, int]:
 
 def _write(path: Path, runs: list[Run]) -> None:
     """As `import_runs` reads them."""
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            for run in runs:
-                for line in predictions_of(run):
-                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
+    with writing(path), path.open("w", encoding="utf-8") as file:
+        for line in (line for run in runs for line in predictions_of(run)):
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def _add_run(parser: ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
-from scoring.bundle.checking import import_bundle
+from scoring.bundle.packing import import_bundle
 from scoring.management.arguments import RefusingCommand
 
 

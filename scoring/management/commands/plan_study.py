@@ -11,9 +11,8 @@ from django.core.management.base import CommandError
 from annotation.models import Study
 from scoring.core.intervals import ESTIMANDS
 from scoring.management.arguments import RefusingCommand
-from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import Pilot, read_pilot, read_system
-from scoring.planning.plans import LEAST_COVERAGE, Contrast, Plan, make_plan
+from scoring.planning.plans import LEAST_COVERAGE, Assumptions, Contrast, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
 from scoring.tables.documents import as_text
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from scoring.bundle.checking import verify_bundle
+from scoring.bundle.packing import verify_bundle
 from scoring.management.arguments import RefusingCommand
 
 

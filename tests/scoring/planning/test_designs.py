@@ -9,8 +9,7 @@ import pytest
 from annotation.models.errors import BadInput
 from scoring.core.people_designs import ScoreModel, recommended
 from scoring.core.splits import split_interval
-from scoring.planning.designs import Assumptions, design_of
-from scoring.planning.plans import Contrast, make_plan
+from scoring.planning.plans import Assumptions, Contrast, design_of, make_plan
 
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)

@@ -9,9 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Channel, ItemSet, Study, Task
-from scoring.planning.designs import Assumptions
 from scoring.planning.pilots import read_pilot
-from scoring.planning.plans import Contrast, make_plan
+from scoring.planning.plans import Assumptions, Contrast, make_plan
 from tests import make
 from tests.scoring.comparison import measured
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from annotation.models.errors import BadInput
+from scoring.prompts.formats import Pattern, filled, read_patterns, words_of
 from scoring.prompts.prompting import PromptExample
-from scoring.prompts.templates import Pattern, filled, read_patterns, words_of
 
 WORDS = {"bad": "terrible", "good": "great"}
 

@@ -12,9 +12,8 @@ from annotation.kinds.replies import read_label
 from annotation.models import Gold, Kind, Role, Task
 from annotation.work.judging import current_example
 from scoring.models import Run
-from scoring.prompts.formats import question
+from scoring.prompts.formats import Template, question, read_templates, unifew_question
 from scoring.prompts.prompting import PromptExample
-from scoring.prompts.templates import Template, read_templates, unifew_question
 from tests import make
 from tests.annotation.benchmarks.flex_files import Written, challenge
 from tests.annotation.benchmarks.sampled import sampled_task, study_of

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.models import Study, Task
 from annotation.studies.batching import possible_batches
 from annotation.studies.lifecycle import start_study
-from scoring.planning.designs import Assumptions, design_of
+from scoring.planning.plans import Assumptions, design_of
 from scoring.planning.views import seconds_for
 from scoring.studies.building import BatchOptions, build
 from tests import make
