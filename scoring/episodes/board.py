@@ -34,6 +34,16 @@ HUMAN, SYSTEM, SIMULATED = "human", "run", "simulated"
 POLICY = ReferencePolicy.ANY
 
 
+# A data set, and whether its episodes have training examples: zero-shot or few-shot.
+Setting = tuple[str, bool]
+
+
+def setting_name(setting: Setting) -> str:
+    """Its name on FLEX's board."""
+    task, few = setting
+    return f"{task}-{'few' if few else '0'}"
+
+
 @dataclass(frozen=True)
 class Who:
     """A study's people, or a system of one submitter."""
@@ -61,8 +71,8 @@ class EpisodeResult:
     items: int
 
     @property
-    def is_few(self) -> bool:
-        return self.shots > 0
+    def setting(self) -> Setting:
+        return self.task, self.shots > 0
 
 
 class EpisodeReader:
@@ -158,16 +168,6 @@ def system_of(run: Run) -> Who:
     return Who(SYSTEM, run.system, run.method, run.parameters, submitter=submitter)
 
 
-# A data set, and whether its episodes have training examples: zero-shot or few-shot.
-Setting = tuple[str, bool]
-
-
-def setting_name(setting: Setting) -> str:
-    """Its name on FLEX's board."""
-    task, few = setting
-    return f"{task}-{'few' if few else '0'}"
-
-
 @dataclass(frozen=True)
 class EpisodeEntry:
     """One line of the board."""
@@ -207,10 +207,6 @@ class EpisodeBoard:
     def name(self, task: str) -> str:
         return self.names.get(task, task)
 
-    @property
-    def tasks(self) -> list[str]:
-        return list(dict.fromkeys(task for task, _ in self.settings))
-
 
 def episode_board(
     benchmark: Benchmark,
@@ -218,7 +214,6 @@ def episode_board(
     protocol: str = "",
     for_researchers: bool = False,
     simulated: bool = False,
-    seed: int = SEED,
     sees_gold: bool = False,
 ) -> EpisodeBoard:
     """Systems and people whose figures are approved, best first; with a protocol, only its systems.
@@ -239,7 +234,7 @@ def episode_board(
     if simulated:
         running += _people(reader, benchmark.studies.order_by("pk"), simulated=True)
     entries = [
-        _entry(who, those, settings, protocol=tags[who], is_running=not stands, seed=seed)
+        _entry(who, those, settings, protocol=tags[who], is_running=not stands)
         for stands, results in ((True, standing), (False, running))
         for who, those in _by_who(results).items()
     ]
@@ -256,7 +251,7 @@ def _people(
 
 
 def paired_tests(
-    board: EpisodeBoard, *, seed: int = SEED, tell: Callable[[], None] = lambda: None
+    board: EpisodeBoard, *, tell: Callable[[], None] = lambda: None
 ) -> list[EpisodeTest]:
     """Every pair of lines in every column, on the episodes that both finished: an interval by
     bootstrap over episodes, and a sign-flip test with Holm's adjustment over the whole family.
@@ -265,7 +260,7 @@ def paired_tests(
     for first, second in combinations(board.entries, 2):
         tell()
         for setting in board.settings:
-            tests += _test(first, second, setting, seed)
+            tests += _test(first, second, setting)
     adjusted = holm([test.p for test in tests])
     return [replace(test, p_holm=float(p)) for test, p in zip(tests, adjusted, strict=True)]
 
@@ -284,14 +279,13 @@ def _entry(
     *,
     protocol: Iterable[str],
     is_running: bool,
-    seed: int,
 ) -> EpisodeEntry:
     ordered = tuple(sorted(results, key=lambda result: (result.task, result.episode)))
     scores: dict[Setting, list[float]] = defaultdict(list)
     for result in ordered:
-        scores[result.task, result.is_few].append(result.score)
+        scores[result.setting].append(result.score)
     figures = {
-        setting: episode_score(those, rng=np.random.default_rng(seed))
+        setting: episode_score(those, rng=np.random.default_rng(SEED))
         for setting, those in scores.items()
     }
     return EpisodeEntry(
@@ -311,7 +305,8 @@ def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEn
         figures = {
             setting: replace(figure, mean=_rounded(figure.mean), sd=np.nan, low=np.nan, high=np.nan)
             for setting, figure in entry.figures.items()
-            if figure.episodes == settings[setting] and _is_even(entry.results, setting)
+            if figure.episodes == settings[setting]
+            and len({each.n for each in entry.results if each.setting == setting}) == 1
         }
     else:
         figures = {setting: _rounded_figure(figure) for setting, figure in entry.figures.items()}
@@ -321,19 +316,9 @@ def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEn
     return replace(entry, results=(), figures=figures, overall=(zero, few, both))
 
 
-def _is_even(results: Iterable[EpisodeResult], setting: Setting) -> bool:
-    there = {result.n for result in results if (result.task, result.is_few) == setting}
-    return len(there) == 1
-
-
 def _rounded_figure(figure: EpisodeScore) -> EpisodeScore:
-    return replace(
-        figure,
-        mean=_rounded(figure.mean),
-        sd=_rounded(figure.sd),
-        low=_rounded(figure.low),
-        high=_rounded(figure.high),
-    )
+    names = ("mean", "sd", "low", "high")
+    return replace(figure, **{name: _rounded(getattr(figure, name)) for name in names})
 
 
 def _rounded(score: float) -> float:
@@ -343,14 +328,11 @@ def _rounded(score: float) -> float:
 def _overall(
     figures: Mapping[Setting, EpisodeScore], settings: Iterable[Setting]
 ) -> tuple[float | None, float | None, float | None]:
-    means = {}
-    for few in (False, True):
-        wanted = [setting for setting in settings if setting[1] == few]
-        means[few] = _mean(
-            [figures[setting].mean if setting in figures else None for setting in wanted]
-        )
-    there = [means[few] for few in (False, True) if any(setting[1] == few for setting in settings)]
-    return means[False], means[True], _mean(there)
+    by_few: dict[bool, list[float | None]] = {False: [], True: []}
+    for setting in settings:
+        by_few[setting[1]].append(figures[setting].mean if setting in figures else None)
+    zero, few = map(_mean, by_few.values())
+    return zero, few, _mean([_mean(means) for means in by_few.values() if means])
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -364,20 +346,14 @@ def _order(entry: EpisodeEntry) -> tuple[bool, float, str, str]:
     return both is None, -(both or 0), entry.who.name, entry.who.method
 
 
-def _test(
-    first: EpisodeEntry, second: EpisodeEntry, setting: Setting, seed: int
-) -> Iterator[EpisodeTest]:
+def _test(first: EpisodeEntry, second: EpisodeEntry, setting: Setting) -> Iterator[EpisodeTest]:
     ours, theirs = (
-        {
-            result.episode: result.score
-            for result in entry.results
-            if (result.task, result.is_few) == setting
-        }
+        {each.episode: each.score for each in entry.results if each.setting == setting}
         for entry in (first, second)
     )
     differences = [ours[episode] - theirs[episode] for episode in ours if episode in theirs]
     if len(differences) < 2:
         return
-    score = episode_score(differences, rng=np.random.default_rng(seed))
-    p = sign_flip_p(differences, rng=np.random.default_rng(seed))
+    score = episode_score(differences, rng=np.random.default_rng(SEED))
+    p = sign_flip_p(differences, rng=np.random.default_rng(SEED))
     yield EpisodeTest(first.who, second.who, setting, score, p)

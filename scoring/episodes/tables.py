@@ -136,6 +136,14 @@ def _has_spread(figure: EpisodeScore) -> bool:
     return figure.episodes > 1 and not isnan(figure.sd)
 
 
+def _spread(figure: EpisodeScore) -> dict[str, Value]:
+    return {
+        "sd_ddof0": _percent(figure.sd),
+        "ci_low": _percent(figure.low),
+        "ci_high": _percent(figure.high),
+    }
+
+
 def _percent(score: float) -> float:
     """Without the last digits, which are the computer's: a rounded score must look like one."""
     return round(100 * score, 10)
@@ -217,9 +225,7 @@ def _long(board: EpisodeBoard) -> Table:
             "task": setting[0],
             "training": "few" if setting[1] else "0",
             "mean": _percent(figure.mean),
-            "sd_ddof0": _percent(figure.sd) if _has_spread(figure) else None,
-            "ci_low": _percent(figure.low) if _has_spread(figure) else None,
-            "ci_high": _percent(figure.high) if _has_spread(figure) else None,
+            **(_spread(figure) if _has_spread(figure) else {}),
             "episodes": figure.episodes,
             "of": board.settings[setting],
         }
@@ -301,9 +307,7 @@ def _tested(test: EpisodeTest) -> dict[str, Value]:
         "second_method": test.second.method,
         "place": setting_name(test.setting),
         "difference": _percent(test.score.mean),
-        "sd_ddof0": _percent(test.score.sd),
-        "ci_low": _percent(test.score.low),
-        "ci_high": _percent(test.score.high),
+        **_spread(test.score),
         "episodes": test.score.episodes,
         "p": test.p,
         "p_holm": test.p_holm,
