@@ -317,8 +317,8 @@ def _withheld(entry: EpisodeEntry, settings: Mapping[Setting, int]) -> EpisodeEn
 
 
 def _rounded_figure(figure: EpisodeScore) -> EpisodeScore:
-    names = ("mean", "sd", "low", "high")
-    return replace(figure, **{name: _rounded(getattr(figure, name)) for name in names})
+    mean, sd, low, high = map(_rounded, (figure.mean, figure.sd, figure.low, figure.high))
+    return replace(figure, mean=mean, sd=sd, low=low, high=high)
 
 
 def _rounded(score: float) -> float:
