@@ -1,7 +1,12 @@
 from django.urls import include, path, register_converter
 
+from scoring.analysis import item_views as items
+from scoring.analysis import views as analyses
 from scoring.bundle import views as bundles
+from scoring.comparison import views as comparisons
 from scoring.episodes.views import episodes, episodes_export
+from scoring.figures import views as figures
+from scoring.leaderboard import views as leaderboards
 from scoring.planning.views import draft_plan, plan, plan_document
 from scoring.report.views import report_export, study_report
 from scoring.samples.views import samples
@@ -22,12 +27,35 @@ class ScopeConverter:
 
 register_converter(ScopeConverter, "scope")
 
+COMPARISON = [
+    path("", comparisons.comparison, name="comparison"),
+    path("order/", comparisons.order_comparison, name="order_comparison"),
+    path("stop/", comparisons.stop_comparison, name="stop_comparison"),
+    path("export/<slug:form>/", comparisons.comparison_export, name="comparison_export"),
+    path("analysis/", analyses.analysis, name="analysis"),
+    path("analysis/order/", analyses.order_analysis, name="order_analysis"),
+    path("analysis/stop/", analyses.stop_analysis, name="stop_analysis"),
+    path(
+        "analysis/export/<slug:table>/<slug:form>/",
+        analyses.analysis_export,
+        name="analysis_export",
+    ),
+    path("items/", items.items, name="items"),
+    path("items/<int:example_id>/", items.item, name="item"),
+    path("items/<int:example_id>/correct/", items.correct, name="correct_gold"),
+    path("shots/<slug:form>/", figures.shots_figure, name="shots_figure"),
+    path("analysis/<slug:figure>/<slug:form>/", figures.analysis_figure, name="analysis_figure"),
+    path("items/figure/<slug:form>/", figures.items_figure, name="items_figure"),
+]
 app_name = "scoring"
 urlpatterns = [
-    path("<scope:scope>/<slug:name>/comparison/", include("scoring.comparison.urls")),
-    path("<scope:scope>/<slug:name>/comparison/", include("scoring.analysis.urls")),
-    path("<scope:scope>/<slug:name>/comparison/", include("scoring.figures.urls")),
-    path("benchmarks/<slug:name>/leaderboard/", include("scoring.leaderboard.urls")),
+    path("<scope:scope>/<slug:name>/comparison/", include(COMPARISON)),
+    path("benchmarks/<slug:name>/leaderboard/", leaderboards.leaderboard, name="leaderboard"),
+    path(
+        "benchmarks/<slug:name>/leaderboard/export/<slug:table>/<slug:form>/",
+        leaderboards.leaderboard_export,
+        name="leaderboard_export",
+    ),
     path("studies/<slug:slug>/batches/", builder, name="builder"),
     path("studies/<slug:slug>/batches/delete/", remove_batches, name="remove_batches"),
     path("studies/<slug:slug>/rehearsals/", rehearsals, name="rehearsals"),

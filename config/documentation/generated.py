@@ -18,7 +18,7 @@ from scoring.comparison.row_tables import finding_table, interval_table, row_tab
 from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
-from scoring.leaderboard.exported_tables import exported_tables
+from scoring.leaderboard.tables import exported_tables
 from scoring.tables.table import Table
 
 OURS = ("annotation", "scoring", "config")

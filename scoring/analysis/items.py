@@ -1,18 +1,20 @@
-"""Item by item: how hard each test item is for people and for systems, and where they
-differ most."""
+"""Item by item: how hard each test item is for people and for systems, where they differ most, and
+what a correction of its gold would change."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from annotation.models import Assignment, Example, Item, Study, Task
+from annotation.kinds import answer_score
+from annotation.models import Assignment, Example, Gold, Item, Judgement, Outcome, Study, Task
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.rows import percent
 from scoring.cells.vectors import Answers, judged_answers, predicted_answers
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import score_one
-from scoring.models import method_label
+from scoring.models import Prediction, RunState, method_label, shots_label
 
 
 @dataclass(frozen=True)
@@ -49,20 +51,6 @@ class ItemScores:
         return not any(any(texts) for texts in self.gold)
 
 
-@dataclass(frozen=True)
-class GivenAnswer:
-    """One answer to an item: by whom, what, and its S1 in percent."""
-
-    who: str
-    method: str
-    study: str
-    shots: int | str
-    split: int | None
-    answer: tuple[str, ...]
-    score: float
-    is_simulated: bool = False
-
-
 def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> list[ItemScores]:
     """The items of the task's cells, in the order of their test sets."""
     human, machine = _means(people), _means(systems)
@@ -95,11 +83,10 @@ def task_cells(
     task: Task, studies: Iterable[Study], reader: CellReader
 ) -> tuple[list[Cell], list[Cell]]:
     """The cells of people, and of systems, on one task."""
-    kinds = [False, True] if reader.choices.simulated else [False]
     people = [
         cell
         for study in studies
-        for simulated in kinds
+        for simulated in reader.kinds
         for cell in reader.people(study, simulated=simulated, task=task)
     ]
     return people, reader.systems(task)
@@ -107,41 +94,40 @@ def task_cells(
 
 def given_answers(
     example: Example, people: Sequence[Cell], systems: Sequence[Cell]
-) -> list[GivenAnswer]:
-    """What every annotator and run of these cells answered, worst first."""
-    answers: list[GivenAnswer] = []
-    for cell in people:
-        given = judged_answers([member.pk for member in cell.members], example.pk)
-        answers += _answers(example, cell, given)
-    for cell in systems:
-        given = predicted_answers([member.pk for member in cell.members], example.pk)
-        answers += _answers(example, cell, given)
-    return sorted(answers, key=lambda answer: (answer.score, answer.who))
-
-
-def _answers(example: Example, cell: Cell, given: Mapping[int, Answers]) -> list[GivenAnswer]:
-    gold = _golds([cell]).get(example.pk)
-    if gold is None:
-        return []
-    return [
-        GivenAnswer(
-            who=member.annotator.pseudonym if isinstance(member, Assignment) else cell.system,
-            method=method_label(cell.method),
-            study=cell.study.slug if cell.study else "",
-            shots=cell.shots,
-            split=member.batch.split if isinstance(member, Assignment) else member.split,
-            answer=tuple(given[member.pk][example.pk]),
-            score=100
-            * score_one(
-                normalised(given[member.pk][example.pk], cell.normalisation),
-                normalised_golds(gold, cell.normalisation),
-                references=cell.references,
-            ),
-            is_simulated=cell.simulated,
-        )
-        for member in cell.members
-        if example.pk in given[member.pk]
+) -> list[dict[str, Any]]:
+    """What every annotator and run of these cells answered, worst first, with its S1 in percent."""
+    answers = [
+        answer
+        for cells, read in ((people, judged_answers), (systems, predicted_answers))
+        for cell in cells
+        for answer in _answers(example, cell, read([one.pk for one in cell.members], example.pk))
     ]
+    return sorted(answers, key=lambda answer: (answer["score"], answer["who"]))
+
+
+def _answers(
+    example: Example, cell: Cell, given: Mapping[int, Answers]
+) -> Iterable[dict[str, Any]]:
+    gold = _golds([cell]).get(example.pk)
+    for member in cell.members if gold is not None else ():
+        answer = given[member.pk].get(example.pk)
+        if answer is None:
+            continue
+        score = score_one(
+            normalised(answer, cell.normalisation),
+            normalised_golds(gold or (), cell.normalisation),
+            references=cell.references,
+        )
+        yield {
+            "who": member.annotator.pseudonym if isinstance(member, Assignment) else cell.system,
+            "method": method_label(cell.method),
+            "study": cell.study.slug if cell.study else "",
+            "shots": cell.shots,
+            "split": member.batch.split if isinstance(member, Assignment) else member.split,
+            "answer": answer,
+            "score": 100 * score,
+            "is_simulated": cell.simulated,
+        }
 
 
 def _means(cells: Iterable[Cell]) -> dict[int, tuple[float, int]]:
@@ -164,3 +150,73 @@ def _golds(cells: Iterable[Cell]) -> dict[int, tuple[tuple[str, ...], ...]]:
         for vector in cell.vectors
         for pk, gold in zip(vector.items.example_ids, vector.items.golds, strict=True)
     }
+
+
+# One answer to the item: who gave it and where (the study of a person, the method of a run), with
+# its S1 in percent before and after.
+Touched = dict[str, Any]
+
+
+def effect_of(example: Example, before: Gold, after: Gold) -> dict[str, Any]:
+    """Under the task's own reference policy, over people's completed work and complete runs: the
+    answers of `people` and `runs` that change, how many stay, and the `studies` that keep showing,
+    and screening by, the version that they started with."""
+    people, runs = (
+        [{**one, **_scores(one["answer"], example, before, after)} for one in given]
+        for given in (_of_people(example), _of_runs(example))
+    )
+    started = Study.objects.filter(batches__task=example.task, started_at__isnull=False)
+    return {
+        "people": _changed(people),
+        "runs": _changed(runs),
+        "unchanged": sum(answer["before"] == answer["after"] for answer in (*people, *runs)),
+        "studies": list(started.distinct()),
+    }
+
+
+def _changed(answers: Iterable[Touched]) -> list[Touched]:
+    """Those that lose most first."""
+    changed = [answer for answer in answers if answer["before"] != answer["after"]]
+    return sorted(changed, key=lambda answer: (answer["after"] - answer["before"], answer["who"]))
+
+
+def _of_people(example: Example) -> Iterable[Touched]:
+    given = Judgement.objects.of_test().filter(
+        example=example,
+        assignment__outcome=Outcome.COMPLETED,
+        assignment__annotator__channel__is_simulated=False,
+    )
+    given = given.select_related(
+        *("assignment__annotator", "assignment__study", "assignment__exclusion"),
+        "assignment__batch__training_set",
+    )
+    for judgement in given.order_by("pk"):
+        assignment = judgement.assignment
+        yield {
+            "who": assignment.annotator.pseudonym,
+            "where": assignment.study.title,
+            "shots": assignment.batch.shots,
+            "split": assignment.batch.split,
+            "answer": judgement.answer,
+            "excluded": hasattr(assignment, "exclusion"),
+        }
+
+
+def _of_runs(example: Example) -> Iterable[Touched]:
+    given = Prediction.objects.filter(example=example, run__state=RunState.COMPLETE)
+    for prediction in given.select_related("run").order_by("pk"):
+        run = prediction.run
+        yield {
+            "who": run.system,
+            "where": run.method,
+            "shots": shots_label(run.shots),
+            "split": run.split,
+            "answer": prediction.answer,
+        }
+
+
+def _scores(answer: Sequence[str], example: Example, before: Gold, after: Gold) -> dict[str, float]:
+    task = example.task
+    under = task.reference_policy, task.normalisation
+    golds = {"before": before, "after": after}
+    return {name: 100 * answer_score(answer, gold, *under) for name, gold in golds.items()}

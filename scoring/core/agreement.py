@@ -16,6 +16,7 @@ from scoring.core.bootstrap import RESAMPLES, generator, percentile_limits, resa
 from scoring.core.s1 import Spans, span_set
 from scoring.core.variance import Floats
 
+LEVEL = 0.95
 Units = Sequence[Sequence[Spans | None]]
 Distance = Callable[[Floats, Floats, Floats], Floats]
 
@@ -76,7 +77,6 @@ def alpha_interval(
     contexts: ArrayLike | None = None,
     *,
     distance: str | Distance = "masi",
-    level: float = 0.95,
     resamples: int = RESAMPLES,
     rng: np.random.Generator | None = None,
 ) -> Agreement:
@@ -88,7 +88,6 @@ def alpha_interval(
     return _agreement(
         _alpha(answers, distance, np.ones((1, len(answers.sizes)))),
         _alpha(answers, distance, weights),
-        level,
         answers,
     )
 
@@ -97,7 +96,6 @@ def pairwise_s1_interval(
     units: Units,
     contexts: ArrayLike | None = None,
     *,
-    level: float = 0.95,
     resamples: int = RESAMPLES,
     rng: np.random.Generator | None = None,
 ) -> Agreement:
@@ -106,7 +104,7 @@ def pairwise_s1_interval(
     answers = _Answers(units, contexts)
     weights = answers.resample(resamples, generator(rng))
     point = _pairwise_s1(answers, np.ones((1, len(answers.sizes))))
-    return _agreement(point, _pairwise_s1(answers, weights), level, answers)
+    return _agreement(point, _pairwise_s1(answers, weights), answers)
 
 
 class _Answers:
@@ -172,7 +170,7 @@ def _pairwise_s1(answers: _Answers, weights: Floats) -> Floats:
         return np.asarray((weights @ agreement) / weights.sum(axis=1))
 
 
-def _agreement(point: Floats, resampled: Floats, level: float, answers: _Answers) -> Agreement:
-    low, high = percentile_limits(resampled, level)
+def _agreement(point: Floats, resampled: Floats, answers: _Answers) -> Agreement:
+    low, high = percentile_limits(resampled, LEVEL)
     undefined = int(np.isnan(resampled).sum())
     return Agreement(float(point[0]), low, high, len(answers.sizes), undefined)

@@ -20,7 +20,7 @@ from scoring.core.comparison import (
     paired_spread,
     t_test,
 )
-from scoring.core.intervals import CellInterval, check_level
+from scoring.core.intervals import CellInterval
 from scoring.core.variance import (
     NOTHING,
     Components,
@@ -73,7 +73,6 @@ class AverageInterval:
     high: float
     tasks: int
     exploratory: bool
-    level: float
 
 
 @dataclass(frozen=True)
@@ -90,42 +89,37 @@ class AverageDifference:
     high: float
     tasks: int
     exploratory: bool
-    level: float
 
 
-def average_interval(cells: Sequence[CellInterval], *, level: float = 0.95) -> AverageInterval:
+def average_interval(cells: Sequence[CellInterval]) -> AverageInterval:
     """Wilson's interval around the mean of these cells' means, one cell a task, people of its own.
 
     SE = √(Σ se²)/T over the cells' SEs with one more item; Satterthwaite's degrees of freedom over
     them; the effective number of answers from the mean of their means with one more item. Raises
     ValueError without a cell, or for cells whose intervals are for these items.
     """
-    check_level(level)
     if not cells or any(cell.estimand != "new_items" for cell in cells):
         raise ValueError("An average needs cells whose intervals are for new items.")
     mean = float(np.mean([cell.mean for cell in cells]))
     se, df = _spread([cell.se for cell in cells], [cell.df for cell in cells])
     longer = float(np.mean([cell.mean_with_one_more for cell in cells]))
     effective = longer * (1 - longer) / se**2
-    low, high = map(float, wilson_limits(mean, effective, t_quantile(df, level)))
+    low, high = map(float, wilson_limits(mean, effective, t_quantile(df, LEVEL)))
     exploratory = any(cell.exploratory for cell in cells)
-    return AverageInterval(mean, se, df, effective, low, high, len(cells), exploratory, level)
+    return AverageInterval(mean, se, df, effective, low, high, len(cells), exploratory)
 
 
-def average_difference(
-    tests: Sequence[PairedDifference], *, level: float = 0.95
-) -> AverageDifference:
+def average_difference(tests: Sequence[PairedDifference]) -> AverageDifference:
     """Student's t around the mean of these differences, one a task, people of its own; SE and
     degrees of freedom as in `average_interval`, limits within [−1, 1]. Raises ValueError without a
     test."""
-    check_level(level)
     if not tests:
         raise ValueError("An average needs a difference.")
     difference = float(np.mean([test.difference for test in tests]))
     se, df = _spread([test.se for test in tests], [test.df for test in tests])
-    t, p, low, high = t_test(difference, se, df, level)
+    t, p, low, high = t_test(difference, se, df, LEVEL)
     exploratory = any(test.exploratory for test in tests)
-    return AverageDifference(difference, se, df, t, p, low, high, len(tests), exploratory, level)
+    return AverageDifference(difference, se, df, t, p, low, high, len(tests), exploratory)
 
 
 def _spread(ses: Sequence[float], dfs: Sequence[float]) -> tuple[float, float]:
@@ -136,6 +130,9 @@ def _spread(ses: Sequence[float], dfs: Sequence[float]) -> tuple[float, float]:
     return float(np.sqrt(total)) / len(ses), df
 
 
+LEVEL = 0.95
+MOST = 1 - LEVEL
+"""The largest p that decides; 1 − .95 is a hair above .05."""
 AHEAD, BEHIND, SAME = "ahead", "behind", "same"
 UNDECIDED, EXPLORATORY, UNTESTED = "undecided", "exploratory", "untested"
 
@@ -196,13 +193,10 @@ def likeliest(test: Tested, *, margin: float = 0.0) -> tuple[str, float]:
     return direction, min(1.0, found[direction])
 
 
-def verdicts(
-    tests: Sequence[Tested], *, margin: float = 0.0, level: float = 0.95
-) -> tuple[Verdict, ...]:
+def verdicts(tests: Sequence[Tested], *, margin: float = 0.0) -> tuple[Verdict, ...]:
     """One for each test, in order. Those that allow a claim (five annotators or more) are one
     family, whose p values Holm adjusts; the direction holds where the adjusted one is at most
     1 − level. Pass the tests of one comparison together, and its averages over tasks together."""
-    check_level(level)
     directions = [likeliest(test, margin=margin) for test in tests]
     p = [
         np.nan if test.exploratory else own
@@ -211,12 +205,12 @@ def verdicts(
     family = int(np.sum(~np.isnan(p)))
     return tuple(
         Verdict(
-            _outcome(test, direction, own, adjusted, level),
+            _outcome(test, direction, own, adjusted),
             direction,
             own,
             adjusted,
             family,
-            alone=own <= _most(level) < adjusted,
+            alone=own <= MOST < adjusted,
         )
         for test, (direction, own), adjusted in zip(
             tests, directions, holm(p).tolist(), strict=True
@@ -230,14 +224,13 @@ def is_fragile(
     without: Sequence[Tested],
     *,
     margin: float = 0.0,
-    level: float = 0.95,
 ) -> bool:
     """Whether the verdict on the test at this place is another one when some annotator is left out.
 
     without: that test without each annotator in turn (`paired_without_each`). The other tests of
     the family stay as they are. What was no direction is not fragile.
     """
-    whole = verdicts(tests, margin=margin, level=level)[place]
+    whole = verdicts(tests, margin=margin)[place]
     if whole.outcome not in (AHEAD, BEHIND, SAME):
         return False
     allowed = [k for k, test in enumerate(tests) if not test.exploratory]
@@ -245,22 +238,17 @@ def is_fragile(
     for test in without:
         direction, p[allowed.index(place)] = likeliest(test, margin=margin)
         adjusted = holm(p)[allowed.index(place)]
-        if direction != whole.outcome or not adjusted <= _most(level):
+        if direction != whole.outcome or not adjusted <= MOST:
             return True
     return False
 
 
-def _outcome(test: Tested, direction: str, p: float, adjusted: float, level: float) -> str:
+def _outcome(test: Tested, direction: str, p: float, adjusted: float) -> str:
     if np.isnan(p):
         return UNTESTED
     if test.exploratory:
         return EXPLORATORY
-    return direction if adjusted <= _most(level) else UNDECIDED
-
-
-def _most(level: float) -> float:
-    """The largest p that decides; 1 − .95 is a hair above .05."""
-    return 1 - level
+    return direction if adjusted <= MOST else UNDECIDED
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -375,20 +363,19 @@ def _observed(scores: Floats) -> Components:
     return replace(parts, residual=parts.residual * len(scores) * float(np.mean(1 / viewers)))
 
 
-def power_to_differ(difference: float, design: Design, *, level: float = 0.95) -> float:
-    """Chance that the two-sided test at 1 − level shows this difference.
+def power_to_differ(difference: float, design: Design) -> float:
+    """Chance that the two-sided test shows this difference.
 
     The difference is taken as normal, the test's variance as chi-square around what it is expected
     to be: a noncentral t, but for the test's larger SE. Raises ValueError on a design without a
-    test, or a level outside (0, 1).
+    test.
     """
-    check_level(level)
     se, df = design.spread(difference)
     own = max(design.standard_error, NOTHING)
     # Over the possible SEs of the test: scipy's noncentral t breaks down far from 0.
     nodes, weights = _quadrature()
     observed = se * np.sqrt(2 * special.gammaincinv(df / 2, nodes) / df)
-    limits = t_quantile(df, level) * observed
+    limits = t_quantile(df, LEVEL) * observed
     shown = special.ndtr((abs(difference) - limits) / own)
     shown += special.ndtr((-abs(difference) - limits) / own)
     return float(shown @ weights)
@@ -401,14 +388,12 @@ def _quadrature() -> tuple[Floats, Floats]:
     return (nodes + 1) / 2, weights / 2
 
 
-def detectable_difference(design: Design, *, power: float = 0.8, level: float = 0.95) -> float:
+def detectable_difference(design: Design, *, power: float = 0.8) -> float:
     """The smallest difference of scores in [0, 1] that the test shows with this power; NaN where
     even a difference of 1 is shown less often. Raises ValueError as `power_to_differ` does, and
     for a power that the test always or never has."""
-    if not 1 - level < power < 1:
-        raise ValueError(f"The power is {power}; it must lie between {1 - level:g} and 1.")
-    if power_to_differ(1.0, design, level=level) < power:
+    if not MOST < power < 1:
+        raise ValueError(f"The power is {power}; it must lie between {MOST:g} and 1.")
+    if power_to_differ(1.0, design) < power:
         return float("nan")
-    return float(
-        scipy.optimize.brentq(lambda d: power_to_differ(d, design, level=level) - power, 0, 1)
-    )
+    return float(scipy.optimize.brentq(lambda d: power_to_differ(d, design) - power, 0, 1))

@@ -18,8 +18,8 @@ def draw_items_figure(job: Job, progress: queue.Progress) -> queue.Result:
         raise Refusal("The task of this figure is no longer there.")
     form, size = job.arguments["form"], job.arguments["size"]
     # Matplotlib is slow to load.
+    from scoring.figures.canvas import rendered
     from scoring.figures.drawing import items_figure
-    from scoring.figures.rendering import rendered
 
     scores = item_scores(task, *task_cells(task, scope.studies, CellReader(choices)))
     figure = items_figure(scope.task_names[task.slug], scores, size=SIZES[size])

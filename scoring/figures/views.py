@@ -70,8 +70,8 @@ def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
 def _response(
     request: HttpRequest, figure: str, form: str, name: str, *inputs: Any
 ) -> HttpResponse:
+    from scoring.figures.canvas import inline_svg, rendered
     from scoring.figures.drawing import FIGURES
-    from scoring.figures.rendering import inline_svg, rendered
 
     if form not in (*CONTENT_TYPES, "fragment"):
         raise Http404

@@ -10,8 +10,7 @@ from scoring.cells.cells import CellReader
 from scoring.cells.rows import RowKind, first_policies, scored_under, withheld_row
 from scoring.cells.scope import Choices
 from scoring.comparison.paper_tables import task_order
-from scoring.leaderboard.entries import SHOWN
-from scoring.leaderboard.keeping import kept_entries
+from scoring.leaderboard.entries import SHOWN, kept_entries
 from scoring.leaderboard.rules import Entry, OverTasks, Ranking, on_task, over_tasks
 
 

@@ -1,15 +1,19 @@
-"""Everybody who appears on a leaderboard, from the runs, people and published figures."""
+"""Everybody who appears on a leaderboard, from the runs, people and published figures; kept as
+comparisons are, with the fingerprint of all that they follow from. What single readers may see of
+them is decided when they look."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from annotation.models.texts import checksum
 from annotation.models import Benchmark, Study, Task
 from scoring.cells.cell_rows import bounds, cell_row, reported_rows
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.rows import PEOPLE as HUMAN
 from scoring.cells.rows import Bound, Row, RowKind, no_skill, policy_of
-from scoring.cells.scope import Choices
+from scoring.cells.scope import Choices, Scope, inputs_fingerprint
+from scoring.comparison.keeping import Store, is_stale
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 from scoring.leaderboard.rules import (
     FLOOR,
@@ -20,7 +24,7 @@ from scoring.leaderboard.rules import (
     gaps_of_figures,
     gaps_of_runs,
 )
-from scoring.models import FULLY_SUPERVISED, Run
+from scoring.models import FULLY_SUPERVISED, Part, Run
 
 SHOWN = (*map(str, SHOTS), FULLY_SUPERVISED)
 NO_SKILL = "No skill"
@@ -182,3 +186,40 @@ def _told(values: Iterable[bool | None]) -> bool | None:
     if True in said:
         return True
     return False if said == {False} else None
+
+
+OF_RUNS = (
+    *("pk", "is_by_researchers", "owner_id", "parameters", "citation", "url"),
+    *("uses_labelled", "uses_unlabelled", "protocol"),
+)
+
+
+@dataclass(frozen=True)
+class Entries:
+    entries: tuple[Entry, ...]
+
+
+STORE = Store(Part.BOARD, Entries, 4)
+
+
+def kept_entries(
+    benchmark: Benchmark, reader: CellReader, tasks: Sequence[Task], policies: Mapping[str, str]
+) -> Sequence[Entry]:
+    """As kept, or gathered now and kept."""
+    scope, fingerprint = Scope(benchmark), _fingerprint(benchmark, reader)
+    kept = STORE.find(scope, reader.choices)
+    if is_stale(kept, fingerprint):
+        gathered = gather_entries(benchmark, reader, tasks, policies)
+        kept = STORE.keep(scope, reader.choices, Entries(tuple(gathered)), fingerprint)
+    found = STORE.read(kept)
+    return found.entries if found else ()
+
+
+def _fingerprint(benchmark: Benchmark, reader: CellReader) -> str:
+    """With the decisions on whose figures appear, and what their submitters say about them."""
+    runs = standing_runs(benchmark).with_standing().order_by("pk").values_list(*OF_RUNS)
+    studies = [
+        list(those.values_list("pk", "title"))
+        for those in (standing_studies(benchmark), running_studies(benchmark))
+    ]
+    return checksum([inputs_fingerprint(Scope(benchmark), reader.choices), list(runs), studies])

@@ -13,9 +13,8 @@ from annotation.models import Benchmark, ReferencePolicy
 from scoring.comparison.requests import arrange, download
 from scoring.leaderboard.approving import waiting_runs
 from scoring.leaderboard.board import Board, place_all
-from scoring.leaderboard.exported_tables import exported_tables
 from scoring.leaderboard.rules import SORTED_BY
-from scoring.leaderboard.tables import board_tables, paper_tables, usual_columns
+from scoring.leaderboard.tables import board_tables, exported_tables, paper_tables, usual_columns
 from scoring.models import Leaderboard
 from scoring.tables.documents import FORMATS, chosen
 

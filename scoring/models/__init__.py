@@ -1,8 +1,5 @@
-from scoring.models.board import BoardDecision
-from scoring.models.bundle import ImportedStudy
-from scoring.models.comparison import Comparison, Leaderboard, Part, ScoreVector
-from scoring.models.reply import Reply
-from scoring.models.reported import References, ReportedKind, ReportedScore
+from scoring.models.board import BoardDecision, Leaderboard, References, ReportedKind, ReportedScore
+from scoring.models.comparison import Comparison, ImportedStudy, Part, ScoreVector
 from scoring.models.run import (
     FEW,
     FULLY_SUPERVISED,
@@ -10,6 +7,7 @@ from scoring.models.run import (
     Method,
     Prediction,
     ProtocolTag,
+    Reply,
     Run,
     RunState,
     Standing,

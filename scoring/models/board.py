@@ -1,11 +1,114 @@
-"""What researchers decided about the leaderboard: whose figures appear on it."""
+"""Figures known only as published, and what researchers decided about the leaderboard: whose
+figures appear on it, and who may read it."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models import Study
-from scoring.models.run import Run
+from annotation.models import Benchmark, Study
+from scoring.models.run import Method, Run, shots_label
+
+
+class ReportedKind(models.TextChoices):
+    HUMAN = "human", "human"
+    MODEL = "model", "model"
+
+
+class References(models.TextChoices):
+    """The reference policy of a published figure, which its source may not state."""
+
+    SET = "set", "set"
+    ANY = "any", "any"
+    UNKNOWN = "unknown", "unknown"
+
+
+# What identifies a published figure, besides its shots.
+_FIGURE = [
+    "benchmark",
+    "task",
+    "kind",
+    "system",
+    "method",
+    "parameters",
+    "references",
+    "source",
+]
+
+_STORED_ALREADY = "This figure is stored already: delete the stored one to correct it."
+
+
+class ReportedScore(models.Model):
+    """A figure known only as published. In percent, as published.
+
+    The task is a slug: a figure may be for a task whose data are not imported. An import never
+    changes a figure; to correct one, delete the old row first.
+    """
+
+    benchmark = models.ForeignKey(
+        Benchmark,
+        on_delete=models.PROTECT,
+        related_name="reported_scores",
+    )
+    task = models.SlugField(max_length=80)
+    kind = models.CharField(max_length=5, choices=ReportedKind.choices)
+    system = models.CharField(max_length=200)
+    method = models.CharField(max_length=5, choices=Method.choices, blank=True)
+    parameters = models.CharField(max_length=30, blank=True)
+    shots = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Leave empty for fully supervised (“all”)."
+    )
+    mean = models.FloatField()
+    sd = models.FloatField("SD", null=True, blank=True)
+    n = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Annotators for a human figure, splits for a model's.",
+    )
+    references = models.CharField(
+        max_length=7, choices=References.choices, default=References.UNKNOWN
+    )
+    source = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["benchmark", "task", "kind", "system", "method", "shots", "id"]
+        verbose_name = "published figure"
+        verbose_name_plural = "published figures"
+        constraints = [
+            models.UniqueConstraint(
+                fields=[*_FIGURE, "shots"],
+                name="reported_score_once",
+                violation_error_message=_STORED_ALREADY,
+            ),
+            # The first constraint skips rows whose shots are null.
+            models.UniqueConstraint(
+                fields=_FIGURE,
+                condition=Q(shots__isnull=True),
+                name="reported_score_supervised_once",
+                violation_error_message=_STORED_ALREADY,
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=ReportedKind.values), name="reported_score_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(method="") | Q(method__in=Method.values),
+                name="reported_score_method_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(references__in=References.values),
+                name="reported_score_references_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(mean__gte=0, mean__lte=100), name="reported_score_in_percent"
+            ),
+            models.CheckConstraint(
+                condition=Q(sd__isnull=True) | Q(sd__gte=0), name="reported_score_sd_not_negative"
+            ),
+            models.CheckConstraint(condition=~Q(source=""), name="reported_score_names_its_source"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} · {self.task} · {shots_label(self.shots)} shots, {self.source}"
 
 
 class BoardDecision(models.Model):
@@ -52,3 +155,25 @@ class BoardDecision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run or self.study}: {'stands' if self.stands else 'kept off'}"
+
+
+class Leaderboard(models.Model):
+    """Whether everybody may read a benchmark's leaderboard: the researcher decides."""
+
+    benchmark = models.OneToOneField(
+        Benchmark,
+        on_delete=models.CASCADE,
+        related_name="leaderboard",
+    )
+    is_public = models.BooleanField(
+        "public",
+        default=False,
+        help_text="Anybody may read the leaderboard, without signing in.",
+    )
+
+    class Meta:
+        verbose_name = "leaderboard"
+        verbose_name_plural = "leaderboards"
+
+    def __str__(self) -> str:
+        return f"leaderboard of {self.benchmark}"

@@ -107,7 +107,7 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
 
 
 def _picture(plan: Plan, size: Size) -> str:
-    from scoring.figures.rendering import inline_svg
+    from scoring.figures.canvas import inline_svg
     from scoring.planning.figure import plan_figure
 
     return inline_svg(plan_figure(plan, size=size), "Width of the interval by money")

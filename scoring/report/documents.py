@@ -10,9 +10,8 @@ from django.utils import translation
 
 from annotation.models import Study
 from scoring.comparison.comparing import Comparison
-from scoring.report.facts import gather
-from scoring.report.methods import PAY, Section, methods
-from scoring.report.sheet import REFERENCE, Source, Topic, sheet
+from scoring.report.facts import Facts
+from scoring.report.methods import PAY, REFERENCE, Section, Source, Topic, methods, sheet
 from scoring.tables import documents
 from scoring.tables.documents import as_text as text_table
 from scoring.tables.documents import escaped, latex_table
@@ -51,8 +50,8 @@ class Report:
 
 def report_on(study: Study, *, with_pay: bool = True, with_agreement: bool = False) -> Report:
     """Without pay for readers who may not see what anybody is paid; `with_agreement` as in
-    `gather`."""
-    facts = gather(study, with_agreement=with_agreement)
+    `Facts`."""
+    facts = Facts(study, with_agreement=with_agreement)
     sections, topics = methods(facts), sheet(facts)
     if not with_pay:
         sections = [section for section in sections if section.title != PAY]

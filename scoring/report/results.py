@@ -68,21 +68,44 @@ class CellFacts:
         return abs(self.row.mean - self.with_excluded.mean)
 
 
-@dataclass(frozen=True)
 class Results:
-    cells: tuple[CellFacts, ...]
-    systems: tuple[Row, ...]
-    tests: tuple[Difference, ...]
-    changes: tuple[Difference, ...]
-    seed: int
-    # Median over the test answers that count, by the server's clock.
-    seconds_an_item: float | None
-    # Where the figures are from.
-    comparison: Comparison
-    # Cells of which every annotator was excluded: by task and shots.
-    emptied: tuple[str, ...] = ()
+    """with_agreement: computed where it is not kept, as the analysis computes it."""
 
-    exploratory_below: int = EXPLORATORY_BELOW
+    exploratory_below = EXPLORATORY_BELOW
+
+    def __init__(
+        self, study: Study, *, simulated: bool = False, with_agreement: bool = False
+    ) -> None:
+        scope, choices = Scope(study.benchmark, study), Choices(simulated=simulated)
+        reader = CellReader(choices)
+        # Where the figures are from.
+        self.comparison = table = compare(scope, choices, reader)
+        # A report is read: its figures are under names where the comparison has slugs.
+        names = scope.task_names
+        kind = RowKind.SIMULATED if simulated else RowKind.HUMAN
+        agreements = _kept_agreements(scope, choices)
+        if with_agreement and not agreements:
+            agreements = _computed_agreements(reader, study)
+        self.cells = list(_cell_facts(table, names, agreements, kind))
+        self.systems = list(_on_same_cells(table, study, names))
+        tests = [test for test in table.tests if not test.is_reported]
+        self.tests, self.changes = (
+            [
+                replace(test, task=names[test.task or ""])
+                for test in those
+                if test.simulated == simulated
+            ]
+            for those in (tests, table.changes)
+        )
+        self.seed = choices.seed
+        # Median over the test answers that count, by the server's clock.
+        self.seconds_an_item = table.median_item_s
+        # Cells of which every annotator was excluded: by task and shots.
+        self.emptied = [
+            f"{names[row.task]}, {row.shots} shots"
+            for without, row in table.excluded
+            if without is None and row.kind == kind
+        ]
 
     @property
     def compared(self) -> dict[str, list[Difference]]:
@@ -194,40 +217,6 @@ def _by_claim(tests: Sequence[Difference]) -> dict[str, list[Difference]]:
         "exploratory": [test for test in tests if test.p_holm is None and test.p is not None],
         "impossible": [test for test in tests if test.p is None],
     }
-
-
-def results(study: Study, *, simulated: bool = False, with_agreement: bool = False) -> Results:
-    scope, choices = Scope(study.benchmark, study), Choices(simulated=simulated)
-    reader = CellReader(choices)
-    table = compare(scope, choices, reader)
-    names = scope.task_names
-    kind = RowKind.SIMULATED if simulated else RowKind.HUMAN
-    agreements = _kept_agreements(scope, choices)
-    if with_agreement and not agreements:
-        agreements = _computed_agreements(reader, study)
-    return Results(
-        cells=tuple(_cell_facts(table, names, agreements, kind)),
-        systems=tuple(_on_same_cells(table, study, names)),
-        tests=_named((test for test in table.tests if not test.is_reported), names, simulated),
-        changes=_named(table.changes, names, simulated),
-        seed=choices.seed,
-        seconds_an_item=table.median_item_s,
-        comparison=table,
-        emptied=tuple(
-            f"{names[row.task]}, {row.shots} shots"
-            for without, row in table.excluded
-            if without is None and row.kind == kind
-        ),
-    )
-
-
-def _named(
-    tests: Iterable[Difference], names: Mapping[str, str], simulated: bool
-) -> tuple[Difference, ...]:
-    """Of these people. A report is read: its figures are under names where the comparison has
-    slugs."""
-    of_these = (test for test in tests if test.simulated == simulated)
-    return tuple(replace(test, task=names[test.task or ""]) for test in of_these)
 
 
 def _on_same_cells(table: Comparison, study: Study, names: Mapping[str, str]) -> Iterable[Row]:

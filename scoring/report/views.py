@@ -26,7 +26,7 @@ from scoring.report.documents import (
     file_name,
     report_on,
 )
-from scoring.report.sheet import REFERENCE, Source
+from scoring.report.methods import REFERENCE, Source
 from scoring.report.tasks import JOB
 
 

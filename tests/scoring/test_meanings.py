@@ -14,7 +14,7 @@ from scoring.comparison.row_tables import (
 from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
-from scoring.leaderboard.exported_tables import exported_tables
+from scoring.leaderboard.tables import exported_tables
 from scoring.planning.plans import Assumptions, Contrast, make_plan
 from scoring.planning.tables import plan_table
 from scoring.report.documents import Report, topics_table

@@ -72,13 +72,14 @@ def test_shows_whom_and_which_runs_it_touches(
     page = proposed(admin_client, batch, example)
     effect = page.context["effect"]
     right, wrong = batch.assignments.order_by("pk")
-    assert [(who.who, who.before, who.after) for who in effect.people] == [
+    assert [(who["who"], who["before"], who["after"]) for who in effect["people"]] == [
         (right.annotator.pseudonym, 100, 0),
         (wrong.annotator.pseudonym, 0, 100),
     ]
-    assert [(run.who, run.before, run.after) for run in effect.runs] == [("Always right", 100, 0)]
-    assert effect.unchanged == 0
-    assert list(effect.studies) == [batch.study]
+    [run] = effect["runs"]
+    assert (run["who"], run["before"], run["after"]) == ("Always right", 100, 0)
+    assert effect["unchanged"] == 0
+    assert effect["studies"] == [batch.study]
     assert right.annotator.pseudonym in page.content.decode()
 
 
@@ -119,7 +120,7 @@ def test_shows_it_again_where_somebody_else_corrected_meanwhile(
     correct_gold(batch.task, gold, author=None, reason="Both are right.")
     page = proposed(admin_client, batch, example, apply="", seen=seen)
     assert page.status_code == 200
-    assert [who.before for who in page.context["effect"].people] == [100]
+    assert [who["before"] for who in page.context["effect"]["people"]] == [100]
     assert batch.task.latest_gold_version().number == 2
 
 
@@ -127,8 +128,8 @@ def test_marks_the_excluded(admin_client: Client, batch: Batch, example: Example
     last = batch.assignments.order_by("pk").last()
     assert last is not None
     exclude(last, reason="asleep")
-    people = proposed(admin_client, batch, example).context["effect"].people
-    assert {who.who: who.excluded for who in people}[last.annotator.pseudonym]
+    people = proposed(admin_client, batch, example).context["effect"]["people"]
+    assert {who["who"]: who["excluded"] for who in people}[last.annotator.pseudonym]
 
 
 @pytest.mark.parametrize(

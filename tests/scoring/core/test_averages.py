@@ -98,7 +98,6 @@ def test_covers_an_average_over_four_tasks() -> None:
             "intervals are for new items",
         ),
         (lambda: average_difference([]), "needs a difference"),
-        (lambda: average_interval([cell(0.5)], level=95), "level is 95"),
     ],
 )
 def test_rejects_bad_input(act: Callable[[], object], message: str) -> None:

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from scoring.cells.rows import Bound, Row, RowKind
+from scoring.figures.canvas import inline_svg, rendered
 from scoring.figures.drawing import Record, curves_figure, differences_figure, shots_figure
-from scoring.figures.rendering import inline_svg, rendered
 
 HUMAN = Row(RowKind.HUMAN, study="pilot", system="Human", task="sst2", shots=10, mean=80.0, sd=1.0,
             n=5,

@@ -11,8 +11,7 @@ from scoring.cells.vectors import judged_answers
 from scoring.comparison.comparing import compare
 from scoring.core.agreement import alpha_interval, pairwise_s1_interval
 from scoring.report.documents import as_latex, as_text, report_on
-from scoring.report.methods import Section
-from scoring.report.sheet import Topic
+from scoring.report.methods import Section, Topic
 from tests import make
 from tests.scoring.comparison import measured
 

@@ -18,7 +18,7 @@ from annotation.models import (
 )
 from annotation.work.finishing import withdraw
 from annotation.work.joining import count_answer
-from scoring.report.facts import Facts, gather
+from scoring.report.facts import Facts
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 def facts_of(batch: Batch) -> Facts:
-    return gather(Study.objects.get(pk=batch.study_id))
+    return Facts(Study.objects.get(pk=batch.study_id))
 
 
 def test_counts_who_took_part_by_how_it_ended() -> None:
@@ -117,9 +117,9 @@ def test_counts_the_joins_that_made_no_assignment() -> None:
 def test_tells_items_contexts_shots_and_splits() -> None:
     [first, *_] = measured.study_with_splits(splits=2, people=2, tests=6)
     [task] = facts_of(first).design.tasks
-    assert (task.items, task.contexts, task.shots, task.splits) == (6, 6, (3,), 2)
+    assert (task.items, task.contexts, task.shots, task.splits) == (6, 6, [3], 2)
     plan = facts_of(first).design
-    assert (plan.batches, plan.wanted, plan.training_items) == (2, 4, (3,))
+    assert (plan.batches, plan.wanted, plan.training_items) == (2, 4, [3])
 
 
 def test_takes_every_figure_from_the_comparison() -> None:

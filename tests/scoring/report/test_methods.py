@@ -15,9 +15,8 @@ from annotation.models import (
 from annotation.studies.lifecycle import close_study
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.report.documents import PARTS, as_text, report_on
-from scoring.report.facts import NORMALISED, gather
-from scoring.report.methods import Section, methods
-from scoring.report.sheet import sheet
+from scoring.report.facts import NORMALISED, Facts
+from scoring.report.methods import Section, methods, sheet
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def sections_of(study: Study) -> dict[str, Section]:
-    return {section.title: section for section in methods(gather(Study.objects.get(pk=study.pk)))}
+    return {section.title: section for section in methods(Facts(Study.objects.get(pk=study.pk)))}
 
 
 def text_of(study: Study, title: str = "") -> str:
@@ -44,7 +43,7 @@ def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
     batch.task.refresh_from_db()
     measured.run(batch.task, wrong=2)
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
-    facts = gather(Study.objects.get(pk=batch.study.pk))
+    facts = Facts(Study.objects.get(pk=batch.study.pk))
     report = report_on(facts.study)
     text = as_text(report, PARTS)
     assert "Items of the test: SST-2 6." in text
@@ -204,7 +203,7 @@ def test_repeats_what_is_known_of_source_and_licence() -> None:
     Benchmark.objects.update(source="From an archive, under CC BY 4.0.")
     assert text_of(batch.study, "Data and their terms") == "From an archive, under CC BY 4.0."
     study = Study.objects.get()
-    [topic] = [t for t in sheet(gather(study)) if t.name == "Availability of data"]
+    [topic] = [t for t in sheet(Facts(study)) if t.name == "Availability of data"]
     assert topic.answer.endswith("it is noted: From an archive, under CC BY 4.0.")
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from annotation.models import Batch, Channel, Exclusion, Study
-from scoring.report.facts import gather
-from scoring.report.sheet import NOBODY, NONE_BEGUN, SIMULATED, Source, Topic, sheet
+from scoring.report.facts import Facts
+from scoring.report.methods import NOBODY, NONE_BEGUN, SIMULATED, Source, Topic, sheet
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 
 def topics_of(study: Study) -> dict[str, Topic]:
-    topics = sheet(gather(Study.objects.get(pk=study.pk)))
+    topics = sheet(Facts(Study.objects.get(pk=study.pk)))
     return {f"{topic.group}: {topic.name}": topic for topic in topics}
 
 
@@ -23,7 +23,7 @@ def batch() -> Batch:
 
 def test_answers_every_topic_from_data_or_leaves_it_to_the_researcher(batch: Batch) -> None:
     topics = topics_of(batch.study)
-    assert len(topics) == len(sheet(gather(batch.study))) == 38
+    assert len(topics) == len(sheet(Facts(batch.study))) == 38
     for topic in topics.values():
         assert topic.question.endswith(("?", "."))
         assert topic.answer or topic.source == Source.RESEARCHER

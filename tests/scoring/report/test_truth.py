@@ -29,7 +29,7 @@ from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices
 from scoring.report.documents import Report, as_latex, as_text, report_on
-from scoring.report.sheet import SIMULATED
+from scoring.report.methods import SIMULATED
 from scoring.tests.verdicts import against_systems
 from tests import make
 from tests.made_once import made_once
