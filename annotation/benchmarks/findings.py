@@ -18,7 +18,7 @@ from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_conten
 from annotation.kinds import AskedExample, Floor, Golds, answer_kind, asked
 from annotation.models import Example, Gold, Item, ItemSet, ReferencePolicy, Role, Task
 from annotation.models.benchmark import PART
-from scoring.core import floors as core
+from scoring.core import s1 as core
 from scoring.core.normalisation import NONE, normalised, normalised_golds
 from scoring.core.spans import measure_reach
 

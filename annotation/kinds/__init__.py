@@ -20,7 +20,7 @@ from django_stubs_ext import StrOrPromise
 
 from annotation.models import Example, Gold, Judgement, Kind, ReferencePolicy
 from annotation.models.frozen import BatchContent, FrozenExample
-from scoring.core import floors as core
+from scoring.core import s1 as core
 from scoring.core.normalisation import NONE, normalised, normalised_golds
 from scoring.core.s1 import s1_score, score_one
 

@@ -7,7 +7,7 @@ from annotation.kinds.choice import OneOption
 from annotation.kinds.marking import Piece, Range, marked
 from annotation.models import Judgement
 from annotation.models.frozen import FrozenExample
-from scoring.core import floors as core
+from scoring.core import s1 as core
 
 
 def _named(asked: Sequence[Asked]) -> list[list[str]]:

@@ -24,7 +24,7 @@ from annotation.kinds.replies import read_label
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
-from scoring.core import floors as core
+from scoring.core import s1 as core
 
 # No option of ours has more digits than this.
 MOST_DIGITS = 12

@@ -29,7 +29,7 @@ from annotation.models import Judgement
 from annotation.models.errors import BadInput
 from annotation.models.frozen import BatchContent, FrozenExample
 from annotation.models.texts import is_text
-from scoring.core import floors as core
+from scoring.core import s1 as core
 from scoring.core.normalisation import NORMALISATIONS, normalised
 from scoring.core.spans import tokens_of
 

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from math import sqrt
 
 from annotation.models import Batch, DropUnit, Study, Task
-from scoring.core.splits import FEWEST_SPLITS
+from scoring.core.intervals import FEWEST_SPLITS
 
 # Below this the SD of a group is mostly chance.
 SMALL_GROUP = 5

@@ -4,7 +4,7 @@ unrounded. And what figures are read against: what no skill earns, and what was 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 from statistics import median
 from typing import Any
 
@@ -24,17 +24,22 @@ from scoring.cells.rows import (
     Bound,
     Row,
     RowKind,
-    known,
-    percent,
     released,
 )
 from scoring.cells.scope import Choices
 from scoring.cells.vectors import Floats, is_well_formed, judged_answers
 from scoring.core.bootstrap import consensus_interval, episode_score
-from scoring.core.intervals import NO_INTERVAL, CellInterval, LeftOut, cluster_scores, guard_band
+from scoring.core.intervals import (
+    NO_INTERVAL,
+    CellInterval,
+    LeftOut,
+    SplitInterval,
+    cluster_scores,
+    guard_band,
+    split_interval,
+)
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import consensus, score_many
-from scoring.core.splits import SplitInterval, split_interval
 from scoring.core.variance import Components, variance_components
 from scoring.core.verdicts import ComparisonDesign, detectable_difference
 from scoring.models import ReportedScore, shots_label
@@ -374,3 +379,11 @@ def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> l
         )
         for score in scores.order_by("pk")
     ]
+
+
+def known(value: float) -> float | None:
+    return None if isnan(value) else float(value)
+
+
+def percent(score: float) -> float | None:
+    return None if isnan(score) else 100 * float(score)

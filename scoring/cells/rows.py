@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from math import isnan
+from operator import attrgetter
 from typing import Any
 
 from annotation.models import ReferencePolicy
@@ -243,11 +243,6 @@ class Row:
             return not self.method
         return self.kind in (RowKind.HUMAN, RowKind.SIMULATED, RowKind.CONSENSUS)
 
-    @cached_property
-    def whose(self) -> tuple[str | None, str | None, str]:
-        """Which system of which size."""
-        return self.system, self.method, self.parameters
-
     @property
     def limits(self) -> tuple[float | None, float | None]:
         return self.ci_low, self.ci_high
@@ -264,11 +259,8 @@ class Row:
         return units is not None and 1 < units < EXPLORATORY_BELOW
 
 
-def is_alike(one: object, other: object) -> bool:
-    """Whether two figures are of the same people or system with as many shots: a row, and an
-    average over its task and others."""
-    names = ("kind", "study", "system", "method", "parameters", "shots")
-    return all(getattr(one, name) == getattr(other, name) for name in names)
+# Of a row, or of an average over its task and others: which people or system, with as many shots.
+whose = attrgetter("kind", "study", "system", "method", "parameters", "shots")
 
 
 def scored_under(references: str | None, normalisation: str | None) -> str:
@@ -352,11 +344,3 @@ def first_policies(rows: Collection[Row], bounds: Iterable[Bound] = ()) -> dict[
 def policy_of(row: Row, first: Mapping[str, str]) -> str:
     """The policy whose column a figure goes in; the first if its policy is unknown."""
     return row.references if row.references in ReferencePolicy.values else first.get(row.task, "")
-
-
-def known(value: float) -> float | None:
-    return None if isnan(value) else float(value)
-
-
-def percent(score: float) -> float | None:
-    return None if isnan(score) else 100 * float(score)

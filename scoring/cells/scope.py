@@ -29,9 +29,8 @@ from annotation.models.benchmark import names_of
 from annotation.models.errors import Refusal
 from annotation.models.texts import checksum
 from scoring.core.bootstrap import SEED
-from scoring.core.intervals import ESTIMANDS
+from scoring.core.intervals import ESTIMANDS, SHOT_SETS
 from scoring.core.s1 import SCORER_VERSION
-from scoring.core.splits import SHOT_SETS
 from scoring.models import FEW, FULLY_SUPERVISED, ReportedScore, Run, ScoreVector
 
 

@@ -7,6 +7,7 @@ asked for. A comparison is kept with its inputs' fingerprint, and recomputed whe
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -28,13 +29,14 @@ from scoring.cells.rows import (
     Row,
     RowKind,
     released,
+    whose,
     withheld_row,
 )
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
 from scoring.comparison.keeping import Kept, Progress, Store, is_stale, was_given_up
+from scoring.core.intervals import FEWEST_SPLITS
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
-from scoring.core.splits import FEWEST_SPLITS
 from scoring.models import Part
 from scoring.tests.differences import Difference
 from scoring.tests.verdicts import (
@@ -138,7 +140,7 @@ class Comparison:
 
     def tests_of(self, row: Row) -> list[Difference]:
         """A system's row beside the people of each study; none of any other row."""
-        where = row.task, str(row.shots), *row.whose, row.source
+        where = row.task, str(row.shots), row.system, row.method, row.parameters, row.source
         return [
             test
             for test in self.tests
@@ -146,6 +148,10 @@ class Comparison:
             and where
             == (test.task, str(test.shots), test.system, test.method, test.parameters, test.source)
         ]
+
+    def average_of(self, row: Row) -> Average | None:
+        """Over all tasks, of the same people or system with as many shots."""
+        return next((one for one in self.averages if whose(one) == whose(row)), None)
 
     def consensus_of(self, cell: Cell) -> Row | None:
         """Of these people together."""
@@ -195,7 +201,7 @@ class Comparison:
         )
         return "; ".join(f"{value} ({', '.join(tasks)})" for value, tasks in parts)
 
-    @property
+    @cached_property
     def figures(self) -> tuple[Row, ...]:
         """The rows of a table for readers: cells with their consensus, and systems."""
         return (*(row for row in self.rows if not row.single), *self.consensus)
@@ -203,6 +209,15 @@ class Comparison:
     @property
     def estimand(self) -> str:
         return self.choices.estimand.replace("_", " ")
+
+    @property
+    def basis(self) -> str:
+        """What every figure rests on, for the note of a table."""
+        version = f"; gold version {self.gold_version}" if self.gold_version else ""
+        return (
+            f"reference policy {self.references or 'of each task'}; "
+            f"normalisation {self.normalisation}{version}. {self.warning}".rstrip()
+        )
 
     @property
     def provenance(self) -> str:

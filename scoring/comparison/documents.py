@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import Row, RowKind, is_alike, no_skill
+from scoring.cells.rows import Row, RowKind, no_skill
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
     NOTES,
@@ -18,6 +18,7 @@ from scoring.comparison.paper_tables import (
     beside_score,
     figures_by_column,
     marks_of,
+    name_cell,
     name_of,
     scores_of_persons,
     shots_text,
@@ -124,8 +125,7 @@ def _who(line: FigureLine, table: Comparison) -> Cell:
         # On the page of a study, its name is said already.
         name = name_of(replace(first, study=None)) if table.study else line.name
         return Cell(name, aside=_sizes(line.figures.values()))
-    about = [line.about, f"({first.parameters})" if first.parameters else ""]
-    return Cell(line.name, aside=" ".join(filter(None, about)), note=line.sources)
+    return name_cell(line, line.name, f"({first.parameters})" if first.parameters else "")
 
 
 def _sizes(rows: Iterable[Row]) -> str:
@@ -174,7 +174,7 @@ def _of_test(test: Difference) -> Iterable[Opened]:
 
 def _average(row: Row, table: Comparison, links: Links) -> Cell:
     """Over all tasks, of whoever has all of them."""
-    found = next((average for average in table.averages if is_alike(average, row)), None)
+    found = table.average_of(row)
     if found is None:
         return Cell()
     where = str(row.shots), row.system, row.method, row.parameters
@@ -219,25 +219,16 @@ def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Lin
 def paper_tables(table: Comparison) -> list[Table]:
     """As in a paper: the answer, people with every annotator, systems, full supervision, how long
     people took; without empty ones."""
-    shots = shots_of_people(table.rows)
+    shots, basis = shots_of_people(table.rows), table.basis
     papers = [
         replace(overview(table, shots), is_short=True),
         *annotators_by_shots([*table.rows, *table.consensus], table.task_names),
         *system_tables(table.figures, table.bounds, names=table.task_names),
         *supervision_table(table.figures, shots, table.task_names),
     ]
-    basis = "; ".join(
-        [
-            f"reference policy {table.references or 'of each task'}",
-            f"normalisation {table.normalisation}",
-            *([f"gold version {table.gold_version}"] if table.gold_version else []),
-        ]
-    )
     times = time_table(table.rows).with_names("task", table.task_names)
     scores = [
-        replace(paper, note=f"{_shown(paper, table)}; {basis}. {table.warning}".rstrip())
-        for paper in papers
-        if paper.lines
+        replace(paper, note=f"{_shown(paper, table)}; {basis}") for paper in papers if paper.lines
     ]
     return [*scores, times] if times.lines else scores
 
@@ -265,7 +256,7 @@ def _interval(table: Comparison) -> str:
     """What the intervals of its cells are."""
     two = "; of two people the guard band" * any(row.ci_method == GUARD for row in table.rows)
     consensus = "; of a consensus for these people" * bool(table.consensus)
-    return f"95 % interval for {table.estimand}{two}{consensus}"
+    return f"95 % interval for {table.choices.estimand.replace('_', ' ')}{two}{consensus}"
 
 
 def _csv(table: Comparison) -> str:

@@ -8,6 +8,7 @@ among the scored ones, with a mark.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from scoring.cells.rows import (
@@ -51,10 +52,8 @@ class ScoreColumn(NamedTuple):
     # "" where the lines say it.
     shots: str
     policy: str
-
-    @property
-    def key(self) -> str:
-        return " ".join(self)
+    # What its cells are found by.
+    key: str
 
     def shown(self, heading: str, links: Links, names: Names) -> Column:
         name, href = names.get(self.task, self.task), (links or {}).get(self.task, "")
@@ -66,29 +65,12 @@ class FigureLine:
     """The figures of one system or of one group of people, by their columns."""
 
     name: str
-    is_people: bool
+    kind: str
+    # The first of its figures.
+    first: Row
     # As texts have it; "" where the columns say it.
-    shots: str = ""
+    shots: str
     figures: dict[ScoreColumn, Row] = field(default_factory=dict)
-
-    @property
-    def first(self) -> Row:
-        return next(iter(self.figures.values()))
-
-    @property
-    def about(self) -> str:
-        """How a system was adapted."""
-        return method_label(self.first.method)
-
-    @property
-    def sources(self) -> str:
-        """Where a system was published; people are named by it."""
-        sources = dict.fromkeys(row.source for row in self.figures.values() if row.source)
-        return "" if self.is_people else "; ".join(sources)
-
-    @property
-    def kind(self) -> str:
-        return "people" if self.is_people else "system"
 
 
 def figures_by_column(
@@ -104,13 +86,15 @@ def figures_by_column(
     for row in sorted(rows, key=rank_of):
         order, name, policy = shots_order(row.shots), name_of(row), policy_of(row, first)
         shots = "" if by_shots else shots_text(order[1])
-        column = ScoreColumn(row.task, order[1] if by_shots else "", policy)
+        at = order[1] if by_shots else ""
+        column = ScoreColumn(row.task, at, policy, " ".join((row.task, at, policy)))
         columns[column] = tasks.index(row.task), policy != first[row.task], policy, order
         whose = row.method, row.parameters, row.kind
         same = lines.setdefault((rank_of(row), name, *(whose if by_shots else (order,))), [])
         free = next((line for line in same if column not in line.figures), None)
         if free is None:
-            same.append(free := FigureLine(name, row.is_of_people, shots))
+            kind = "people" if row.is_of_people else "system"
+            same.append(free := FigureLine(name, kind, row, shots))
         free.figures[column] = row
     return sorted(columns, key=columns.__getitem__), [
         line for key in (lines if by_shots else sorted(lines)) for line in lines[key]
@@ -166,14 +150,15 @@ def annotators_by_shots(rows: Sequence[Row], names: Names | None = None) -> list
 
 def supervision_table(rows: Sequence[Row], shots: str, names: Names | None = None) -> list[Table]:
     """Full supervision beside few shots: people, and the systems that have both."""
+    system = attrgetter("system", "method", "parameters")
     supervised = {
-        row.whose for row in rows if row.shots == FULLY_SUPERVISED and not row.is_of_people
+        system(row) for row in rows if row.shots == FULLY_SUPERVISED and not row.is_of_people
     }
     beside = [
         row
         for row in rows
         if str(row.shots) in (shots, FULLY_SUPERVISED)
-        and (row.is_of_people or row.whose in supervised)
+        and (row.is_of_people or system(row) in supervised)
     ]
     if not supervised or shots == FULLY_SUPERVISED:
         return []
@@ -190,12 +175,12 @@ def time_table(rows: Iterable[Row]) -> Table:
         row for row in rows if not row.single and any(getattr(row, key) is not None for key in keys)
     ]
     columns = (WHO, BY_KEY["task"], BY_KEY["shots"], *BESIDE_SCORES)
-    lines = tuple(Line({**values_of(columns, row), "who": name_of(row)}) for row in timed)
+    lines = tuple(Line({"who": name_of(row), **values_of(columns[1:], row)}) for row in timed)
     return Table("times", "Time of people", "", columns, lines, is_short=True)
 
 
 def _groups(rows: Iterable[Row]) -> list[Row]:
-    return [row for row in rows if row.is_of_people and not row.single]
+    return [row for row in rows if not row.single and row.is_of_people]
 
 
 def _people_line(line: FigureLine, links: Links) -> Line:
@@ -219,7 +204,7 @@ def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]
 
 def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[tuple[str, float | None]]:
     """The annotators of a cell by pseudonym, the best first."""
-    if not cell.is_cell_of_people:
+    if cell.kind not in (RowKind.HUMAN, RowKind.SIMULATED):
         return []
 
     def where(row: Row) -> tuple[object, ...]:
@@ -308,10 +293,16 @@ def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> lis
 
 def _system_line(line: FigureLine, links: Links) -> Line:
     size = line.first.parameters
-    name = line.name + (f" ({size})" if size else "")
-    who = Cell(name, aside=line.about, note=line.sources)
+    who = name_cell(line, line.name + (f" ({size})" if size else ""))
     cells = {column.key: _cell(row, links) for column, row in line.figures.items()}
     return Line({"who": who, **cells}, kind=line.kind)
+
+
+def name_cell(line: FigureLine, name: str, size: str = "") -> Cell:
+    """With how a system was adapted, and where it was published; people are named by that."""
+    sources = dict.fromkeys(row.source for row in line.figures.values() if row.source)
+    about = " ".join(filter(None, [method_label(line.first.method), size]))
+    return Cell(name, aside=about, note="; ".join(sources) if line.kind == "system" else "")
 
 
 def _cell(row: Row, links: Links, *, in_full: bool = False) -> Cell:

@@ -4,7 +4,7 @@ who is behind, ahead, as good or not told apart from them. True of the figures b
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scoring.cells.rows import Row, RowKind, is_alike
+from scoring.cells.rows import Row, RowKind
 from scoring.comparison.comparing import Comparison
 from scoring.comparison.documents import apart
 from scoring.comparison.paper_tables import task_order
@@ -148,7 +148,7 @@ def _of_task(table: Comparison, row: Row) -> Sentence:
 
 
 def _of_all(table: Comparison, row: Row) -> Sentence | None:
-    average = next((average for average in table.averages if is_alike(average, row)), None)
+    average = table.average_of(row)
     if average is None:
         return None
     tests = [test for test in table.average_tests if test.is_beside(row)]

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.models.texts import checksum
 from annotation.models import Benchmark, Study, Task
+from annotation.models.texts import checksum
 from scoring.cells.cell_rows import bounds, cell_row, reported_rows
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.rows import PEOPLE as HUMAN

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from scoring.cells.cell_rows import ConsensusScores, consensus_limits
+from scoring.cells.cell_rows import ConsensusScores, consensus_limits, known, percent
 from scoring.cells.cells import Cell
 from scoring.cells.rows import (
     BY_KEY,
@@ -27,11 +27,9 @@ from scoring.cells.rows import (
     Row,
     RowKind,
     first_policies,
-    is_alike,
-    known,
-    percent,
     policy_of,
     released,
+    whose,
 )
 from scoring.core import verdicts as rule
 from scoring.core.intervals import CellInterval
@@ -141,9 +139,7 @@ def averages(
         is_partial = row.coverage is not None and row.coverage < 1
         if row.single or row.mean is None or is_partial or policy_of(row, first) != first[row.task]:
             continue
-        groups.setdefault((row.kind, row.study, *row.whose, row.shots), {}).setdefault(
-            row.task, row
-        )
+        groups.setdefault(whose(row), {}).setdefault(row.task, row)
     return [
         _average_of([by_task[task] for task in tasks], shared)
         for by_task in groups.values()
@@ -161,7 +157,11 @@ def averages_of_consensus(
     """With its interval, where tasks share no people."""
     found = averages([row for row, _ in together], tasks, shared)
     scores = [
-        [scored for row, scored in together if is_alike(average, row) and row.task in average.tasks]
+        [
+            scored
+            for row, scored in together
+            if whose(average) == whose(row) and row.task in average.tasks
+        ]
         for average in found
     ]
     limits = [consensus_limits(of_tasks, seed=seed) for of_tasks in scores]

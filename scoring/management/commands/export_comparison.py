@@ -9,8 +9,7 @@ from scoring.analysis.tables import TABLES
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS
-from scoring.core.intervals import ESTIMANDS
-from scoring.core.splits import SHOT_SETS
+from scoring.core.intervals import ESTIMANDS, SHOT_SETS
 from scoring.management.arguments import add_scope, find_scope, put_document
 from scoring.tables import documents
 

@@ -6,8 +6,7 @@ from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import Comparison, compare
 from scoring.comparison.row_tables import interval_table
-from scoring.core.intervals import cell_interval, guard_band
-from scoring.core.splits import split_interval
+from scoring.core.intervals import cell_interval, guard_band, split_interval
 from tests import make
 from tests.scoring.comparison import measured
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core import floors
+from scoring.core import s1 as floors
 from scoring.core.s1 import score_many
 
 Figures = Callable[..., Any]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scoring.core.intervals import cell_interval
+from scoring.core.intervals import cell_interval, split_interval
 from scoring.core.people_designs import PeopleDesign, ScoreModel, recommended
 from scoring.core.sample_size import (
     PUBLISHED_ACCURACIES,
@@ -15,7 +15,6 @@ from scoring.core.sample_size import (
     published_examples,
     simulate_intervals,
 )
-from scoring.core.splits import split_interval
 
 PLAN = {
     "budget": 60,

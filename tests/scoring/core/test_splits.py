@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from scoring.core.intervals import cell_interval
-from scoring.core.splits import split_interval
+from scoring.core.intervals import cell_interval, split_interval
 
 SPLITS = np.repeat(range(5), 3)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from annotation.models.errors import BadInput
+from scoring.core.intervals import split_interval
 from scoring.core.people_designs import ScoreModel, recommended
-from scoring.core.splits import split_interval
 from scoring.planning.plans import Assumptions, Contrast, design_of, make_plan
 
 # Few items, so that the slow oracle can try every design.
