@@ -16,7 +16,7 @@ def test_refuses_nobody_beside_long_work(tmp_path: Path) -> None:
     database = tmp_path / "bench.sqlite3"
     begin_with_copy(database)
     command = [sys.executable, "-m", "tools.benchmarks.bench_annotators_first"]
-    command += ["--annotators", "4", "--idle", "1", "--examples", "1500", "--simulated", "2"]
+    command += ["--annotators", "4", "--idle", "1", "--examples", "300", "--simulated", "2"]
     command += ["--workers", "2"]
     command += ["--database", f"sqlite:///{database}"]
     done = subprocess.run(

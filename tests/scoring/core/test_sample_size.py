@@ -225,7 +225,7 @@ def test_promises_the_width_that_cells_have(components: dict) -> None:
 
 
 def test_promises_the_width_of_the_whole_cell_over_its_splits() -> None:
-    design = plan(budget=240, batches=3, min_coverage=0.9)[0]
+    design = plan(budget=100, batches=3, min_coverage=0.9)[0]
     model = ScoreModel.from_components(**components_of(PLAN))
     drawn = model.draw(design.people, design.items, replicates=100, rng=np.random.default_rng(1))
     splits = np.repeat(range(3), design.annotators)
@@ -245,7 +245,7 @@ def components_of(values: dict[str, Any]) -> dict[str, float]:
 
 
 def test_recommends_the_cheapest_that_is_nearly_as_narrow() -> None:
-    found = plan(budget=600, min_coverage=0.94, **NEAR_1)
+    found = plan(budget=300, min_coverage=0.94, **NEAR_1)
     chosen = recommended(found)
     assert chosen is not None
     assert chosen.cost < 0.3 * found[0].cost
