@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Assignment, Judgement, Study
-from scoring.cells.cell_rows import percent
-from scoring.cells.cells import CellReader, cell_order, shots_of_batch
+from scoring.cells.cells import CellReader, cell_order, percent, shots_of_batch
 from scoring.core.learning import learning_curve
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_one

@@ -9,8 +9,7 @@ import numpy as np
 
 from annotation.kinds import answer_score
 from annotation.models import Assignment, Example, Gold, Item, Judgement, Outcome, Study, Task
-from scoring.cells.cell_rows import percent
-from scoring.cells.cells import Cell, CellReader
+from scoring.cells.cells import Cell, CellReader, percent
 from scoring.cells.vectors import Answers, judged_answers, predicted_answers
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import score_one

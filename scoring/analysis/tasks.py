@@ -1,3 +1,6 @@
+"""What the background worker is told to do. Every task is safe to run twice. Arguments: comparison,
+the id of the kept comparison."""
+
 from annotation.jobs import queue
 from annotation.models import Job
 from scoring.analysis.analysing import STORE, analyse

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from scoring.cells.cell_rows import Units, answers_by_item, cell_figures, guard_of, known, percent
-from scoring.cells.cells import Cell
+from scoring.cells.cell_rows import Units, answers_by_item, cell_figures, guard_of
+from scoring.cells.cells import Cell, known, percent
 from scoring.cells.rows import BY_KEY, Row
 from scoring.cells.scope import Choices
 from scoring.core.agreement import Agreement, alpha_interval, pairwise_s1_interval

@@ -4,7 +4,7 @@ unrounded. And what figures are read against: what no skill earns, and what was 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isnan, nan
+from math import nan
 from statistics import median
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from annotation.benchmarks.findings import TestMaterial, ceiling_score, floor_scores
 from annotation.kinds import answer_kinds
 from annotation.models import Benchmark, Task
-from scoring.cells.cells import Cell, Vector
+from scoring.cells.cells import Cell, Vector, known, percent
 from scoring.cells.rows import (
     CEILING,
     CONSENSUS,
@@ -379,11 +379,3 @@ def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> l
         )
         for score in scores.order_by("pk")
     ]
-
-
-def known(value: float) -> float | None:
-    return None if isnan(value) else float(value)
-
-
-def percent(score: float) -> float | None:
-    return None if isnan(score) else 100 * float(score)

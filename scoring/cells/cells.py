@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
+from math import isnan
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +21,11 @@ from scoring.cells.vectors import (
     run_scores,
     scored_items,
 )
-from scoring.core.intervals import LeaveOneOut, cluster_scores, leave_one_out
+from scoring.core.intervals import (
+    LeaveOneOut,
+    cluster_scores,
+    leave_one_out,
+)
 from scoring.models import FEW, Run, shots_label, shots_order
 
 _Member = TypeVar("_Member", Assignment, Run)
@@ -327,3 +332,11 @@ def _split_of(run: Run) -> str:
     if run.episode is not None:
         return f"episode {run.episode:06}"
     return f"run {run.checksum}" if run.split is None else f"split {run.split}"
+
+
+def known(value: float) -> float | None:
+    return None if isnan(value) else float(value)
+
+
+def percent(score: float) -> float | None:
+    return None if isnan(score) else 100 * float(score)

@@ -188,7 +188,7 @@ def answers_in(scope: Scope) -> int:
     return sum(_count(_owners(task, scope), task) for task in scope.tasks)
 
 
-def wanted_file(
+def file_order(
     kind: str, scope: Scope, choices: Choices, **arguments: str | int | None
 ) -> FileOrder:
     """A file about what is compared, which a worker makes."""

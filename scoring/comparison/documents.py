@@ -219,12 +219,12 @@ def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Lin
 def paper_tables(table: Comparison) -> list[Table]:
     """As in a paper: the answer, people with every annotator, systems, full supervision, how long
     people took; without empty ones."""
-    shots, basis = shots_of_people(table.rows), table.basis
+    shots, basis, figures = shots_of_people(table.rows), table.basis, table.figures
     papers = [
         replace(overview(table, shots), is_short=True),
         *annotators_by_shots([*table.rows, *table.consensus], table.task_names),
-        *system_tables(table.figures, table.bounds, names=table.task_names),
-        *supervision_table(table.figures, shots, table.task_names),
+        *system_tables(figures, table.bounds, names=table.task_names),
+        *supervision_table(figures, shots, table.task_names),
     ]
     times = time_table(table.rows).with_names("task", table.task_names)
     scores = [
@@ -241,7 +241,7 @@ def further_tables(table: Comparison) -> list[Table]:
 
 def _shown(paper: Table, table: Comparison) -> str:
     """What stands in its cells."""
-    cells = [line.cell(column) for line in paper.lines for column in paper.columns]
+    cells = [cell for line in paper.lines for cell in line.cells.values() if isinstance(cell, Cell)]
     sd = " (SD)" * any(cell.sd is not None for cell in cells)
     has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
     interval = f" [{_interval(table)}]" * has_interval

@@ -15,7 +15,7 @@ from annotation.access.rights import Right, may_see_gold
 from annotation.jobs import files
 from annotation.jobs.requests import large_file
 from annotation.models import Benchmark
-from scoring.cells.scope import Choices, Scope, answers_in, wanted_file
+from scoring.cells.scope import Choices, Scope, answers_in, file_order
 from scoring.comparison.requests import download
 from scoring.episodes.board import EpisodeBoard, episode_board, paired_tests
 from scoring.episodes.tables import (
@@ -65,7 +65,7 @@ def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> H
     if table == ALL and not FORMATS[form].several:
         raise Http404
     about: dict[str, Any] = {"table": table, "form": form, **seen}
-    file = wanted_file(EXPORT, Scope(benchmark), Choices(), **about)
+    file = file_order(EXPORT, Scope(benchmark), Choices(), **about)
     if file.is_large:
         back = reverse("scoring:episodes", args=[name])
         return large_file(request, file, FORMATS[form].content_type, back=back)

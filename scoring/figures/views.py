@@ -13,7 +13,7 @@ from scoring.analysis.analysing import STORE
 from scoring.analysis.item_views import chosen_task, in_order
 from scoring.analysis.items import item_scores, task_cells
 from scoring.cells.cells import CellReader
-from scoring.cells.scope import wanted_file
+from scoring.cells.scope import file_order
 from scoring.comparison.comparing import glance
 from scoring.comparison.requests import asked, download, shown_to
 from scoring.figures.sizes import CONTENT_TYPES, SIZES, file_name
@@ -58,7 +58,7 @@ def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
     if task is None:
         raise Http404
     size = _size(request)
-    file = wanted_file(JOB, compared, choices, task=task.slug, form=form, size=size)
+    file = file_order(JOB, compared, choices, task=task.slug, form=form, size=size)
     if form in CONTENT_TYPES and file.is_large:
         back = reverse("scoring:items", args=[scope, name])
         return large_file(request, file, CONTENT_TYPES[form], back=back)

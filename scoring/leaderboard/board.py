@@ -11,7 +11,7 @@ from scoring.cells.rows import RowKind, first_policies, scored_under, withheld_r
 from scoring.cells.scope import Choices
 from scoring.comparison.paper_tables import task_order
 from scoring.leaderboard.entries import SHOWN, kept_entries
-from scoring.leaderboard.rules import Entry, OverTasks, Ranking, on_task, over_tasks
+from scoring.leaderboard.rules import Entry, Ranking, on_task, over_tasks
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Board:
     chosen: tuple[str, ...]
     # Published on, but not imported: nothing can be scored there.
     not_imported: tuple[str, ...]
-    over_tasks: tuple[OverTasks, ...]
+    over_tasks: tuple[Ranking, ...]
     by_task: tuple[TaskBoard, ...]
     # By slug, what is read; a task that is not imported has its slug alone.
     names: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Board:
     @property
     def entries(self) -> list[Entry]:
         """Everybody who appears in any of the tables."""
-        rankings = [line.ranking for line in self.over_tasks]
+        rankings = [*self.over_tasks]
         rankings += [ranking for board in self.by_task for ranking in board.rankings]
         return list({id(ranking.entry): ranking.entry for ranking in rankings}.values())
 

@@ -8,7 +8,7 @@ earns, appear among the systems in order, without a rank.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from scoring.cells.cells import Cell
@@ -70,19 +70,13 @@ class Ranking:
     mean: float | None
     rank: int | None
     gaps: tuple[str, ...]
+    # Over tasks, by shots.
+    averages: Mapping[int, Average] = field(default_factory=dict)
 
     @property
     def is_unranked(self) -> bool:
         """Only of a system: people and no skill never have a rank."""
         return self.entry.kind == SYSTEM and self.rank is None
-
-
-@dataclass(frozen=True)
-class OverTasks:
-    """A line of the table over tasks, with its averages by shots."""
-
-    ranking: Ranking
-    averages: Mapping[int, Average]
 
 
 def on_task(entries: Iterable[Entry], task: str) -> list[Ranking]:
@@ -93,7 +87,7 @@ def on_task(entries: Iterable[Entry], task: str) -> list[Ranking]:
 
 def over_tasks(
     entries: Sequence[Entry], tasks: Mapping[str, str], *, in_full: bool = True
-) -> list[OverTasks]:
+) -> list[Ranking]:
     """Everybody who has any figure on these tasks, by their slugs with their names; by the mean of
     the task means; rounded, as the task means are then, unless `in_full`."""
     there = [entry for entry in entries if any(map(entry.is_on, tasks))]
@@ -106,7 +100,7 @@ def over_tasks(
         return average.mean if average else None
 
     ordered = rankings(there, mean, lambda entry: _gaps_over(entry, tasks))
-    return [OverTasks(ranking, averages[id(ranking.entry)]) for ranking in ordered]
+    return [replace(ranking, averages=averages[id(ranking.entry)]) for ranking in ordered]
 
 
 def rankings(

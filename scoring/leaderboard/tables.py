@@ -16,7 +16,6 @@ from scoring.leaderboard.rules import (
     SORTED_BY,
     SYSTEM,
     Entry,
-    OverTasks,
     Ranking,
 )
 from scoring.models import FULLY_SUPERVISED, ProtocolTag, method_label
@@ -64,13 +63,13 @@ def _over_tasks(board: Board) -> Table:
         f"Average over {len(board.chosen)} tasks",
         "",
         scores,
-        [(line.ranking, _cells_over_tasks(line, board)) for line in board.over_tasks],
+        [(ranking, _cells_over_tasks(ranking, board)) for ranking in board.over_tasks],
         further={str(shots): _average(shots) for shots in others},
     )
 
 
-def _cells_over_tasks(line: OverTasks, board: Board) -> dict[str, Cell]:
-    entry, averages = line.ranking.entry, line.averages
+def _cells_over_tasks(ranking: Ranking, board: Board) -> dict[str, Cell]:
+    entry, averages = ranking.entry, ranking.averages
     rows = [entry.row(task) for task in board.chosen]
     cells = {str(shots): Cell(average.mean) for shots, average in averages.items()}
     if best := averages.get(SORTED_BY):
@@ -83,7 +82,7 @@ def _cells_over_tasks(line: OverTasks, board: Board) -> dict[str, Cell]:
     return {
         **cells,
         **{row.task: _cell(row) for row in rows if row and row.mean is not None},
-        "who": _who(line.ranking, published=_sources(every)),
+        "who": _who(ranking, published=_sources(every)),
     }
 
 
@@ -300,9 +299,9 @@ def _exported_averages(board: Board) -> Table:
     rows = [
         {
             "shots": shots,
-            **_about(line.ranking),
+            **_about(ranking),
             # The rank is by one number of shots, and is given only there.
-            "rank": line.ranking.rank if shots == SORTED_BY else None,
+            "rank": ranking.rank if shots == SORTED_BY else None,
             "mean": average.mean if average else None,
             "sd": average.sd if average else None,
             "clues_root_sum_sd": average.clues_sd if average else None,
@@ -311,8 +310,8 @@ def _exported_averages(board: Board) -> Table:
             "normalisations": " ".join(average.normalisations) if average else None,
         }
         for shots in reversed(SHOTS)
-        for line in board.over_tasks
-        for average in [line.averages.get(shots)]
+        for ranking in board.over_tasks
+        for average in [ranking.averages.get(shots)]
         if average or shots == SORTED_BY
     ]
     note = (

@@ -17,6 +17,8 @@ from scoring.tables.documents import as_text as text_table
 from scoring.tables.documents import escaped, latex_table
 from scoring.tables.table import Column, Table, lines_of
 
+# What writes one in the background.
+JOB = "export_report"
 WIDTH = 88
 PARTS = ("methods", "sheet")
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,textcomp}; other scripts than Latin, LuaLaTeX."

@@ -17,7 +17,7 @@ from django.template.loader import get_template
 from django.utils.text import slugify
 
 from scoring.report.facts import Facts
-from scoring.report.tables import (
+from scoring.report.results import (
     agreement_in_words,
     agreement_table,
     figures,

@@ -1,9 +1,7 @@
 from annotation.jobs import files, queue
 from annotation.models import Job
 from scoring.cells.scope import ordered
-from scoring.report.documents import export_report, file_name
-
-JOB = "export_report"
+from scoring.report.documents import JOB, export_report, file_name
 
 
 @queue.runs(JOB)

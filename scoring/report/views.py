@@ -12,12 +12,13 @@ from annotation.access.rights import Right, may
 from annotation.jobs.requests import large_file
 from annotation.models import Study
 from annotation.studies.tabs import study_frame
-from scoring.cells.scope import Choices, Scope, wanted_file
+from scoring.cells.scope import Choices, Scope, file_order
 from scoring.comparison.documents import shots_of_people
 from scoring.comparison.requests import download
-from scoring.comparison.sentences import Summary, summaries
+from scoring.comparison.sentences import summaries
 from scoring.report.documents import (
     DOCUMENTS,
+    JOB,
     PARTS,
     TABLES,
     Report,
@@ -27,7 +28,6 @@ from scoring.report.documents import (
     report_on,
 )
 from scoring.report.methods import REFERENCE, Source
-from scoring.report.tasks import JOB
 
 
 @require_safe
@@ -58,7 +58,7 @@ def report_export(request: ResearcherRequest, name: str, part: str, form: str) -
     study = _study(request, name)
     with_pay = may(request.user, study, Right.PAY)
     about: dict[str, Any] = {"part": part, "form": form, "with_pay": with_pay}
-    file = wanted_file(JOB, Scope(study.benchmark, study), Choices(), **about)
+    file = file_order(JOB, Scope(study.benchmark, study), Choices(), **about)
     if file.is_large:
         back = reverse("scoring:report", args=[name])
         return large_file(request, file, content_type(form), back=back)
@@ -66,7 +66,7 @@ def report_export(request: ResearcherRequest, name: str, part: str, form: str) -
     return download(document, content_type(form), file_name(study, part, form))
 
 
-def _summaries(report: Report) -> list[Summary]:
+def _summaries(report: Report) -> list[dict[str, Any]]:
     """What the comparison says it found."""
     table = report.comparison
     return summaries(table, shots_of_people(table.rows)) if table else []

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.jobs.requests import document, large_file
-from scoring.cells.scope import wanted_file
+from scoring.cells.scope import file_order
 from scoring.comparison.requests import asked
 from scoring.samples.exporting import archive_name, evaluations, packed
 from scoring.samples.tasks import JOB
@@ -17,7 +17,7 @@ from scoring.samples.tasks import JOB
 def samples(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     """The file, or of a large study or benchmark a page on which it is ordered and fetched."""
     found, choices = asked(request, scope, name, Right.GOLD)
-    file = wanted_file(JOB, found, choices)
+    file = file_order(JOB, found, choices)
     if file.is_large:
         back = reverse("scoring:comparison", args=[scope, name])
         return large_file(request, file, "application/zip", back=back)

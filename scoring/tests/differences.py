@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Assignment, Study, Task
-from scoring.cells.cell_rows import known, percent
-from scoring.cells.cells import Cell
+from scoring.cells.cells import Cell, known, percent
 from scoring.cells.rows import BY_KEY, PEOPLE, Row, RowKind
 from scoring.cells.vectors import Floats
 from scoring.core.comparison import (

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from scoring.cells.cell_rows import ConsensusScores, consensus_limits, known, percent
-from scoring.cells.cells import Cell
+from scoring.cells.cell_rows import ConsensusScores, consensus_limits
+from scoring.cells.cells import Cell, known, percent
 from scoring.cells.rows import (
     BY_KEY,
     CONSENSUS,

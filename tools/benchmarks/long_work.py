@@ -108,7 +108,7 @@ def order(amount: Amount, simulated: str) -> LongWork:
     from annotation.jobs.queue import enqueue
     from annotation.models import Job, Study, Upload
     from annotation.studies.exported_judgements import judgements_file
-    from scoring.cells.scope import Choices, Scope, wanted_file
+    from scoring.cells.scope import Choices, Scope, file_order
     from scoring.comparison.comparing import enqueue_table
     from scoring.samples.tasks import JOB as SAMPLES
 
@@ -124,7 +124,7 @@ def order(amount: Amount, simulated: str) -> LongWork:
     orders = (
         compare,
         judgements_file(study, "jsonl").order,
-        wanted_file(SAMPLES, scope, Choices()).order,
+        file_order(SAMPLES, scope, Choices()).order,
     )
     imported = enqueue("import_benchmark", {"name": "large"}, upload=upload)
     command = [sys.executable, "manage.py", "simulate_annotators", "--study", simulated]

@@ -42,7 +42,7 @@ def published(
 
 def order(board: Board) -> list[tuple[str, int | None]]:
     """Who is where in the table over tasks."""
-    return [(line.ranking.entry.name, line.ranking.rank) for line in board.over_tasks]
+    return [(line.entry.name, line.rank) for line in board.over_tasks]
 
 
 def place_on(benchmark: Benchmark, task: str, name: str, **chosen: Any) -> Ranking:

@@ -107,11 +107,11 @@ def test_ranks_over_tasks_only_who_is_ranked_on_each(task: Task) -> None:
     system(task, "short")
     system(two, "short", without=[(10, 1)])
     board = place_all(task.benchmark, sees_gold=True)
-    by_name = {line.ranking.entry.name: line.ranking for line in board.over_tasks}
+    by_name = {line.entry.name: line for line in board.over_tasks}
     assert by_name["whole"].rank == 1
     assert by_name["one task"].gaps == ("nothing on two",)
     assert by_name["short"].gaps == ("not ranked on two",)
-    assert [line.ranking.entry.name for line in board.over_tasks][-2:] == ["short", "one task"]
+    assert [line.entry.name for line in board.over_tasks][-2:] == ["short", "one task"]
     assert place_on(task.benchmark, "one", "one task").rank == 1
 
 
@@ -240,9 +240,9 @@ def test_shows_no_figure_of_another_policy_in_a_column_of_the_board(task: Task) 
     ranking = place_on(task.benchmark, "one", "GPT-3")
     assert (ranking.mean, ranking.entry.row("one")) == (None, None)
     # Nor in an average over tasks.
-    [line] = [each for each in board.over_tasks if each.ranking.entry.name == "GPT-3"]
+    [line] = [each for each in board.over_tasks if each.entry.name == "GPT-3"]
     assert line.averages == {}
-    assert line.ranking.gaps == ("not ranked on one",)
+    assert line.gaps == ("not ranked on one",)
 
 
 def test_says_why_a_line_of_published_people_is_empty(task: Task) -> None:
@@ -315,18 +315,16 @@ def test_gives_the_averages_that_the_board_of_clues_printed(oracles: Path) -> No
         "DeBERTa-Large": (40.1, 17.8),
         "RoBERTa-Large": (40.0, 10.6),
     }
-    ranked = [line for line in board.over_tasks if line.ranking.rank]
-    assert [line.ranking.entry.name for line in ranked] == list(printed)
+    ranked = [line for line in board.over_tasks if line.rank]
+    assert [line.entry.name for line in ranked] == list(printed)
     for line in ranked:
         average = line.averages[30]
-        assert (round(average.mean, 1), round(average.clues_sd, 1)) == printed[
-            line.ranking.entry.name
-        ]
+        assert (round(average.mean, 1), round(average.clues_sd, 1)) == printed[line.entry.name]
         assert average.sd == pytest.approx(average.clues_sd / 6)
-    assert board.over_tasks[0].ranking.entry.kind == "people"
+    assert board.over_tasks[0].entry.kind == "people"
     assert round(board.over_tasks[0].averages[30].mean, 1) == 81.4
     assert board.not_imported == board.tasks
-    unranked = [line.ranking for line in board.over_tasks if line.ranking.is_unranked]
+    unranked = [line for line in board.over_tasks if line.is_unranked]
     assert {ranking.gaps for ranking in unranked} == {
         ("nothing on conll03, wikiann, squadv2, record",)
     }
@@ -336,11 +334,11 @@ def test_finds_no_published_average_above_no_skill(clues: Path, oracles: Path) -
     import_benchmark(clues, name="clues")
     benchmark = with_published_figures(Benchmark.objects.get(name="clues"), oracles)
     board = place_all(benchmark, tasks=["sst2", "conll03", "squadv2", "record"], sees_gold=True)
-    [floor] = [line for line in board.over_tasks if line.ranking.entry.kind == "no_skill"]
+    [floor] = [line for line in board.over_tasks if line.entry.kind == "no_skill"]
     assert set(floor.averages) == set(SHOTS)
-    models = [line.ranking.mean for line in board.over_tasks if line.ranking.rank]
+    models = [line.mean for line in board.over_tasks if line.rank]
     assert len(models) == 5
-    assert max(models) < floor.ranking.mean
+    assert max(models) < floor.mean
 
 
 def test_takes_the_policy_that_is_told_where_nothing_is_imported(task: Task) -> None:
