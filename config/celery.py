@@ -8,20 +8,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("baseliner")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-# What is run at a time or for a job. Those of the annotation stand beside what they run.
+# What is run at a time or for a job. Many stand beside what they run.
 app.conf.imports = [
     "annotation.benchmarks.importing",
     "annotation.studies.exported_judgements",
     "annotation.simulation.rehearsing",
+    "scoring.report.documents",
 ]
 ROOMS = [
     "annotation",
-    "scoring.comparison",
     "scoring.analysis",
     "scoring.samples",
     "scoring.runs",
     "scoring.episodes",
-    "scoring.report",
     "scoring.figures",
     "scoring.asking",
 ]

@@ -9,8 +9,14 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from scoring.analysis.analysing import STORE, analysis_tables
-from scoring.analysis.page_tables import by_task, common_terms, for_page, usual_columns
-from scoring.analysis.tables import PROVENANCE, with_task_names
+from scoring.analysis.tables import (
+    PROVENANCE,
+    by_task,
+    common_terms,
+    for_page,
+    usual_columns,
+    with_task_names,
+)
 from scoring.cells.scope import Scope, inputs_fingerprint
 from scoring.comparison.keeping import Kept, is_stale, stop, was_given_up
 from scoring.comparison.requests import (

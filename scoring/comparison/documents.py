@@ -3,7 +3,7 @@ that answers the question, which its page shows too: people first, every system 
 number of shots, with what the tests say; all else is a click away."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import Row, RowKind, no_skill
@@ -46,7 +46,6 @@ from scoring.tables.documents import (
     as_latex,
     as_markdown,
     escaped_markdown,
-    formats,
 )
 from scoring.tables.table import Cell, Column, Line, Table, limits, rounded, signed
 from scoring.tables.xlsx import as_xlsx
@@ -298,6 +297,11 @@ def _xlsx(table: Comparison) -> bytes:
     )
 
 
-FORMATS: dict[str, Format[Comparison]] = formats(
-    {"csv": _csv, "json": _json, "latex": _latex, "markdown": _markdown, "xlsx": _xlsx}
-)
+WRITERS: dict[str, Callable[[Comparison], bytes | str]] = {
+    "csv": _csv,
+    "json": _json,
+    "latex": _latex,
+    "markdown": _markdown,
+    "xlsx": _xlsx,
+}
+FORMATS = {name: Format(name, writer) for name, writer in WRITERS.items()}

@@ -35,26 +35,15 @@ from scoring.core.variance import (
 )
 
 
-@dataclass(frozen=True)
-class TaskAggregate:
-    """Over T tasks: the mean of their means, and the SD of that mean, √(Σ sd²)/T.
-
-    root_sum_sd is √(Σ sd²), which the CLUES leaderboard prints in its place.
-    """
-
-    mean: float
-    sd: float
-    root_sum_sd: float
-    tasks: int
-
-
-def over_tasks(means: ArrayLike, sds: ArrayLike) -> TaskAggregate:
-    """Combine one mean and one SD for each task; NaN wherever one of them is NaN."""
+def over_tasks(means: ArrayLike, sds: ArrayLike) -> tuple[float, float, float]:
+    """From one mean and one SD for each of T tasks: the mean of the means, the SD of that mean,
+    √(Σ sd²)/T, and √(Σ sd²), which the CLUES leaderboard prints in its place. NaN wherever one of
+    them is NaN."""
     mean, sd = np.asarray(means, float), np.asarray(sds, float)
     if mean.ndim != 1 or mean.shape != sd.shape or not mean.size:
         raise ValueError(f"There are {mean.size} means and {sd.size} SDs; give one pair per task.")
     root_sum = float(np.sqrt((sd**2).sum()))
-    return TaskAggregate(float(mean.mean()), root_sum / len(sd), root_sum, len(sd))
+    return float(mean.mean()), root_sum / len(sd), root_sum
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from textwrap import fill
 
 from django.utils import translation
 
-from annotation.models import Study
+from annotation.jobs import files, queue
+from annotation.models import Job, Study
+from scoring.cells.scope import ordered
 from scoring.comparison.comparing import Comparison
 from scoring.report.facts import Facts
 from scoring.report.methods import PAY, REFERENCE, Section, Source, Topic, methods, sheet
@@ -144,6 +146,16 @@ def export_report(study: Study, part: str, form: str, *, with_pay: bool) -> byte
         if form in DOCUMENTS:
             return FORMATS[form](report, [part]).encode()
         return documents.FORMATS[form].write([topics_table(report)])
+
+
+@queue.runs(JOB)
+def write_report(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments: study, its id, choices, part, form, and with_pay."""
+    scope, _choices = ordered(job)
+    assert scope.study is not None, "reports are of studies"
+    part, form = job.arguments["part"], job.arguments["form"]
+    document = export_report(scope.study, part, form, with_pay=job.arguments["with_pay"])
+    return files.keep(job, file_name(scope.study, part, form), [document])
 
 
 def content_type(form: str) -> str:

@@ -269,22 +269,25 @@ def _text_line(columns: Iterable[LaidColumn], texts: Iterable[str], widths: Iter
 
 @dataclass(frozen=True)
 class Format(Generic[T]):
+    name: str
     writer: Callable[[T], bytes | str]
-    content_type: str
-    extension: str
-    # Whether one document holds several tables.
-    several: bool
+
+    @property
+    def content_type(self) -> str:
+        return TYPES[self.name][0]
+
+    @property
+    def extension(self) -> str:
+        return TYPES[self.name][1]
+
+    @property
+    def several(self) -> bool:
+        """Whether one document holds several tables."""
+        return self.name != "csv"
 
     def write(self, content: T) -> bytes:
         document = self.writer(content)
         return document.encode() if isinstance(document, str) else document
-
-
-def formats(writers: dict[str, Callable[[T], bytes | str]]) -> dict[str, Format[T]]:
-    return {
-        name: Format(writer, *TYPES[name], several=name != "csv")
-        for name, writer in writers.items()
-    }
 
 
 def _csv(tables: Sequence[Table]) -> str:
@@ -292,15 +295,14 @@ def _csv(tables: Sequence[Table]) -> str:
     return as_csv(table)
 
 
-FORMATS: dict[str, Format[Sequence[Table]]] = formats(
-    {
-        "csv": _csv,
-        "json": as_json,
-        "latex": as_latex,
-        "markdown": as_markdown,
-        "xlsx": lambda tables: as_xlsx([*tables, meanings(tables)]),
-    }
-)
+WRITERS: dict[str, Callable[[Sequence[Table]], bytes | str]] = {
+    "csv": _csv,
+    "json": as_json,
+    "latex": as_latex,
+    "markdown": as_markdown,
+    "xlsx": lambda tables: as_xlsx([*tables, meanings(tables)]),
+}
+FORMATS = {name: Format(name, writer) for name, writer in WRITERS.items()}
 
 
 def chosen(tables: Sequence[Table], name: str, form: str) -> list[Table]:

@@ -8,7 +8,6 @@ Bytes are deterministic: the same tables give the same file.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -20,7 +19,7 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
-from scoring.tables.table import Cell, Column, Table, Value, lines_of
+from scoring.tables.table import Cell, Column, Line, Table, Value, lines_of
 
 PROPERTIES = "docProps/core.xml"
 TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -107,26 +106,8 @@ def _fill(sheet: Worksheet, table: Table) -> None:
         sheet.column_dimensions[get_column_letter(column)].width = width
 
 
-@dataclass(frozen=True)
-class SheetPart:
-    """What one column of the sheet takes from a cell."""
-
-    column: Column
-    name: str
-    heading: str = ""
-
-    def value(self, cell: Cell) -> Value:
-        if self.name != "figure":
-            return _beside(cell, self.name)
-        value = self.column.named(cell.value)
-        return f"{value} [{cell.note}]" if cell.note else value
-
-    @property
-    def format(self) -> str:
-        digits = self.column.digits
-        return "General" if digits is None else "0." + "0" * digits if digits else "0"
-
-
+# What one column of the sheet takes from the cells of a column: "figure", or a name of BESIDE.
+SheetPart = tuple[Column, str]
 BESIDE = {
     "aside": "",
     "sd": "SD",
@@ -148,8 +129,8 @@ def fill_to_read(sheet: Worksheet, table: Table) -> None:
     for place, line in enumerate(table.lines, start=FIRST):
         for number, part in enumerate(parts, start=1):
             cell = sheet.cell(place, number)
-            put(cell, part.value(line.cell(part.column)))
-            cell.number_format = part.format
+            put(cell, _value(part, line))
+            cell.number_format = _format(part[0])
             if line.kind == "people":
                 cell.fill = PEOPLE
     _legend(sheet, table, FIRST + len(table.lines) + 1)
@@ -172,10 +153,24 @@ def put(cell: SheetCell | MergedCell, value: Value) -> None:
 
 def _sheet_parts(table: Table, column: Column) -> Iterator[SheetPart]:
     cells = [line.cell(column) for line in table.lines]
-    yield SheetPart(column, "figure", column.full_heading)
-    for name, heading in BESIDE.items():
+    yield column, "figure"
+    for name in BESIDE:
         if any(_beside(cell, name) is not None for cell in cells):
-            yield SheetPart(column, name, heading)
+            yield column, name
+
+
+def _value(part: SheetPart, line: Line) -> Value:
+    column, name = part
+    cell = line.cell(column)
+    if name != "figure":
+        return _beside(cell, name)
+    value = column.named(cell.value)
+    return f"{value} [{cell.note}]" if cell.note else value
+
+
+def _format(column: Column) -> str:
+    digits = column.digits
+    return "General" if digits is None else "0." + "0" * digits if digits else "0"
 
 
 def _beside(cell: Cell, name: str) -> Value:
@@ -185,18 +180,18 @@ def _beside(cell: Cell, name: str) -> Value:
 
 
 def _head(sheet: Worksheet, number: int, part: SheetPart) -> None:
-    column = part.column
+    column, name = part
+    is_first = name == "figure"
     group, heading = sheet.cell(GROUPS, number), sheet.cell(HEADINGS, number)
-    if column.group and part.name == "figure":
+    if column.group and is_first:
         aside = f" ({column.group.aside})" if column.group.aside else ""
         put(group, f"{column.group.heading}{aside}")
-    put(heading, part.heading or ("mean" if part.name == "figure" else None))
+    put(heading, column.full_heading or "mean" if is_first else BESIDE[name] or None)
     group.font = heading.font = BOLD
     heading.border = RULE
-    is_figure = column.is_number and part.name not in ("size", "aside")
-    wide = NAME_WIDTH if column.is_name and part.name == "figure" else TEXT_WIDTH
-    width = FIGURE_WIDTH if is_figure else wide
-    sheet.column_dimensions[get_column_letter(number)].width = width
+    is_figure = column.is_number and name not in ("size", "aside")
+    wide = NAME_WIDTH if column.is_name and is_first else TEXT_WIDTH
+    sheet.column_dimensions[get_column_letter(number)].width = FIGURE_WIDTH if is_figure else wide
 
 
 def _legend(sheet: Worksheet, table: Table, place: int) -> None:

@@ -194,7 +194,8 @@ def sharing(people: Iterable[Cell]) -> set[Sharing]:
 
 
 def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
-    average = over_tasks([_or_nan(row.mean) for row in rows], [_or_nan(row.sd) for row in rows])
+    means, sds = ([_or_nan(getattr(row, name)) for row in rows] for name in ("mean", "sd"))
+    mean, sd, clues_sd = over_tasks(means, sds)
     first = rows[0]
     has_shared = (first.study, first.system, first.shots) in shared
     low, high, df = (None, None, None) if has_shared else _limits(rows)
@@ -206,9 +207,9 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
         parameters=first.parameters,
         shots=first.shots,
         source="; ".join(dict.fromkeys(row.source for row in rows if row.source)),
-        mean=average.mean,
-        sd=known(average.sd),
-        clues_sd=None if np.isnan(average.sd) else average.root_sum_sd,
+        mean=mean,
+        sd=known(sd),
+        clues_sd=known(clues_sd),
         tasks=tuple(row.task for row in rows),
         references=tuple(dict.fromkeys(row.references or "" for row in rows)),
         normalisations=tuple(dict.fromkeys(row.normalisation or "unknown" for row in rows)),

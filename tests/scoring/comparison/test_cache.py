@@ -1,7 +1,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import make_dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
@@ -264,8 +263,7 @@ def test_refuses_an_order_of_another_version(part: Part, monkeypatch: pytest.Mon
     batch = measured.cell([3, 4])
     kept = ordered(batch, part)
     other = replace(store(part), version=99)
-    tasks = import_module(f"{HOMES[part].__package__}.tasks")
-    monkeypatch.setattr(tasks, "STORE", other)
+    monkeypatch.setattr(HOMES[part], "STORE", other)
     run_job(kept.job.pk)
     kept.job.refresh_from_db()
     assert kept.job.state == JobState.FAILED
