@@ -13,12 +13,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models import Count, Max, Min, Q, Sum
 
 from annotation.jobs.pacing import write
-from annotation.models import ItemSet, Task
 from annotation.models.errors import BadInput
-from scoring.asking.settings import Answered, ModelSettings
+from scoring.asking.settings import ModelSettings
 from scoring.models import Method, Prediction, Reply, Run
 from scoring.prompts.formats import UNIFEW, Templates, writer_of
 from scoring.prompts.prompting import PromptSet, Subject, as_labels, test_set_of
@@ -75,75 +74,141 @@ def content_of(line: Line) -> Any:
     return line["messages"] if "messages" in line else line["prompt"]
 
 
-def checksum_of(lines: Sequence[Line]) -> str:
-    """SHA-256 over the ids and contents of prompts."""
-    said = [[line["id"], content_of(line)] for line in lines]
-    return sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
-
-
-@dataclass
 class AskedRun:
-    """`missing` are the prompts without an answer, by example."""
+    """The run of a set of prompts: what earlier runs of the same prompts to the same model in the
+    same way hold of it, and which prompts are `missing`, by example."""
 
     run: Run
-    items: ItemFinder
-    missing: dict[int, Line]
 
-    @property
-    def task(self) -> Task:
-        return self.run.task
+    def __init__(
+        self,
+        prompts: PromptSet,
+        lines: Sequence[Line],
+        settings: ModelSettings,
+        *,
+        owner: User | None,
+        limit: int | None,
+    ) -> None:
+        self.prompts, self.lines, self.settings, self.owner = prompts, lines, settings, owner
+        self.items = ItemFinder(test_set_of(prompts))
+        # Over the ids and contents of the prompts.
+        self.checksum = _sha256([[line["id"], content_of(line)] for line in lines])
+        self.key = _sha256([self.checksum, settings.answering()], sort_keys=True)
+        # Complete ones before the open one.
+        self.earlier = Run.objects.filter(
+            test_set=self.items.item_set,
+            source_format=FORMAT,
+            owner=owner,
+            report__asked__key=self.key,
+        ).order_by("state", "pk")
+        self.known: dict[int, Prediction] = {}
+        for run in self.earlier:
+            for prediction in run.predictions.select_related("reply"):
+                self.known.setdefault(prediction.example_id, prediction)
+        wanted = {self.items.find(line["example"]): line for line in lines[:limit]}
+        self.missing = {pk: line for pk, line in wanted.items() if pk not in self.known}
 
     @property
     def in_words(self) -> str:
-        return f"{self.task.slug}, {self.run.label}"
+        return f"{self.run.task.slug}, {self.run.label}"
 
-    def take(self, answers: Sequence[tuple[int, Answered]]) -> None:
+    def open(self) -> None:
+        """The run to fill is made or taken up."""
+        runs = list(self.earlier)
+        taken = next(reversed([run for run in runs if not run.is_complete] or runs), None)
+        if taken is None or (taken.is_complete and self.missing):
+            taken = self._opened()
+        self.run = taken
+        if not self.run.is_complete:
+            self._copy()
+
+    def take(self, replies: Mapping[int, Reply]) -> None:
         """Store answers with what the model wrote, in one transaction."""
-        read = {pk: self._read(pk, answered.text) for pk, answered in answers}
-        write(lambda: self._store(read, dict(answers)))
+        read = {pk: self._read(pk, reply.text) for pk, reply in replies.items()}
+        write(lambda: self._store(read, replies))
         for pk in read:
             self.missing.pop(pk, None)
 
-    def finish(self, settings: ModelSettings, client: str) -> ImportedRun:
+    def finish(self, client: str) -> ImportedRun:
         """The complete run, or the one that says exactly the same."""
-        counts = Counts()
         begun = self.run.report
-        asked = {**begun[ASKED], **self._told(settings), "client": client}
-        report = {**counts.as_plain(), "notes": _notes(asked), "prompts": begun["prompts"]}
+        asked = {**begun[ASKED], **self._told(), "client": client}
+        notes = [f"{asked['cut_off']} answers were cut off after {asked['max_tokens']} tokens"]
+        report = {
+            **Counts().as_plain(),
+            "notes": notes if asked["cut_off"] else [],
+            "prompts": begun["prompts"],
+            ASKED: asked,
+        }
         try:
-            finish_run(self.run, report={**report, ASKED: asked})
+            finish_run(self.run, report=report)
         except StoredAlready as error:
             self.run.delete()
-            return ImportedRun(error.run, counts, (), is_new=False)
+            return ImportedRun(error.run, is_new=False)
         keep_scores([self.run])
         self._take_the_place_of_parts()
-        counts.matched, counts.missing = self.run.report["matched"], self.run.report["missing"]
+        counts = Counts(matched=self.run.report["matched"], missing=self.run.report["missing"])
         forms = form_in_words(self.run.report, self.items.item_set.choices)
-        return ImportedRun(self.run, counts, (*self.run.report["notes"], *forms), is_new=True)
+        return ImportedRun(self.run, counts, (*report["notes"], *forms))
+
+    @transaction.atomic
+    def _opened(self) -> Run:
+        said = {name: self.prompts.fields.get(name) for name in PLACE}
+        first, settings = self.lines[0], self.settings
+        run = open_run(
+            test_set=self.items.item_set,
+            fields=run_fields({**said, "system": settings.model, "method": Method.ICL}),
+            source_format=FORMAT,
+            source_name=settings.model,
+            owner=self.owner,
+        )
+        how = {name: first[name] for name in HOW if name in first}
+        asked = {"key": self.key, **settings.answering(), "provider": settings.provider}
+        run.report = {"prompts": {**how, "checksum": self.checksum}, ASKED: asked}
+        run.save(update_fields=["report"])
+        return run
+
+    @transaction.atomic
+    def _copy(self) -> None:
+        """Take over what a complete run on some of the prompts was told."""
+        others = {pk: p for pk, p in self.known.items() if p.run_id != self.run.pk}
+        add_predictions(self.run, {pk: tuple(p.answer) for pk, p in others.items()})
+        self._keep_replies({pk: prediction.reply for pk, prediction in others.items()})
 
     def _take_the_place_of_parts(self) -> None:
         """A complete run of fewer prompts, whose answers this one has taken over, would count
         twice."""
         answered = self.run.predictions.values("example_id")
-        same = Run.objects.complete().filter(
-            report__asked__key=self.run.report[ASKED]["key"], owner=self.run.owner
-        )
+        same = Run.objects.complete().filter(report__asked__key=self.key, owner=self.owner)
         for part in same.exclude(pk=self.run.pk):
             if not part.predictions.exclude(example_id__in=answered).exists():
                 part.delete()
 
     def _read(self, example: int, text: str) -> tuple[str, ...]:
         line = self.missing[example]
-        pieces = pieces_of(text, self.task.kind, options=line.get("options") or [])
+        pieces = pieces_of(text, self.run.task.kind, options=line.get("options") or [])
         return storable_answer(as_labels(line, pieces))
 
-    def _store(self, read: Answers, answers: Mapping[int, Answered]) -> None:
+    def _store(self, read: Answers, replies: Mapping[int, Reply]) -> None:
         add_predictions(self.run, read)
-        predictions = Prediction.objects.filter(run=self.run, example_id__in=list(read))
-        without = predictions.filter(reply=None).values_list("example_id", "pk")
-        Reply.objects.bulk_create(_reply(pk, answers[example]) for example, pk in without)
+        self._keep_replies(replies)
 
-    def _told(self, settings: ModelSettings) -> dict[str, Any]:
+    def _keep_replies(self, replies: Mapping[int, Reply]) -> None:
+        """Where there is none yet."""
+        without = self.run.predictions.filter(reply=None, example_id__in=list(replies))
+        Reply.objects.bulk_create(
+            Reply(
+                prediction_id=pk,
+                text=storable_text(replies[example].text),
+                version=storable_text(replies[example].version)[:200],
+                stop_reason=replies[example].stop_reason[:40],
+                input_tokens=replies[example].input_tokens,
+                output_tokens=replies[example].output_tokens,
+            )
+            for example, pk in without.values_list("example_id", "pk")
+        )
+
+    def _told(self) -> dict[str, Any]:
         """From the replies, so that it is whole however often the run was interrupted."""
         replies = Reply.objects.filter(prediction__run=self.run)
         sums = replies.aggregate(
@@ -159,121 +224,12 @@ class AskedRun:
             "to": sums["last"].isoformat(),
             "input_tokens": sums["read"],
             "output_tokens": sums["written"],
-            "cost": settings.cost(sums["read"], sums["written"]),
+            "cost": self.settings.cost(sums["read"], sums["written"]),
             "cut_off": sums["cut_off"],
         }
 
 
-def asked_run(
-    prompts: PromptSet,
-    lines: Sequence[Line],
-    settings: ModelSettings,
-    *,
-    owner: User | None,
-    limit: int | None,
-) -> AskedRun:
-    """The run to fill, made or taken up, with the prompts that are still to be asked."""
-    test_set = test_set_of(prompts)
-    items = ItemFinder(test_set)
-    by_example = {items.find(line["example"]): line for line in lines[:limit]}
-    run, known = known_answers(test_set, lines, settings, owner=owner)
-    missing = {pk: line for pk, line in by_example.items() if pk not in known}
-    if run is None or (run.is_complete and missing):
-        run = _opened(prompts, test_set, lines, settings, owner)
-    if not run.is_complete:
-        _copy(known, run)
-    return AskedRun(run, items, missing)
-
-
-def known_answers(
-    test_set: ItemSet, lines: Sequence[Line], settings: ModelSettings, *, owner: User | None
-) -> tuple[Run | None, Mapping[int, Prediction]]:
-    """What earlier runs of the same prompts and settings hold: the one to go on with, if any, and
-    the answer of each example."""
-    runs = _same_runs(test_set, lines, settings, owner)
-    answers: dict[int, Prediction] = {}
-    for run in runs:
-        for prediction in run.predictions.select_related("reply"):
-            answers.setdefault(prediction.example_id, prediction)
-    open_ones = [run for run in runs if not run.is_complete]
-    return next(reversed(open_ones or list(runs)), None), answers
-
-
-def _same_runs(
-    test_set: ItemSet, lines: Sequence[Line], settings: ModelSettings, owner: User | None
-) -> QuerySet[Run]:
-    """Complete ones before the open one."""
-    return Run.objects.filter(
-        test_set=test_set,
-        source_format=FORMAT,
-        owner=owner,
-        report__asked__key=_key(lines, settings),
-    ).order_by("state", "pk")
-
-
-def _key(lines: Sequence[Line], settings: ModelSettings) -> str:
-    """The same for the same prompts to the same model in the same way."""
-    said = json.dumps([checksum_of(lines), settings.answering()], sort_keys=True)
-    return sha256(said.encode()).hexdigest()
-
-
-def _opened(
-    prompts: PromptSet,
-    test_set: ItemSet,
-    lines: Sequence[Line],
-    settings: ModelSettings,
-    owner: User | None,
-) -> Run:
-    said = {name: prompts.fields.get(name) for name in PLACE}
-    fields = run_fields({**said, "system": settings.model, "method": Method.ICL})
-    how = {name: lines[0][name] for name in HOW if name in lines[0]}
-    with transaction.atomic():
-        run = open_run(
-            test_set=test_set,
-            fields=fields,
-            source_format=FORMAT,
-            source_name=settings.model,
-            owner=owner,
-        )
-        run.report = {
-            "prompts": {**how, "checksum": checksum_of(lines)},
-            ASKED: {
-                "key": _key(lines, settings),
-                **settings.answering(),
-                "provider": settings.provider,
-            },
-        }
-        run.save(update_fields=["report"])
-    return run
-
-
-def _copy(answers: Mapping[int, Prediction], run: Run) -> None:
-    """Take over what a complete run on some of the prompts was told."""
-    others = {pk: p for pk, p in answers.items() if p.run_id != run.pk}
-    with transaction.atomic():
-        add_predictions(run, {pk: tuple(p.answer) for pk, p in others.items()})
-        keys = dict(run.predictions.filter(reply=None).values_list("example_id", "pk"))
-        copies = [_copied(p.reply, keys[pk]) for pk, p in others.items() if pk in keys]
-        Reply.objects.bulk_create(copies)
-
-
-def _copied(reply: Reply, prediction: int) -> Reply:
-    names = ("text", "version", "stop_reason", "input_tokens", "output_tokens")
-    return Reply(prediction_id=prediction, **{name: getattr(reply, name) for name in names})
-
-
-def _reply(prediction: int, answered: Answered) -> Reply:
-    return Reply(
-        prediction_id=prediction,
-        text=storable_text(answered.text),
-        version=storable_text(answered.version)[:200],
-        stop_reason=answered.stop_reason[:40],
-        input_tokens=answered.input_tokens,
-        output_tokens=answered.output_tokens,
-    )
-
-
-def _notes(asked: Mapping[str, Any]) -> list[str]:
-    if not asked["cut_off"]:
-        return []
-    return [f"{asked['cut_off']} answers were cut off after {asked['max_tokens']} tokens"]
+def _sha256(said: Any, *, sort_keys: bool = False) -> str:
+    return sha256(
+        json.dumps(said, ensure_ascii=sort_keys, sort_keys=sort_keys).encode()
+    ).hexdigest()

@@ -16,19 +16,11 @@ from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 
 from annotation.models.errors import BadInput, Refusal
-from scoring.asking.asked_runs import (
-    AskedRun,
-    Line,
-    Prompts,
-    asked_run,
-    content_of,
-    known_answers,
-)
-from scoring.asking.settings import Answered, ModelSettings, without_secrets
-from scoring.prompts.prompting import test_set_of
+from scoring.asking.asked_runs import AskedRun, Line, Prompts, content_of
+from scoring.asking.settings import ModelSettings, without_secrets
+from scoring.models import Reply
 from scoring.runs.import_report import counts_of
 from scoring.runs.importing import ImportedRun
-from scoring.runs.joining import ItemFinder
 
 INSTALL = "pip install -r requirements-models.txt"
 # How long to wait for an answer before saying that one is still at work.
@@ -83,7 +75,7 @@ class Client(Protocol):
     # Why nothing comes, while it tries again; empty once an answer has come.
     trouble: str
 
-    def ask(self, line: Line) -> "Future[Answered]": ...
+    def ask(self, line: Line) -> "Future[Reply]": ...
 
     def close(self) -> None: ...
 
@@ -127,12 +119,13 @@ class _Asking:
     def __init__(self, settings: ModelSettings, tell: Tell, client: Client, tally: Tally) -> None:
         self.settings, self.tell, self.client, self.tally = settings, tell, client, tally
         # What has been asked and not yet answered, by example; of one run at a time.
-        self.under_way: dict[Future[Answered], int] = {}
+        self.under_way: dict[Future[Reply], int] = {}
         self.failed_in_a_row = 0
 
     def run(self, prompts: Prompts, owner: User | None, limit: int | None) -> None:
         for prompt_set, lines in prompts.sets():
-            asked = asked_run(prompt_set, lines, self.settings, owner=owner, limit=limit)
+            asked = AskedRun(prompt_set, lines, self.settings, owner=owner, limit=limit)
+            asked.open()
             self.tally.known += len(lines[:limit]) - len(asked.missing)
             try:
                 self._ask(asked)
@@ -159,22 +152,22 @@ class _Asking:
             self.under_way[self.client.ask(line)] = example
         return bool(self.under_way)
 
-    def _take(self, asked: AskedRun, done: Iterable["Future[Answered]"]) -> None:
-        answers: list[tuple[int, Answered]] = []
+    def _take(self, asked: AskedRun, done: Iterable["Future[Reply]"]) -> None:
+        replies: dict[int, Reply] = {}
         for future in done:
             example = self.under_way.pop(future)
             if future.cancelled() or future.exception() is not None:
                 self.tally.failures[_reason(future)] += 1
                 self.failed_in_a_row += 1
             else:
-                answers.append((example, future.result()))
-        if answers:
-            asked.take(answers)
+                replies[example] = future.result()
+        if replies:
+            asked.take(replies)
             self.failed_in_a_row = 0
-        for _, answered in answers:
+        for reply in replies.values():
             self.tally.answered += 1
-            self.tally.read += answered.input_tokens or 0
-            self.tally.written += answered.output_tokens or 0
+            self.tally.read += reply.input_tokens or 0
+            self.tally.written += reply.output_tokens or 0
 
     def _check_reach(self) -> None:
         if self.failed_in_a_row >= MOST_FAILURES:
@@ -191,7 +184,7 @@ class _Asking:
             counts = counts_of(asked.run.report)
             self.tally.runs.append(ImportedRun(asked.run, counts, (), is_new=False))
         else:
-            self.tally.runs.append(asked.finish(self.settings, self.client.version))
+            self.tally.runs.append(asked.finish(self.client.version))
 
     def _wait_for_the_rest(self, asked: AskedRun) -> None:
         """It has been asked, and is paid for."""
@@ -199,7 +192,7 @@ class _Asking:
         self._take(asked, done)
 
 
-def _reason(future: "Future[Answered]") -> str:
+def _reason(future: "Future[Reply]") -> str:
     if future.cancelled():
         return "stopped"
     error = future.exception()
@@ -223,16 +216,12 @@ def estimate(
     runs, count, characters = 0, 0, list[int]()
     first: dict[str, Line] = {}
     for prompt_set, lines in prompts.sets():
-        test_set = test_set_of(prompt_set)
-        items = ItemFinder(test_set)
-        _, known = known_answers(test_set, lines, settings, owner=owner)
-        runs += 1
-        for line in lines[:limit]:
-            count += 1
+        asked = AskedRun(prompt_set, lines, settings, owner=owner, limit=limit)
+        runs, count = runs + 1, count + len(lines[:limit])
+        for line in lines[:1]:
             first.setdefault(line["task"], line)
-            # Others were answered by an earlier request with the same prompts and settings.
-            if items.find(line["example"]) not in known:
-                characters.append(len(as_text(line)))
+        # Others were answered by an earlier request with the same prompts and settings.
+        characters += [len(as_text(line)) for line in asked.missing.values()]
     tokens = round(sum(characters) / CHARACTERS_PER_TOKEN)
     said = f"{count} prompt{pluralize(count)} in {runs} run{pluralize(runs)}"
     sentences = [

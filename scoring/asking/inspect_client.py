@@ -16,7 +16,8 @@ from tenacity import RetryError
 from annotation.models.errors import BadInput
 from scoring.asking.asked_runs import Line
 from scoring.asking.inspect_task import input_of
-from scoring.asking.settings import KEY_OF_ENDPOINT, Answered, ModelSettings, without_secrets
+from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings, without_secrets
+from scoring.models import Reply
 
 # Inspect's own marks for the terminal.
 MARKUP = re.compile(r"\[/?(?:bold|italic|dim|red|blue|green|yellow)[^\]]*\]")
@@ -53,7 +54,7 @@ class InspectClient:
     def trouble(self) -> str:
         return _retried.get(self._model.name, "")
 
-    def ask(self, line: Line) -> "Future[Answered]":
+    def ask(self, line: Line) -> "Future[Reply]":
         return asyncio.run_coroutine_threadsafe(self._answer(line), self._loop)
 
     def close(self) -> None:
@@ -62,7 +63,8 @@ class InspectClient:
         self._thread.join()
         self._loop.close()
 
-    async def _answer(self, line: Line) -> Answered:
+    async def _answer(self, line: Line) -> Reply:
+        """Not stored; `version` is what the provider calls the model that answered."""
         try:
             output = await self._model.generate(input_of(line), cache=self._cache)
         except RetryError as error:
@@ -74,7 +76,7 @@ class InspectClient:
         if usage is not None:
             cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
             read = usage.input_tokens + cached
-        return Answered(
+        return Reply(
             text=output.completion,
             version=output.model,
             stop_reason=output.choices[0].stop_reason if output.choices else "",

@@ -101,17 +101,6 @@ class ModelSettings:
             )
 
 
-@dataclass(frozen=True)
-class Answered:
-    """`version` is what the provider calls the model that answered."""
-
-    text: str
-    version: str = ""
-    stop_reason: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
 def without_secrets(text: str) -> str:
     """The text, shortened, with whatever the environment keeps secret left out."""
     for name, value in os.environ.items():
