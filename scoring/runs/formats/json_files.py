@@ -3,6 +3,7 @@
 import codecs
 import json
 from collections.abc import Collection, Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -45,13 +46,9 @@ def read_members(path: Path, arrays: Collection[str] = ()) -> Iterator[tuple[str
 
 def members_of(file: IO[str], name: str, arrays: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
     stream = _Stream(file, name)
-    stream.expect("{")
-    for _ in stream.until("}"):
-        key = stream.key()
-        stream.expect(":")
+    for key in stream.members():
         if key in arrays and stream.peek() == "[":
-            stream.expect("[")
-            for _ in stream.until("]"):
+            for _ in stream.each("[", "]"):
                 yield key, stream.value()
         else:
             yield key, stream.value()
@@ -61,8 +58,7 @@ def read_elements(path: Path) -> Iterator[Any]:
     """Each element of a file's one array."""
     with path.open(encoding="utf-8-sig") as file:
         stream = _Stream(file, path.name)
-        stream.expect("[")
-        for _ in stream.until("]"):
+        for _ in stream.each("[", "]"):
             yield stream.value()
 
 
@@ -89,25 +85,15 @@ def read_opening(path: Path) -> dict[str, Any]:
     """The first members of a file's first object, as far as its opening holds them; the last may be
     cut off, and is then None. Empty for what is not JSON."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
-        text = file.read(OPENING_CHARACTERS)
-    at = _skip(text, 0)
-    if not text.startswith("{", at):
-        return {}
+        stream = _Stream(StringIO(file.read(OPENING_CHARACTERS)), path.name)
     members: dict[str, Any] = {}
-    at += 1
     try:
-        while True:
-            key, at = _decoder.raw_decode(text, _skip(text, at))
-            if not isinstance(key, str):
-                return members
+        for key in stream.members():
             members[key] = None
-            members[key], at = _decoder.raw_decode(text, _skip(text, _skip(text, at) + 1))
-            at = _skip(text, at)
-            if not text.startswith(",", at):
-                return members
-            at += 1
-    except (ValueError, RecursionError):
-        return members
+            members[key] = stream.value()
+    except BadInput:
+        pass  # cut off, or not JSON from here
+    return members
 
 
 def _skip(text: str, at: int) -> int:
@@ -138,8 +124,9 @@ class _Stream:
             self._refuse(f"“{character}” is missing")
         self._at += 1
 
-    def until(self, end: str) -> Iterator[None]:
-        """Once before each element, up to the end of the array or object."""
+    def each(self, begin: str, end: str) -> Iterator[None]:
+        """Once before each element of an array or object, which is to be read then."""
+        self.expect(begin)
         if self.peek() != end:
             yield
             while self.peek() == ",":
@@ -147,10 +134,14 @@ class _Stream:
                 yield
         self.expect(end)
 
-    def key(self) -> str:
-        if self.peek() != '"':
-            self._refuse("the name of a member is missing")
-        return str(self.value())
+    def members(self) -> Iterator[str]:
+        """The name of each member of an object, whose value is to be read then."""
+        for _ in self.each("{", "}"):
+            if self.peek() != '"':
+                self._refuse("the name of a member is missing")
+            key = str(self.value())
+            self.expect(":")
+            yield key
 
     def value(self) -> Any:
         self.peek()
