@@ -1,6 +1,5 @@
 """A plan as a table and as a document: the two designs that stand out, and the frontier."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -51,8 +50,7 @@ OF_CONTRAST = {"power", "detectable"}
 
 
 def plan_table(plan: Plan) -> Table:
-    lines = (*_singled_out(plan), *(_line("", planned) for planned in thinned(plan)))
-    return _table(plan, "designs", "Designs", lines)
+    return _table(plan, "designs", "Designs", (*_singled_out(plan), *_frontier(plan)))
 
 
 def best_table(plan: Plan) -> Table:
@@ -62,13 +60,18 @@ def best_table(plan: Plan) -> Table:
 
 def frontier_table(plan: Plan) -> Table:
     """The rest, without an empty column for names."""
-    lines = tuple(_line("", planned) for planned in thinned(plan))
-    return _table(plan, "frontier", "The narrowest design for each sum", lines).without({"design"})
+    title = "The narrowest design for each sum"
+    return _table(plan, "frontier", title, _frontier(plan)).without({"design"})
 
 
 def _table(plan: Plan, name: str, title: str, lines: tuple[Line, ...]) -> Table:
-    table = Table(name, title, "", COLUMNS, lines)
-    return table.without(set(_left_out(plan, lines)))
+    """Without the columns that say nothing here."""
+    left_out = set() if plan.contrast else set(OF_CONTRAST)
+    if plan.assumptions.batches == 1:
+        left_out.add("people")
+    if all(line.cells["coverage"] is None for line in lines):
+        left_out.add("coverage")
+    return Table(name, title, "", COLUMNS, lines).without(left_out)
 
 
 def _singled_out(plan: Plan) -> tuple[Line, ...]:
@@ -76,24 +79,14 @@ def _singled_out(plan: Plan) -> tuple[Line, ...]:
     return tuple(_line(str(name), planned) for name, planned in named.items() if planned)
 
 
-def _left_out(plan: Plan, lines: Sequence[Line]) -> Iterator[str]:
-    """Columns that say nothing here."""
-    if not plan.contrast:
-        yield from OF_CONTRAST
-    if plan.assumptions.batches == 1:
-        yield "people"
-    if all(line.cells["coverage"] is None for line in lines):
-        yield "coverage"
+def _frontier(plan: Plan) -> tuple[Line, ...]:
+    """Thinned out if it is long."""
+    step = -(-len(plan.frontier) // MOST_ROWS) or 1
+    return tuple(_line("", planned) for planned in plan.frontier[::step])
 
 
 def _line(name: str, planned: PlannedDesign) -> Line:
     return Line({"design": name, **_plain(planned)}, kind="people" if name else "")
-
-
-def thinned(plan: Plan) -> list[PlannedDesign]:
-    """The frontier, thinned out if it is long."""
-    step = -(-len(plan.frontier) // MOST_ROWS) or 1
-    return list(plan.frontier[::step])
 
 
 def plan_as_plain(plan: Plan) -> dict[str, Any]:

@@ -107,11 +107,11 @@ def import_predictions(
 ) -> RunsReport:
     """Every run of one file. Raises BadInput if the file as a whole cannot be used, or if
     nothing in it belongs to the benchmark."""
-    importer = _Importer(reader, path, benchmark, options, owner)
+    report = _Importer(reader, path, benchmark, options, owner)
     try:
-        report = importer.import_all()
+        report.import_all()
     except BaseException:
-        remove(filling.run for filling in importer.fillings())
+        remove(filling.run for filling in report.fillings())
         raise
     if not report.runs:
         raise BadInput(_why_nothing(report))
@@ -121,7 +121,7 @@ def import_predictions(
     return report
 
 
-class _Importer:
+class _Importer(RunsReport):
     def __init__(
         self,
         reader: Reader,
@@ -130,42 +130,38 @@ class _Importer:
         options: ReadOptions,
         owner: User | None,
     ) -> None:
+        super().__init__(path.name, reader.name)
         self._reader, self._path, self._owner = reader, path, owner
         self._benchmark, self._options = benchmark, options
-        self._report = RunsReport(path.name, reader.name)
         # Refusals are cached too: a million lines of one bad run ask only once.
         self._runs: dict[RunFields, _Filling | str] = {}
         self._items: dict[int, ItemFinder] = {}
         self._episodes: EpisodeIndex | None = None
         self._taken = 0
 
-    def import_all(self) -> RunsReport:
+    def import_all(self) -> None:
         for where, record in self._reader.read(self._path, self._options):
             try:
                 self._take(record, where)
             except BadInput as error:
-                self._report.counts.refuse(error, where)
+                self.counts.refuse(error, where)
         for filling in self.fillings():
             filling.check_places()
-        self._finish_all()
+        for filling in self.fillings():
+            if filling.finish(together=[run.pk for run in self.new]):
+                self.runs.append(filling)
+            else:
+                self.counts.add(filling.counts)
         self._publish()
-        return self._report
 
     def fillings(self) -> "Iterator[_Filling]":
         return (run for run in self._runs.values() if isinstance(run, _Filling))
-
-    def _finish_all(self) -> None:
-        for filling in self.fillings():
-            if filling.finish(together=[run.pk for run in self._report.new]):
-                self._report.runs.append(filling)
-            else:
-                self._report.counts.add(filling.counts)
 
     def _publish(self) -> None:
         """What somebody else stored since it was compared is there already."""
         for _ in range(MOST_TRIES):
             try:
-                return publish(self._report.new)
+                return publish(self.new)
             except IntegrityError:
                 for filling in self.fillings():
                     checksum = filling.run.checksum if filling.is_new else ""

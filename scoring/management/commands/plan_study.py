@@ -8,9 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.models import Study
 from scoring.core.intervals import ESTIMANDS
-from scoring.management.arguments import RefusingCommand
+from scoring.management.arguments import RefusingCommand, find_study
 from scoring.planning.pilots import Pilot, read_pilot, read_system
 from scoring.planning.plans import LEAST_COVERAGE, Assumptions, Contrast, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
@@ -116,11 +115,8 @@ def _option(name: str) -> str:
 def _pilot(options: Mapping[str, Any]) -> Pilot | None:
     if not options["study"]:
         return None
-    study = Study.objects.filter(slug=options["study"]).first()
-    if study is None:
-        raise CommandError(f"There is no study {options['study']!r}.")
     return read_pilot(
-        study,
+        find_study(options["study"]),
         task=options["task"],
         shots=options["pilot_shots"],
         simulated=options["simulated"],
