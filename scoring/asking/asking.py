@@ -16,8 +16,14 @@ from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 
 from annotation.models.errors import BadInput, Refusal
-from scoring.asking.asked_runs import AskedRun, Line, Prompts, content_of
-from scoring.asking.settings import ModelSettings, without_secrets
+from scoring.asking.asked_runs import (
+    AskedRun,
+    Line,
+    ModelSettings,
+    Prompts,
+    content_of,
+    without_secrets,
+)
 from scoring.models import Reply
 from scoring.runs.import_report import counts_of
 from scoring.runs.importing import ImportedRun

@@ -14,9 +14,8 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from tenacity import RetryError
 
 from annotation.models.errors import BadInput
-from scoring.asking.asked_runs import Line
+from scoring.asking.asked_runs import KEY_OF_ENDPOINT, Line, ModelSettings, without_secrets
 from scoring.asking.inspect_task import input_of
-from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings, without_secrets
 from scoring.models import Reply
 
 # Inspect's own marks for the terminal.

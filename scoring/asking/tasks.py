@@ -19,9 +19,8 @@ from annotation.access.rights import Right, Thing, may
 from annotation.jobs import queue
 from annotation.models import Benchmark, Job, Study, Upload
 from annotation.models.errors import Refusal
-from scoring.asking.asked_runs import Prompts
+from scoring.asking.asked_runs import ModelSettings, Prompts
 from scoring.asking.asking import Tally, ask_model
-from scoring.asking.settings import ModelSettings
 from scoring.prompts.formats import templates_for
 from scoring.prompts.prompting import Subject
 

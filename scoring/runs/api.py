@@ -5,7 +5,7 @@ abandon its upload, but upload nothing to it; for anybody else it does not exist
 again does no harm, so a client retries whatever got no response.
 
 Scores must not tell the gold: whoever may not see it gets one rounded mean for a whole run, and may
-finish so many runs a day; see scoring/runs/allowances.py, and `withheld_row` in
+finish so many runs a day; see scoring/runs/scores.py, and `withheld_row` in
 scoring/cells/rows.py.
 """
 
@@ -39,11 +39,16 @@ from annotation.access.rights import benchmarks, is_all_powerful, is_member, may
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput, Refusal
 from scoring.models import Leaderboard, Run
-from scoring.runs.allowances import TooMany, check_open_runs, finish_uploaded
-from scoring.runs.formats.records import RunFields
+from scoring.runs.formats.records import RunFields, example_of_run
 from scoring.runs.import_report import Counts
-from scoring.runs.prompt_ids import example_of_run
-from scoring.runs.scores import keep_scores, released_score, scores_of_run
+from scoring.runs.scores import (
+    TooMany,
+    check_open_runs,
+    finish_uploaded,
+    keep_scores,
+    released_score,
+    scores_of_run,
+)
 from scoring.runs.serializers import (
     NewRunSerializer,
     PieceAnswerSerializer,
@@ -65,47 +70,49 @@ from scoring.runs.storing import (
 SHOWN_IDS = 10
 NOTHING_STORED = "Nothing of this piece was stored."
 SHOWN_WITH = ("task__benchmark", "test_set", "owner")
+FILTERS = {
+    "benchmark": "task__benchmark__name",
+    "task": "task__slug",
+    "system": "system",
+    "state": "state",
+}
+
+
+def _refused(why: str) -> OpenApiResponse:
+    return OpenApiResponse(RefusalSerializer, description=why)
+
+
 BAD = OpenApiResponse(
     {"type": "object"},
     description="What is wrong with which field, or with the request as a whole (detail).",
 )
 # What every request may be answered with, one about a run, and one with a body.
 ANY = {
-    401: OpenApiResponse(RefusalSerializer, description="Without a token that is known."),
-    429: OpenApiResponse(RefusalSerializer, description="Too many wrong tokens from this address."),
+    401: _refused("Without a token that is known."),
+    429: _refused("Too many wrong tokens from this address."),
 }
-ONE = {
-    **ANY,
-    404: OpenApiResponse(RefusalSerializer, description="No run of yours has this number."),
-}
+ONE = {**ANY, 404: _refused("No run of yours has this number.")}
 SENT = {
     400: BAD,
-    413: OpenApiResponse(RefusalSerializer, description="Larger than 2.5 MB: send less at once."),
-    415: OpenApiResponse(RefusalSerializer, description="Something else than JSON."),
+    413: _refused("Larger than 2.5 MB: send less at once."),
+    415: _refused("Something else than JSON."),
 }
-NO_PAGE = OpenApiResponse(RefusalSerializer, description="There is no such page.")
-CONFLICT = OpenApiResponse(RefusalSerializer, description="Refused, with the reason.")
-NOT_YOURS = OpenApiResponse(RefusalSerializer, description="Another user's run.")
-ENOUGH = OpenApiResponse(
-    RefusalSerializer,
-    description="As many runs as one person may finish, or too many wrong tokens.",
-)
+CONFLICT = _refused("Refused, with the reason.")
+NOT_YOURS = _refused("Another user's run.")
+ENOUGH = _refused("As many runs as one person may finish, or too many wrong tokens.")
 
 
 class Conflict(APIException):
     status_code = status.HTTP_409_CONFLICT
-    default_code = "conflict"
 
 
 class Enough(APIException):
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
-    default_code = "enough"
 
 
 class TooLarge(APIException):
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "A request holds at most 2.5 MB: send the predictions in smaller pieces."
-    default_code = "too_large"
 
 
 class Bad(ValidationError):
@@ -166,10 +173,11 @@ class RunViewSet(
         return run
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter(name, str) for name in ("benchmark", "task", "system", "state")
-        ],
-        responses={200: RunSerializer(many=True), **ANY, 400: BAD, 404: NO_PAGE},
+        parameters=[OpenApiParameter(name, str) for name in FILTERS],
+        responses={
+            **{200: RunSerializer(many=True), **ANY, 400: BAD},
+            404: _refused("There is no such page."),
+        },
     )
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Your runs, and those on benchmarks that you set up; newest first."""
@@ -253,14 +261,6 @@ class RunViewSet(
         sees_gold = may_see_gold(_user(request), run.benchmark)
         found = scores_of_run(run) if sees_gold else [released_score(run)]
         return Response(RunScoreSerializer(found, many=True).data)
-
-
-FILTERS = {
-    "benchmark": "task__benchmark__name",
-    "task": "task__slug",
-    "system": "system",
-    "state": "state",
-}
 
 
 def _user(request: Request) -> User:

@@ -18,10 +18,17 @@ from annotation.jobs.pacing import write
 from annotation.models import Benchmark, ItemSet
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
-from scoring.runs.formats.records import Reader, ReadOptions, ReadPrediction, RunFields, over
+from scoring.runs.formats.records import (
+    Reader,
+    ReadOptions,
+    ReadPrediction,
+    RunFields,
+    as_prompted,
+    of_prompt_id,
+    over,
+)
 from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.joining import EpisodeIndex, ItemFinder
-from scoring.runs.prompt_ids import as_prompted, of_prompt_id
 from scoring.runs.scores import keep_scores
 from scoring.runs.storing import (
     SameAnswers,

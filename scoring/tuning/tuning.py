@@ -18,9 +18,8 @@ from django.db.models import QuerySet
 from annotation.models.errors import BadInput
 from scoring.models import Run
 from scoring.prompts.prompting import PromptSet, Subject, test_set_of
-from scoring.runs.formats.records import RunFields, over, run_fields, stored_shots
+from scoring.runs.formats.records import HOW, RunFields, over, run_fields, stored_shots
 from scoring.runs.joining import ItemFinder
-from scoring.runs.prompt_ids import HOW
 from scoring.runs.scores import keep_scores
 from scoring.runs.storing import StoredAlready, storable_answer, store_run
 from scoring.tuning.settings import DEFAULTS

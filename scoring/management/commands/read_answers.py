@@ -13,7 +13,7 @@ from annotation.kinds import AnswerKind, UnknownKind, answer_kind
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.spans import KIND as SPANS
 from scoring.management.arguments import RefusingCommand
-from scoring.runs.prompt_ids import HOW, PLACE
+from scoring.runs.formats.records import HOW, PLACE
 
 KEPT = ("id", *PLACE, *HOW)
 

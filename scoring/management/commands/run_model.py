@@ -11,9 +11,8 @@ from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
 from annotation.management.arguments import add_owner
-from scoring.asking.asked_runs import FORMATS, Line, Prompts
+from scoring.asking.asked_runs import FORMATS, KEY_OF_ENDPOINT, Line, ModelSettings, Prompts
 from scoring.asking.asking import Tally, as_text, ask_model, estimate
-from scoring.asking.settings import KEY_OF_ENDPOINT, ModelSettings
 from scoring.management.arguments import RefusingCommand, add_subject, find_subject
 from scoring.prompts.formats import templates_for
 

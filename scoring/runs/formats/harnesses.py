@@ -50,9 +50,9 @@ from scoring.runs.formats.records import (
     RunFields,
     as_number,
     chosen,
+    prompted,
     read_each,
 )
-from scoring.runs.prompt_ids import prompted
 from scoring.samples.exporting import HUMAN, SIMULATED
 
 # What looking for a field raises where a tool wrote something else.

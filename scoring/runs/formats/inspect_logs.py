@@ -26,8 +26,8 @@ from scoring.runs.formats.records import (
     RunFields,
     as_number,
     chosen,
+    prompted,
 )
-from scoring.runs.prompt_ids import prompted
 
 if sys.version_info >= (3, 14):
     import zipfile

@@ -42,11 +42,12 @@ from scoring.runs.formats.records import (
     ReadPrediction,
     RunFields,
     as_number,
+    of_prompt_id,
     over,
+    prompted,
     read_each,
     run_fields,
 )
-from scoring.runs.prompt_ids import of_prompt_id, prompted
 
 HEADER = {"system", "method", "task", "shots"}
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Benchmark, Kind, Role
 from scoring.models import Run
-from scoring.runs.prompt_ids import of_prompt_id, prompt_id, prompted
+from scoring.runs.formats.records import of_prompt_id, prompt_id, prompted
 from tests import make
 from tests.scoring.runs.runs_from import answers, imported, written
 
