@@ -30,7 +30,6 @@ from scoring.runs.importing import ImportedRun
 from scoring.runs.joining import ItemFinder
 from scoring.runs.scores import keep_scores
 from scoring.runs.storing import (
-    Answers,
     StoredAlready,
     add_predictions,
     finish_run,
@@ -224,7 +223,12 @@ class AskedRun:
     def take(self, replies: Mapping[int, Reply]) -> None:
         """Store answers with what the model wrote, in one transaction."""
         read = {pk: self._read(pk, reply.text) for pk, reply in replies.items()}
-        write(lambda: self._store(read, replies))
+
+        def store() -> None:
+            add_predictions(self.run, read)
+            self._keep_replies(replies)
+
+        write(store)
         for pk in read:
             self.missing.pop(pk, None)
 
@@ -287,10 +291,6 @@ class AskedRun:
         line = self.missing[example]
         pieces = pieces_of(text, self.run.task.kind, options=line.get("options") or [])
         return storable_answer(as_labels(line, pieces))
-
-    def _store(self, read: Answers, replies: Mapping[int, Reply]) -> None:
-        add_predictions(self.run, read)
-        self._keep_replies(replies)
 
     def _keep_replies(self, replies: Mapping[int, Reply]) -> None:
         """Where there is none yet."""

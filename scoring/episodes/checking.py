@@ -5,7 +5,7 @@ its episode.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,11 @@ def check_predictions(
     classes = _classes(benchmark, tasks)
     check = Check(questions=len(classes))
     for path in paths:
-        for question, prediction in _members(path):
-            _take(check, question, prediction, classes.get(question), path.name)
+        try:
+            for question, prediction in read_members(path):
+                _take(check, question, prediction, classes.get(question), path.name)
+        except OSError as error:
+            raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     for question in () if partial else classes:
         if question not in check.predictions:
             check.fault(UNANSWERED, f"question {question}")
@@ -81,13 +84,6 @@ def _take(check: Check, question: str, prediction: Any, classes: int | None, fil
         check.fault(AGAIN, where)
     else:
         check.predictions[question] = prediction
-
-
-def _members(path: Path) -> Iterator[tuple[str, Any]]:
-    try:
-        yield from read_members(path)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _classes(benchmark: Benchmark, tasks: Collection[str]) -> dict[str, int]:

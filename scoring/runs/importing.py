@@ -15,7 +15,7 @@ from django.db import IntegrityError
 from django.db.models import Q
 
 from annotation.jobs.pacing import write
-from annotation.models import Benchmark, ItemSet
+from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState
 from scoring.runs.formats.records import (
@@ -204,7 +204,10 @@ class _Importer(RunsReport):
 
     def _begin(self, fields: RunFields) -> "_Filling | str":
         try:
-            test_set = self._test_set(fields)
+            if fields.benchmark not in ("", self._benchmark.name):
+                raise BadInput(f"the record is about the benchmark “{fields.benchmark}”")
+            task = find_task(self._benchmark, fields.task)
+            test_set = find_test_set(task, fields.episode)
             run = write(
                 lambda: open_run(
                     test_set=test_set,
@@ -220,11 +223,6 @@ class _Importer(RunsReport):
         if test_set.pk not in self._items:
             self._items[test_set.pk] = ItemFinder(test_set)
         return _Filling(run, self._items[test_set.pk], self._options)
-
-    def _test_set(self, fields: RunFields) -> ItemSet:
-        if fields.benchmark not in ("", self._benchmark.name):
-            raise BadInput(f"the record is about the benchmark “{fields.benchmark}”")
-        return find_test_set(find_task(self._benchmark, fields.task), fields.episode)
 
 
 class _Filling(ImportedRun):

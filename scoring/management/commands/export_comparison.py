@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from scoring.analysis.analysing import analyse, filled
 from scoring.analysis.tables import TABLES
-from scoring.cells.scope import Choices, Scope
+from scoring.cells.scope import Choices
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
@@ -64,11 +64,10 @@ class Command(BaseCommand):
                 f"There is no gold version {choices.gold_version}: the latest is "
                 f"{scope.latest_gold_version}."
             )
-        document = _document(scope, choices, options["table"], options["format"])
+        table, form = options["table"], options["format"]
+        if table == "comparison":
+            document = FORMATS[form].write(compare(scope, choices))
+        else:
+            tables = [filled(TABLES[table], analyse(scope, choices))]
+            document = documents.FORMATS[form].write(tables)
         put_document(self, document, options["output"])
-
-
-def _document(scope: Scope, choices: Choices, table: str, form: str) -> bytes:
-    if table == "comparison":
-        return FORMATS[form].write(compare(scope, choices))
-    return documents.FORMATS[form].write([filled(TABLES[table], analyse(scope, choices))])

@@ -95,7 +95,10 @@ class Command(RefusingCommand):
         model: Any = plan.model
         self.stdout.write(f"Model: {plan.source_name}, on {model.source.device}")
         self.stdout.write(f"Settings: {model.settings.in_words()}")
-        for reason, count in _left_out(todo).items():
+        left_out = Counter(
+            f"{step.fields['task']}: {step.left_out}" for step in todo if step.left_out
+        )
+        for reason, count in left_out.items():
             self.stdout.write(f"Left out, {count} × {reason}")
         open_steps = [step for step in todo if not step.left_out]
         there = sum(step.run is not None for step in open_steps)
@@ -134,11 +137,6 @@ def _named(step: Step) -> str:
         return f"{fields['task']}, episode {fields['episode']}"
     split = "" if fields.get("split") is None else f", split {fields['split']}"
     return f"{fields['task']}, {shots_label(fields['shots'])} shots{split}"
-
-
-def _left_out(todo: list[Step]) -> dict[str, int]:
-    reasons = [f"{step.fields['task']}: {step.left_out}" for step in todo if step.left_out]
-    return dict(Counter(reasons))
 
 
 def _write(path: Path, runs: list[Run]) -> None:

@@ -36,12 +36,9 @@ class Command(RefusingCommand):
             data = path.read_bytes()
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+        who = {name: options[name] for name in ("system", "method")}
         for line in _predictions(data, path.name):
-            self.stdout.write(json.dumps({**_who(options), **line}, ensure_ascii=False))
-
-
-def _who(options: dict[str, Any]) -> dict[str, Any]:
-    return {"system": options["system"], "method": options["method"]}
+            self.stdout.write(json.dumps({**who, **line}, ensure_ascii=False))
 
 
 def _predictions(data: bytes, file: str) -> Iterator[dict[str, Any]]:

@@ -49,7 +49,10 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            prompts, settings = _prompts(options), ModelSettings.of(options)
+            form, settings = options["format"], ModelSettings.of(options)
+            prompts = Prompts(
+                find_subject(options), form, templates_for(form, options["templates"])
+            )
             owner, limit = find_owner(options["owner"]), options["limit"]
             if options["dry_run"]:
                 self._show(*estimate(prompts, settings, owner=owner, limit=limit))
@@ -126,8 +129,3 @@ def _add_model_arguments(parser: ArgumentParser) -> None:
         metavar=("READ", "WRITTEN"),
         help="USD for a million tokens of each",
     )
-
-
-def _prompts(options: dict[str, Any]) -> Prompts:
-    form = options["format"]
-    return Prompts(find_subject(options), form, templates_for(form, options["templates"]))

@@ -190,12 +190,13 @@ def _lm_eval_run(path: Path) -> RunFields:
     task = name["task"] if name else ""
     results = _results(path, name["date"] if name else None)
     config = object_in(results.get("config"))
-    parameters = config.get("model_num_parameters")
+    count: Any = config.get("model_num_parameters")
+    is_known = isinstance(count, int) and 0 < count < MOST_PARAMETERS
     return RunFields(
         task=task,
         system=str(results.get("model_name") or config.get("model") or ""),
         method=Method.ICL,
-        parameters=_in_millions(parameters),
+        parameters=f"{count / 1e6:.0f}M" if is_known else "",
         shots=as_number(object_in(results.get("n-shot")).get(task)),
     )
 
@@ -209,12 +210,6 @@ def _results(path: Path, date: str | None) -> Mapping[str, Any]:
     else:
         results = read_json(beside[0]) if len(beside) == 1 else {}
     return object_in(results)
-
-
-def _in_millions(parameters: object) -> str:
-    if not isinstance(parameters, int) or not 0 < parameters < MOST_PARAMETERS:
-        return ""
-    return f"{parameters / 1e6:.0f}M"
 
 
 def _lm_eval_prediction(row: Mapping[str, Any], run: RunFields) -> ReadPrediction:

@@ -276,7 +276,7 @@ def prompted(fields: object) -> Prompted | None:
     those of a prompt."""
     if not isinstance(fields, dict) or fields.get("role") == "training":
         return None
-    by_id = of_prompt_id(_text(fields.get("id")))
+    by_id = of_prompt_id(named if isinstance(named := fields.get("id"), str) else "")
     run = _run(fields) or (by_id.run if by_id else None)
     example = fields.get("example", by_id.example if by_id else fields.get("id"))
     if run is None or not isinstance(example, str | int):
@@ -349,10 +349,6 @@ def _is_how(name: str, value: object) -> bool:
         return isinstance(value, int)
     texts = value if name == "shown" and isinstance(value, list) else [value]
     return all(isinstance(text, str) and is_text(text) for text in texts)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _texts(value: object) -> tuple[str, ...]:
