@@ -31,7 +31,6 @@ from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.joining import EpisodeIndex, ItemFinder
 from scoring.runs.scores import keep_scores
 from scoring.runs.storing import (
-    SameAnswers,
     StoredAlready,
     add,
     answers_alike,
@@ -276,7 +275,7 @@ class _Filling(ImportedRun):
             return False
         try:
             notes = self._notes(together)
-        except SameAnswers as error:
+        except BadInput as error:
             self._refuse_all(str(error))
             return False
         self.counts.missing = len(self.items) - self.counts.matched
@@ -349,7 +348,10 @@ class _Filling(ImportedRun):
             return []
         is_expected = same.pk in together or self.options.same_answers
         if not is_expected and not answers_alike(self.run):
-            raise SameAnswers(same)
+            raise BadInput(
+                f"run {same.pk} ({same.label}) has exactly these answers already: if the system "
+                "really gave them twice, import with --same-answers"
+            )
         return [f"the same answers as run {same.pk} ({same.label})"]
 
     def _others(self, together: Collection[int]) -> list[str]:

@@ -50,17 +50,6 @@ class StoredAlready(Refusal):
         self.run = run
 
 
-class SameAnswers(Refusal):
-    """Another run of the system has exactly these answers, with other shots or another split."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(
-            f"run {run.pk} ({run.label}) has exactly these answers already: if the system really "
-            "gave them twice, import with --same-answers"
-        )
-        self.run = run
-
-
 def find_task(benchmark: Benchmark, slug: str, *, tells_names: bool = True) -> Task:
     """Raises BadInput; without `tells_names` it does not say which tasks there are."""
     tasks = {task.slug: task for task in benchmark.tasks.all()}
