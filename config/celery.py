@@ -14,13 +14,14 @@ app.conf.imports = [
     "annotation.studies.exported_judgements",
     "annotation.simulation.rehearsing",
     "scoring.report.documents",
+    "scoring.episodes.grids",
+    "scoring.episodes.tables",
+    "scoring.samples.exporting",
 ]
 ROOMS = [
     "annotation",
     "scoring.analysis",
-    "scoring.samples",
     "scoring.runs",
-    "scoring.episodes",
     "scoring.figures",
     "scoring.asking",
 ]

@@ -6,7 +6,7 @@ only on the seed and itself, so the parts make the same grid as a single worker.
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, product, zip_longest
 from math import isnan
@@ -15,7 +15,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.jobs.queue import enqueue
+from annotation.jobs import queue
 from annotation.models import Job, JobState
 from annotation.models.errors import BadInput, Refusal
 from scoring.core.sample_size import published_examples, simulate_intervals
@@ -24,8 +24,6 @@ JOB = "simulate_intervals"
 # Draws of episodes between two signs of life from a worker.
 DRAWS_AT_ONCE = 1_000_000_000
 FIGURES = ("coverage", "coverage_se", "width", "width_se", "bias")
-# done, total, message
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def distribute_grid(points: Sequence[GridPoint], rules: Rules, *, parts: int) ->
                 "rules": dict(rules),
                 "points": [asdict(point) for point in share],
             }
-            enqueue(JOB, arguments)
+            queue.enqueue(JOB, arguments)
     return grid
 
 
@@ -104,8 +102,10 @@ def jobs_of(grid: str) -> QuerySet[Job]:
     return Job.objects.filter(kind=JOB, arguments__grid=grid).order_by("pk")
 
 
-def simulate_part(job: Job, progress: Progress) -> dict[str, Any]:
-    """What a worker does: points of as many episodes together, since they share their draws."""
+@queue.runs(JOB)
+def simulate_part(job: Job, progress: queue.Progress) -> queue.Result:
+    """Points of as many episodes together, since they share their draws. Arguments: as
+    `distribute_grid` writes them."""
     points = [GridPoint(**point) for point in job.arguments["points"]]
     simulated: dict[GridPoint, Row] = {}
     for chunk in _chunks(points, job.arguments["rules"]):

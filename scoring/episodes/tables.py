@@ -8,8 +8,11 @@ from typing import TypedDict
 
 from django.utils import translation
 
-from annotation.models import Benchmark
+from annotation.jobs import files, queue
+from annotation.models import Benchmark, Job
+from annotation.models.errors import Refusal
 from scoring.cells.rows import BY_KEY
+from scoring.cells.scope import ordered
 from scoring.core.bootstrap import EpisodeScore
 from scoring.episodes.board import (
     HUMAN,
@@ -36,6 +39,7 @@ from scoring.tables.table import (
     rounded,
 )
 
+EXPORT = "export_episodes"
 PEOPLE = {HUMAN: "Human", SIMULATED: "Simulated annotators"}
 WHO = (
     Column("who", "Who", "The system's name, or the people of a study.", is_number=False),
@@ -344,6 +348,18 @@ def export_board(
     with translation.override("en"):  # as all documents
         tables = chosen(episode_tables(board, paired_tests(board, tell=tell)), table, form)
     return FORMATS[form].write(tables) if board.settings and tables else None
+
+
+@queue.runs(EXPORT)
+def write_board(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments: benchmark, its id, choices, table, form, and what its reader may see."""
+    benchmark, given = ordered(job)[0].benchmark, job.arguments
+    table, form = given["table"], given["form"]
+    seen = {name: given[name] for name in ("protocol", "for_researchers", "sees_gold")}
+    document = export_board(benchmark, table, form, **seen, tell=lambda: progress(0, 0))
+    if document is None:
+        raise Refusal("There is no such table: choose another one on the page of the board.")
+    return files.keep(job, file_name(benchmark, table, form), [document])
 
 
 def file_name(benchmark: Benchmark, table: str, form: str) -> str:

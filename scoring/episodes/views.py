@@ -19,6 +19,7 @@ from scoring.cells.scope import Choices, Scope, answers_in, file_order
 from scoring.comparison.requests import download
 from scoring.episodes.board import EpisodeBoard, episode_board, paired_tests
 from scoring.episodes.tables import (
+    EXPORT,
     NAMES,
     Seen,
     board_table,
@@ -26,7 +27,6 @@ from scoring.episodes.tables import (
     export_board,
     file_name,
 )
-from scoring.episodes.tasks import EXPORT
 from scoring.models import Leaderboard, ProtocolTag
 from scoring.tables.documents import ALL, FORMATS
 

@@ -17,14 +17,16 @@ from typing import IO, Any
 from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from annotation.jobs.files import on_disk
+from annotation.jobs import files, queue
 from annotation.kinds import answer_kind, asked
-from annotation.models import Assignment, ItemSet, Judgement
+from annotation.models import Assignment, ItemSet, Job, Judgement
 from scoring.cells.cells import Cell, CellReader, Vector
-from scoring.cells.scope import Choices, Scope
+from scoring.cells.scope import Choices, Scope, ordered
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Prediction, Run
 
+JOB = "export_samples"
+PIECE_BYTES = 1_000_000
 SCHEMA_VERSION = "0.3.0"
 LIBRARY = "Baseliner"
 METRIC = "clues.s1"
@@ -208,7 +210,7 @@ def _told(flag: bool | None) -> str:
     return "" if flag is None else str(flag).lower()
 
 
-def files(evaluation: Evaluation) -> dict[str, bytes]:
+def files_of(evaluation: Evaluation) -> dict[str, bytes]:
     """The two files of an evaluation that has samples, by their paths."""
     samples = samples_file(evaluation)
     uuid = UUID(bytes=sha256(samples).digest()[:16], version=4)
@@ -351,15 +353,30 @@ def _folders(evaluation: Evaluation) -> list[str]:
 
 def packed(evaluations: Iterable[Evaluation]) -> IO[bytes]:
     """Runs can have a million answers."""
-    return on_disk(partial(_pack, evaluations))
+    return files.on_disk(partial(_pack, evaluations))
 
 
 def _pack(evaluations: Iterable[Evaluation], file: IO[bytes]) -> None:
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for evaluation in evaluations:
-            for path, content in files(evaluation).items():
+            for path, content in files_of(evaluation).items():
                 archive.writestr(path, content)
 
 
 def archive_name(name: str) -> str:
     return f"every-eval-ever-{name}.zip"
+
+
+@queue.runs(JOB)
+def pack_samples(job: Job, progress: queue.Progress) -> queue.Result:
+    """Arguments: study or benchmark, its id, and choices."""
+    scope, choices = ordered(job)
+    with packed(_telling(evaluations(scope, choices), progress)) as archive:
+        pieces = iter(lambda: archive.read(PIECE_BYTES), b"")
+        return files.keep(job, archive_name(scope.name), pieces)
+
+
+def _telling(made: Iterator[Evaluation], progress: queue.Progress) -> Iterator[Evaluation]:
+    for number, evaluation in enumerate(made):
+        progress(number, 0, evaluation.task)
+        yield evaluation

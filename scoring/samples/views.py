@@ -9,8 +9,7 @@ from annotation.access.rights import Right
 from annotation.jobs.requests import document, large_file
 from scoring.cells.scope import file_order
 from scoring.comparison.requests import asked
-from scoring.samples.exporting import archive_name, evaluations, packed
-from scoring.samples.tasks import JOB
+from scoring.samples.exporting import JOB, archive_name, evaluations, packed
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

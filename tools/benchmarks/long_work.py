@@ -110,7 +110,7 @@ def order(amount: Amount, simulated: str) -> LongWork:
     from annotation.studies.exported_judgements import judgements_file
     from scoring.cells.scope import Choices, Scope, file_order
     from scoring.comparison.comparing import enqueue_table
-    from scoring.samples.tasks import JOB as SAMPLES
+    from scoring.samples.exporting import JOB as SAMPLES
 
     study = Study.objects.get(slug="whole-study")
     scope = Scope(study.benchmark, study)

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from scoring.cells.scope import Choices
 from scoring.management.arguments import add_scope, find_scope, writing
-from scoring.samples.exporting import Evaluation, evaluations, files, samples_file
+from scoring.samples.exporting import Evaluation, evaluations, files_of, samples_file
 
 
 class Command(BaseCommand):
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         if folder is None:
             self.stdout.write(samples_file(evaluation).decode(), ending="")
             return
-        for name, content in files(evaluation).items():
+        for name, content in files_of(evaluation).items():
             path = folder / name
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)

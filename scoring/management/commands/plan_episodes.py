@@ -17,7 +17,6 @@ from scoring.core.sample_size import (
     PUBLISHED_EPISODES,
     PUBLISHED_HOURS,
 )
-from scoring.episodes import tasks  # noqa: F401 (registers what runs the parts)
 from scoring.episodes.grids import (
     GridPoint,
     Row,
