@@ -24,7 +24,7 @@ from annotation.models.errors import BadInput
 from scoring.models import Method, Prediction, Reply, Run
 from scoring.prompts.formats import UNIFEW, Templates, writer_of
 from scoring.prompts.prompting import PromptSet, Subject, as_labels, test_set_of
-from scoring.runs.formats.records import HOW, PLACE, run_fields
+from scoring.runs.formats.records import PROMPT_PROVENANCE, RUN_KEYS, run_fields
 from scoring.runs.import_report import Counts, form_in_words
 from scoring.runs.importing import ImportedRun
 from scoring.runs.joining import ItemFinder
@@ -256,7 +256,7 @@ class AskedRun:
 
     @transaction.atomic
     def _opened(self) -> Run:
-        said = {name: self.prompts.fields.get(name) for name in PLACE}
+        said = {name: self.prompts.fields.get(name) for name in RUN_KEYS}
         first, settings = self.lines[0], self.settings
         run = open_run(
             test_set=self.items.item_set,
@@ -265,7 +265,7 @@ class AskedRun:
             source_name=settings.model,
             owner=self.owner,
         )
-        how = {name: first[name] for name in HOW if name in first}
+        how = {name: first[name] for name in PROMPT_PROVENANCE if name in first}
         asked = {"key": self.key, **settings.answering(), "provider": settings.provider}
         run.report = {"prompts": {**how, "checksum": self.checksum}, ASKED: asked}
         run.save(update_fields=["report"])

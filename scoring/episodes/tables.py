@@ -334,17 +334,13 @@ def export_board(
     benchmark: Benchmark,
     table: str,
     form: str,
+    seen: Seen,
     *,
-    protocol: str,
-    for_researchers: bool,
-    sees_gold: bool,
     tell: Callable[[], None] = lambda: None,
 ) -> bytes | None:
     """One table, or all of them; None if there is no such table. `tell` is called from time to
     time."""
-    board = episode_board(
-        benchmark, protocol=protocol, for_researchers=for_researchers, sees_gold=sees_gold
-    )
+    board = episode_board(benchmark, **seen)
     with translation.override("en"):  # as all documents
         tables = chosen(episode_tables(board, paired_tests(board, tell=tell)), table, form)
     return FORMATS[form].write(tables) if board.settings and tables else None
@@ -355,8 +351,12 @@ def write_board(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: benchmark, its id, choices, table, form, and what its reader may see."""
     benchmark, given = ordered(job)[0].benchmark, job.arguments
     table, form = given["table"], given["form"]
-    seen = {name: given[name] for name in ("protocol", "for_researchers", "sees_gold")}
-    document = export_board(benchmark, table, form, **seen, tell=lambda: progress(0, 0))
+    seen = Seen(
+        protocol=given["protocol"],
+        for_researchers=given["for_researchers"],
+        sees_gold=given["sees_gold"],
+    )
+    document = export_board(benchmark, table, form, seen, tell=lambda: progress(0, 0))
     if document is None:
         raise Refusal("There is no such table: choose another one on the page of the board.")
     return files.keep(job, file_name(benchmark, table, form), [document])

@@ -69,7 +69,7 @@ def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> H
     if file.is_large:
         back = reverse("scoring:episodes", args=[name])
         return large_file(request, file, FORMATS[form].content_type, back=back)
-    document = export_board(benchmark, table, form, **seen)
+    document = export_board(benchmark, table, form, seen)
     if document is None:
         raise Http404
     return download(document, FORMATS[form].content_type, file_name(benchmark, table, form))

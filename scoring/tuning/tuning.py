@@ -18,7 +18,13 @@ from django.db.models import QuerySet
 from annotation.models.errors import BadInput
 from scoring.models import Run
 from scoring.prompts.prompting import PromptSet, Subject, test_set_of
-from scoring.runs.formats.records import HOW, RunFields, over, run_fields, stored_shots
+from scoring.runs.formats.records import (
+    PROMPT_PROVENANCE,
+    RunFields,
+    over,
+    run_fields,
+    stored_shots,
+)
 from scoring.runs.joining import ItemFinder
 from scoring.runs.scores import keep_scores
 from scoring.runs.storing import StoredAlready, storable_answer, store_run
@@ -139,7 +145,7 @@ def _store(
 ) -> Run:
     items = ItemFinder(test_set_of(prompts))
     line = prompts.line(plan.tuning["format"], prompts.test[0], {})
-    how = {name: line[name] for name in HOW if name in line}
+    how = {name: line[name] for name in PROMPT_PROVENANCE if name in line}
     run = store_run(
         items.item_set,
         plan.fields_of(prompts),

@@ -13,9 +13,9 @@ from annotation.kinds import AnswerKind, UnknownKind, answer_kind
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.spans import KIND as SPANS
 from scoring.management.arguments import RefusingCommand
-from scoring.runs.formats.records import HOW, PLACE
+from scoring.runs.formats.records import PROMPT_PROVENANCE, RUN_KEYS
 
-KEPT = ("id", *PLACE, *HOW)
+KEPT = ("id", *RUN_KEYS, *PROMPT_PROVENANCE)
 
 
 class Command(RefusingCommand):

@@ -239,9 +239,9 @@ def chosen(there: Collection[str], wanted: str, *, what: str, file: str) -> str:
     return next(iter(there), "")
 
 
-PLACE = ("benchmark", "task", "shots", "split", "episode")
+RUN_KEYS = ("benchmark", "task", "shots", "split", "episode")
 # How a prompt was made, for the report of the run.
-HOW = ("study", "format", "seed", "shown")
+PROMPT_PROVENANCE = ("study", "format", "seed", "shown")
 _ID = re.compile(
     r"(?P<benchmark>[\w-]+):(?P<task>[\w-]+):(?:episode(?P<episode>\d+)-)?shots(?P<shots>\d*)"
     r"(?:-split(?P<split>\d+))?:(?P<example>.+)",
@@ -250,7 +250,7 @@ _ID = re.compile(
 
 
 def prompt_id(fields: Mapping[str, Any], example: str, *, training: bool = False) -> str:
-    """`fields` say what is in PLACE; what is None is left out."""
+    """`fields` say what is in RUN_KEYS; what is None is left out."""
     shots, split, episode = (fields.get(name) for name in ("shots", "split", "episode"))
     place = "" if episode is None else f"episode{episode}-"
     place += f"shots{'' if shots is None else shots}"
@@ -264,7 +264,7 @@ def of_prompt_id(text: str | None) -> Prompted | None:
     match = _ID.fullmatch(text or "")
     if match is None:
         return None
-    named = {name: match[name] or None for name in PLACE}
+    named = {name: match[name] or None for name in RUN_KEYS}
     try:
         return Prompted(run_fields(named), match["example"])
     except BadInput:
@@ -287,7 +287,7 @@ def prompted(fields: object) -> Prompted | None:
         example=str(example),
         options=options,
         labels=labels if len(labels) == len(options) else options,
-        how={name: fields[name] for name in HOW if _is_how(name, fields.get(name))},
+        how={name: fields[name] for name in PROMPT_PROVENANCE if _is_how(name, fields.get(name))},
     )
 
 
@@ -338,7 +338,7 @@ def _run(fields: Mapping[str, Any]) -> RunFields | None:
     if not fields.get("task") or fields.get("shots") is None:
         return None
     try:
-        return run_fields({name: fields.get(name) for name in PLACE})
+        return run_fields({name: fields.get(name) for name in RUN_KEYS})
     except BadInput:
         return None
 
