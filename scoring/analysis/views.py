@@ -18,7 +18,7 @@ from scoring.analysis.tables import (
     with_task_names,
 )
 from scoring.cells.scope import Scope, inputs_fingerprint
-from scoring.comparison.keeping import Kept, is_stale, stop, was_given_up
+from scoring.comparison.keeping import Kept, is_stale, stop
 from scoring.comparison.requests import (
     arrange,
     asked,
@@ -37,10 +37,7 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     that."""
     compared, choices = asked(request, scope, name, Right.GOLD)
     fingerprint = inputs_fingerprint(compared, choices)
-    kept = STORE.find(compared, choices)
-    stale = is_stale(kept, fingerprint)
-    if stale and not was_given_up(kept, fingerprint):
-        kept = STORE.enqueue(compared, choices, fingerprint=fingerprint, author=request.user)
+    kept, stale = STORE.look(compared, choices, fingerprint=fingerprint, author=request.user)
     tables = _tables(kept)
     terms = common_terms(tables)
     shown = [_shown(request, table.without(terms), compared) for table in tables]

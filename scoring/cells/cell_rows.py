@@ -62,13 +62,11 @@ def cell_row(cell: Cell, choices: Choices) -> Row:
     is_alone = guard is not None and guard.n == 2
     interval = guard if guard is not None and is_alone else figures.cell
     has_interval = interval.method != NO_INTERVAL
-    # People are counted one by one, a system by its splits.
-    rows = cell.units if cell.study is None else cell.scores
     return replace(
         row,
         mean=percent(figures.cell.mean),
-        sd=percent(_sd(rows)),
-        n=len(rows),
+        sd=percent(_sd(cell.rows)),
+        n=len(cell.rows),
         m=figures.cell.m if has_interval else None,
         ci_low=percent(interval.low),
         ci_high=percent(interval.high),

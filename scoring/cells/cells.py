@@ -139,6 +139,16 @@ class Cell:
             return self.scores
         return cluster_scores(self.scores.T, self.splits).T
 
+    @property
+    def rows(self) -> Floats:
+        """Of a test or an SD: people one by one, a system by its splits."""
+        return self.scores if self.study else self.units
+
+    @property
+    def splits_of_rows(self) -> list[str]:
+        is_one_each = len(self.rows) == len(self.splits)
+        return self.splits if is_one_each else list(dict.fromkeys(self.splits))
+
     @cached_property
     def without_each(self) -> LeaveOneOut:
         """How much hangs on each of the people who answered anything."""
@@ -320,18 +330,21 @@ def _reading_order(run: Run) -> tuple[object, ...]:
 
 
 def _learned_from(member: Assignment) -> str:
-    """Empty for those who were shown nothing. In the order of the splits."""
+    """Empty for those who were shown nothing. By the number of the split where it has one, as of
+    runs, and in that order."""
     batch = member.batch
     if batch.test_set.episode is not None:
         return f"episode {batch.test_set.episode:06}"
     learned = batch.training_set
-    return f"{learned.split or 0:06} {learned.name}" if learned else ""
+    if learned is None:
+        return ""
+    return learned.name if learned.split is None else f"{learned.split:06}"
 
 
 def _split_of(run: Run) -> str:
     if run.episode is not None:
         return f"episode {run.episode:06}"
-    return f"run {run.checksum}" if run.split is None else f"split {run.split}"
+    return f"run {run.checksum}" if run.split is None else f"{run.split:06}"
 
 
 def known(value: float) -> float | None:

@@ -185,7 +185,7 @@ def unscored_answers(scope: Scope, choices: Choices) -> int:
 
 def answers_in(scope: Scope) -> int:
     """Roughly how many answers people and runs have given."""
-    return sum(_count(_owners(task, scope), task) for task in scope.tasks)
+    return sum(_count(task, *_owners(task, scope)) for task in scope.tasks)
 
 
 def file_order(
@@ -265,41 +265,26 @@ def _unscored(task: Task, scope: Scope, scoring: TaskScoring) -> int:
         gold_version=scoring.gold_version(task),
         scorer_version=SCORER_VERSION,
     )
-    owners = _owners(task, scope)
-    unscored = {
-        "batch__test_set": owners["batch__test_set"].filter(
-            ~Exists(scored.filter(assignment=OuterRef("pk")))
-        ),
-        "test_set": owners["test_set"].filter(~Exists(scored.filter(run=OuterRef("pk")))),
-    }
-    return _count(unscored, task)
-
-
-def _owners(task: Task, scope: Scope) -> dict[str, QuerySet[Any]]:
-    """The people and runs on a task, by the way to their test sets."""
-    people = Assignment.objects.filter(study__in=scope.studies, batch__task=task)
-    return {
-        "batch__test_set": people.completed(),
-        "test_set": Run.objects.complete().filter(task=task),
-    }
-
-
-def _count(owners: Mapping[str, QuerySet[Any]], task: Task) -> int:
-    """How many items their test sets have together."""
-    sizes = _sizes(task)
-    return sum(
-        count * sizes[item_set]
-        for test_set, those in owners.items()
-        for item_set, count in _counts(those, test_set)
+    people, runs = _owners(task, scope)
+    return _count(
+        task,
+        people.filter(~Exists(scored.filter(assignment=OuterRef("pk")))),
+        runs.filter(~Exists(scored.filter(run=OuterRef("pk")))),
     )
 
 
-def _counts(owners: QuerySet[Any], test_set: str) -> Iterable[tuple[int, int]]:
-    """Pairs of a test set and how many of the owners answered it."""
-    pairs: Iterable[tuple[int, int]] = owners.order_by().values_list(test_set).annotate(Count("pk"))
-    return pairs
+def _owners(task: Task, scope: Scope) -> tuple[QuerySet[Assignment], QuerySet[Run]]:
+    """The people and runs on a task."""
+    people = Assignment.objects.filter(study__in=scope.studies, batch__task=task)
+    return people.completed(), Run.objects.complete().filter(task=task)
 
 
-def _sizes(task: Task) -> dict[int, int]:
+def _count(task: Task, people: QuerySet[Assignment], runs: QuerySet[Run]) -> int:
+    """How many items their test sets have together."""
     sets = ItemSet.objects.filter(task=task, role=Role.TEST).order_by()
-    return dict(sets.values_list("pk").annotate(Count("items")))
+    sizes = dict(sets.values_list("pk").annotate(Count("items")))
+    pairs = (
+        *people.order_by().values_list("batch__test_set").annotate(Count("pk")),
+        *runs.order_by().values_list("test_set").annotate(Count("pk")),
+    )
+    return sum(count * sizes[item_set] for item_set, count in pairs)

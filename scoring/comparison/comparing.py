@@ -33,7 +33,7 @@ from scoring.cells.rows import (
     withheld_row,
 )
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
-from scoring.comparison.keeping import Kept, Progress, Store, is_stale, was_given_up
+from scoring.comparison.keeping import Kept, Progress, Store, is_stale
 from scoring.core.intervals import FEWEST_SPLITS
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
@@ -282,15 +282,13 @@ class Glance:
 
 def glance(scope: Scope, choices: Choices, *, author: User | None = None) -> Glance:
     """The comparison for a page: if many answers must be scored first, a worker does it, and until
-    then it is shown as it was. Viewing it does not restart what was stopped."""
+    then it is shown as it was."""
     whole = whole_of(choices)
     fingerprint = inputs_fingerprint(scope, whole)
     kept = STORE.find(scope, whole)
     if is_stale(kept, fingerprint) and unscored_answers(scope, whole) <= MOST_WHILE_WAITING:
         kept = STORE.keep(scope, whole, compute_table(scope, whole), fingerprint)
-    stale = is_stale(kept, fingerprint)
-    if stale and not was_given_up(kept, fingerprint):
-        kept = STORE.enqueue(scope, whole, fingerprint=fingerprint, author=author)
+    kept, stale = STORE.look(scope, whole, fingerprint=fingerprint, author=author)
     computed = STORE.read(kept)
     table = computed.shown(scope, choices, kept.fingerprint) if computed else None
     return Glance(table, kept, stale)

@@ -82,6 +82,16 @@ class Store(Generic[T]):
                 kept.save(update_fields=["job"])
         return kept
 
+    def look(
+        self, scope: Scope, choices: Choices, *, fingerprint: str, author: User | None = None
+    ) -> tuple[Kept, bool]:
+        """What is kept, and whether it is stale; then a worker computes it. Looking at it does not
+        restart what was stopped, or failed, from exactly these inputs."""
+        kept = self.find(scope, choices)
+        if is_stale(kept, fingerprint) and not was_given_up(kept, fingerprint):
+            kept = self.enqueue(scope, choices, fingerprint=fingerprint, author=author)
+        return kept, is_stale(kept, fingerprint)
+
     def compute_enqueued(
         self,
         comparison_id: int,

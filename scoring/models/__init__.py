@@ -1,3 +1,5 @@
+"""The tables, each imported from here; what belongs to them lies in their modules."""
+
 from scoring.models.board import BoardDecision, Leaderboard, References, ReportedKind, ReportedScore
 from scoring.models.comparison import Comparison, ImportedStudy, Part, ScoreVector
 from scoring.models.run import (
@@ -15,28 +17,3 @@ from scoring.models.run import (
     shots_label,
     shots_order,
 )
-
-__all__ = [
-    "FEW",
-    "FULLY_SUPERVISED",
-    "BoardDecision",
-    "Comparison",
-    "FinishedRun",
-    "ImportedStudy",
-    "Leaderboard",
-    "Method",
-    "Part",
-    "Prediction",
-    "ProtocolTag",
-    "References",
-    "Reply",
-    "ReportedKind",
-    "ReportedScore",
-    "Run",
-    "RunState",
-    "ScoreVector",
-    "Standing",
-    "method_label",
-    "shots_label",
-    "shots_order",
-]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Assignment, Study, Task
+from annotation.models import Study, Task
 from scoring.cells.cells import Cell, known, percent
 from scoring.cells.rows import BY_KEY, PEOPLE, Row, RowKind
 from scoring.cells.vectors import Floats
@@ -26,7 +26,7 @@ from scoring.core.verdicts import (
     ComparisonDesign,
     observed_design,
 )
-from scoring.models import Run, shots_order
+from scoring.models import shots_order
 from scoring.tables.table import REQUIRED, as_in, columns_of, described
 
 MIRRORED = {AHEAD: BEHIND, BEHIND: AHEAD}
@@ -203,8 +203,8 @@ def side_by_side(cell: Cell, other: Cell) -> Pairing:
         ours=_over(cell, clusters),
         theirs=_over(other, clusters),
         clusters=list(clusters.values()),
-        splits=_splits(cell),
-        other_splits=_splits(other),
+        splits=cell.splits_of_rows,
+        other_splits=other.splits_of_rows,
     )
 
 
@@ -283,30 +283,6 @@ def people_of(cell: Cell) -> dict[str, Any]:
 
 def _over(cell: Cell, columns: Iterable[int]) -> Floats:
     position = {pk: number for number, pk in enumerate(columns)}
-    rows = _rows(cell)
-    matrix = np.full((len(rows), len(position)), np.nan)
-    matrix[:, [position[pk] for pk in cell.example_ids]] = rows
+    matrix = np.full((len(cell.rows), len(position)), np.nan)
+    matrix[:, [position[pk] for pk in cell.example_ids]] = cell.rows
     return matrix
-
-
-def _rows(cell: Cell) -> Floats:
-    """People one by one, a system by its splits."""
-    return cell.units if cell.study is None else cell.scores
-
-
-def _splits(cell: Cell) -> list[str]:
-    """The split of each row, by its number where it has one: people's and runs' are the same."""
-    members: tuple[Assignment | Run, ...] = cell.members
-    splits = [
-        _split(member) for member, answers in zip(members, cell.answered, strict=True) if answers
-    ]
-    return splits if len(_rows(cell)) == len(splits) else list(dict.fromkeys(splits))
-
-
-def _split(member: Assignment | Run) -> str:
-    if isinstance(member, Run):
-        return f"run {member.checksum}" if member.split is None else str(member.split)
-    learned = member.batch.training_set
-    if learned is None:
-        return ""
-    return learned.name if learned.split is None else str(learned.split)

@@ -141,6 +141,17 @@ def test_takes_runs_without_a_split_as_units_of_their_own() -> None:
     assert len(cell.units) == 2
 
 
+@pytest.mark.parametrize("splits", [(1, 1), (1, 1, 2), (1, 2)])
+def test_names_the_split_of_every_row_of_a_test(splits: tuple[int, ...]) -> None:
+    batch = measured.cell([3])
+    for wrong, split in enumerate(splits):
+        measured.run(batch.task, wrong=wrong, split=split)
+    [system] = CellReader(Choices()).systems(batch.task)
+    [people] = CellReader(Choices()).people(batch.study)
+    assert set(people.splits_of_rows) <= set(system.splits_of_rows) == set(system.splits)
+    assert len(system.splits_of_rows) == len(system.rows)
+
+
 def test_reads_the_people_of_one_task_alone_on_request() -> None:
     batch = measured.cell([3])
     other = make.task(batch.study.benchmark)
