@@ -238,7 +238,7 @@ NAMES = {
     "first": ("first_method", "first_parameters"),
 }
 # What the outcome says already; documents have it.
-SAID_BY_OUTCOME = ("direction", "fragile")
+IMPLIED = ("direction", "fragile")
 
 
 def usual_columns(table: Table) -> tuple[str, ...]:
@@ -256,7 +256,7 @@ def for_page(table: Table, tasks: Sequence[str]) -> Table:
     if "difference" in table.keys:
         table = _with_limits(table)
     if "outcome" in table.keys:
-        table = _in_words(table).without(SAID_BY_OUTCOME)
+        table = _in_words(table).without(IMPLIED)
     return _in_sight_first(table)
 
 

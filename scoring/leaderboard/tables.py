@@ -7,7 +7,7 @@ from dataclasses import replace
 from django.utils.text import Truncator
 
 from scoring.cells.rows import BY_KEY, Row, RowKind
-from scoring.comparison.paper_tables import FEW, NOTES, ONE, PARTIAL, UNKNOWN
+from scoring.comparison.paper_tables import NOTES, marks_of
 from scoring.leaderboard.board import Board, TaskBoard
 from scoring.leaderboard.rules import (
     FLOOR,
@@ -20,7 +20,7 @@ from scoring.leaderboard.rules import (
 )
 from scoring.models import FULLY_SUPERVISED, ProtocolTag, method_label
 from scoring.tables.documents import ALL
-from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value, lines_of
+from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value, lines_of, values_of
 
 # The last one only if anybody states it.
 ABOUT = (
@@ -214,29 +214,15 @@ def _cell(row: Row, *, in_full: bool = False) -> Cell:
         sd=row.sd,
         low=row.ci_low if in_full else None,
         high=row.ci_high if in_full else None,
-        marks="".join(_marks(row)),
+        marks=marks_of(row),
         beneath=(f"n = {row.n}",) if has_size else (),
     )
 
 
-def _marks(row: Row) -> Iterable[str]:
-    if row.references == "unknown":
-        yield UNKNOWN
-    if row.coverage is not None and row.coverage < 1:
-        yield PARTIAL
-    if row.kind in (RowKind.HUMAN, RowKind.RUN) and row.n == 1:
-        yield ONE
-    elif row.kind == RowKind.HUMAN and row.is_exploratory:
-        yield FEW
-
-
 def _marks_of_all(rows: Iterable[Row | None]) -> str:
     """An average is as uncertain as its parts."""
-    return "".join(dict.fromkeys(mark for row in rows if row for mark in _marks(row)))
+    return "".join(dict.fromkeys(mark for row in rows if row for mark in marks_of(row)))
 
-
-# What every score names.
-UNDER = ("references", "normalisation")
 
 _ABOUT = tuple(
     Column(key, heading, meaning, is_number=False)
@@ -266,7 +252,18 @@ RANK = Column("rank", "Rank", f"By the mean at {SORTED_BY} shots, among systems 
 # Under their stable names, as the comparison explains them.
 _EXPORTED = tuple(
     replace(BY_KEY[key], heading=key)
-    for key in ("mean", "sd", "n", "m", "ci_low", "ci_high", "ci_method", "estimand", *UNDER)
+    for key in (
+        "mean",
+        "sd",
+        "n",
+        "m",
+        "ci_low",
+        "ci_high",
+        "ci_method",
+        "estimand",
+        "references",
+        "normalisation",
+    )
 )
 
 
@@ -325,17 +322,9 @@ def _exported_averages(board: Board) -> Table:
 
 
 def _exported_figures(board: Board) -> Table:
-    columns = (
-        BY_KEY["task"],
-        RANK,
-        *_ABOUT,
-        BY_KEY["shots"],
-        *_EXPORTED,
-        BY_KEY["gold_version"],
-        BY_KEY["coverage"],
-    )
+    figures = (BY_KEY["shots"], *_EXPORTED, BY_KEY["gold_version"], BY_KEY["coverage"])
     rows = [
-        {"task": on_task.task, **_about(ranking), **_figures_of(row)}
+        {"task": on_task.task, **_about(ranking), **values_of(figures, row)}
         for on_task in board.by_task
         for ranking in on_task.rankings
         for shots in on_task.shots
@@ -346,13 +335,9 @@ def _exported_figures(board: Board) -> Table:
         f"S1 in percent; ranked on each task by the mean at {SORTED_BY} shots. The SD of people is "
         "over annotators, that of systems over runs; a published figure is as published."
     )
+    columns = (BY_KEY["task"], RANK, *_ABOUT, *figures)
     table = Table("figures", "Figures by task and shots", note, columns, lines_of(rows))
     return table.with_names("task", board.names)
-
-
-def _figures_of(row: Row) -> dict[str, Value]:
-    names = ("shots", "mean", "sd", "n", "m", "ci_low", "ci_high", "ci_method", "estimand")
-    return {name: getattr(row, name) for name in (*names, *UNDER, "gold_version", "coverage")}
 
 
 def _about(ranking: Ranking) -> dict[str, Value]:
