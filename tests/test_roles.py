@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
@@ -63,6 +64,14 @@ class World:
     decision: BoardDecision
     board: Leaderboard
     imported: ImportedStudy
+    sessions: dict[str, str]
+
+    def client_of(self, actor: str) -> Client:
+        """A new one, with the session that the actor has begun."""
+        client = Client()
+        if actor in self.sessions:
+            client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[actor]
+        return client
 
     @property
     def study(self) -> Study:
@@ -128,7 +137,14 @@ def made_world() -> World:
             figures=[],
             owner=User.objects.get(username="owner"),
         ),
+        sessions={actor: session_of(actor) for actor in ACTORS if actor != "anonymous"},
     )
+
+
+def session_of(actor: str) -> str:
+    client = Client()
+    client.force_login(User.objects.get(username=actor))
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
 def nothing(world: World) -> list[Any]:
@@ -481,15 +497,12 @@ def outcome(response: HttpResponseBase) -> str:
     return {401: "login", 403: "no", 404: "gone", 405: "method"}.get(status, "in")
 
 
-def asked(method: str, path: str, query: str = "") -> dict[str, str]:
+def asked(world: World, method: str, path: str, query: str = "") -> dict[str, str]:
     """What each actor gets; what it changes is undone before the next one asks."""
     found = {}
     for actor in ACTORS:
-        client = Client()
-        if actor != "anonymous":
-            client.force_login(User.objects.get(username=actor))
         with transaction.atomic():
-            found[actor] = outcome(getattr(client, method)(path + query))
+            found[actor] = outcome(getattr(world.client_of(actor), method)(path + query))
             transaction.set_rollback(True)
     return found
 
@@ -508,15 +521,14 @@ CASES = [
 def test_lets_in_who_may(world: World, name: str, method: str, expected: str) -> None:
     path = reverse(name, args=TABLE[name].arguments(world))
     wanted = dict(zip(ACTORS, expected.split(), strict=True))
-    assert asked(method, path, QUERIES.get(name, "")) == wanted
+    assert asked(world, method, path, QUERIES.get(name, "")) == wanted
 
 
 @pytest.mark.parametrize(("actor", "is_there"), [("editor", True), ("owner", False)])
 def test_lets_owners_alone_delete_a_draft(world: World, actor: str, is_there: bool) -> None:
     make.batch(world.draft, world.batch.task)
-    client = Client()
-    client.force_login(User.objects.get(username=actor))
-    client.post(reverse("admin:annotation_study_delete", args=[world.draft.pk]), {"post": "yes"})
+    path = reverse("admin:annotation_study_delete", args=[world.draft.pk])
+    world.client_of(actor).post(path, {"post": "yes"})
     assert Study.objects.filter(pk=world.draft.pk).exists() is is_there
 
 
@@ -525,7 +537,7 @@ def test_holds_for_the_pages_of_a_benchmark_too(world: World, name: str) -> None
     address = TABLE[name]
     arguments = ["benchmark", world.study.benchmark.name, *address.arguments(world)[2:]]
     wanted = dict(zip(ACTORS, address.get.split(), strict=True))
-    assert asked("get", reverse(name, args=arguments)) == wanted
+    assert asked(world, "get", reverse(name, args=arguments)) == wanted
 
 
 # Of what is not there, a history says so to all staff.
@@ -536,6 +548,6 @@ ACCOUNTS = [n for n in NAMES if n.startswith(OF_SUPERUSERS) and not n.endswith("
 def test_keeps_accounts_and_tokens_to_superusers(world: World, name: str) -> None:
     is_of_one = name.endswith(("_change", "_delete"))
     path = reverse(name, args=[world.assignment.pk] if is_of_one else [])
-    found = asked("get", path)
+    found = asked(world, "get", path)
     assert found.pop("superuser") != "login"
     assert set(found.values()) == {"login", "no"}
