@@ -86,37 +86,29 @@ def holds_nothing(url: str) -> bool:
 
 
 @pytest.mark.both_databases
-def test_restores_all_that_was_backed_up(tmp_path: Path, new_database: NewDatabase) -> None:
+def test_restores_all_that_was_backed_up_and_copies_it_between_the_databases(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
     fill()
-    file, again = tmp_path / "backup.zip", tmp_path / "again.zip"
+    file, again, data = tmp_path / "backup.zip", tmp_path / "again.zip", tmp_path / "data"
     write_backup(file)
-    url, data = new_database(), tmp_path / "data"
-    assert restore(file, url, data) == ""
+    there, elsewhere, back = new_database(), f"sqlite:///{tmp_path}/elsewhere", new_database()
+    assert restore(file, there, data) == ""
     assert (data / "identity-key").read_text().strip() == KEY
-    assert manage("backup", str(again), data=data, DATABASE_URL=url).returncode == 0
+    for start, end in [(there, elsewhere), (elsewhere, back)]:
+        done = manage("copy_database", end, data=data, DATABASE_URL=start)
+        assert done.returncode == 0, done.stderr
+        assert "rows copied and compared" in done.stdout
+    assert manage("backup", str(again), data=data, DATABASE_URL=back).returncode == 0
     assert held_by(again) == held_by(file)
     assert sum(held.rows for held in held_by(file) if held.table == "annotation.judgement") == 5
     # As final as before, and a new row takes a key that none has.
-    assert "final" in run(url, "DELETE FROM annotation_judgement")
-    assert "started study" in run(url, "DELETE FROM annotation_gold")
-    assert manage("ensure_admin", data=data, DATABASE_URL=url).returncode == 0
-    checked = manage("check", "--database", "default", data=data, DATABASE_URL=url)
+    for url in (there, back):
+        assert "final" in run(url, "DELETE FROM annotation_judgement")
+        assert "started study" in run(url, "DELETE FROM annotation_gold")
+    assert manage("ensure_admin", data=data, DATABASE_URL=there).returncode == 0
+    checked = manage("check", "--database", "default", data=data, DATABASE_URL=there)
     assert "no issues" in checked.stdout, checked
-
-
-@pytest.mark.both_databases
-def test_copies_between_the_databases(tmp_path: Path, new_database: NewDatabase) -> None:
-    fill()
-    write_backup(tmp_path / "backup.zip")
-    there, elsewhere, back = new_database(), f"sqlite:///{tmp_path}/elsewhere", new_database()
-    assert restore(tmp_path / "backup.zip", there, tmp_path / "data") == ""
-    for start, end in [(there, elsewhere), (elsewhere, back)]:
-        done = manage("copy_database", end, data=tmp_path / "data", DATABASE_URL=start)
-        assert done.returncode == 0, done.stderr
-        assert "rows copied and compared" in done.stdout
-    again = tmp_path / "again.zip"
-    assert manage("backup", str(again), data=tmp_path / "data", DATABASE_URL=back).returncode == 0
-    assert held_by(again) == held_by(tmp_path / "backup.zip")
 
 
 @pytest.mark.both_databases
