@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.access.rights import Right, studies
 from annotation.models import Benchmark, ItemSet, Role, Study, StudyState
-from scoring.asking.asked_runs import FORMATS
+from scoring.asking.asked_runs import FORMATS, ModelSettings
 from scoring.asking.tasks import offered_models
 from scoring.prompts.formats import UNIFEW
 
@@ -57,14 +57,14 @@ class RunModelForm(forms.Form):
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**31 - 1,
-        initial=0,
+        initial=ModelSettings.seed,
         label="Seed",
         help_text="For the order of the shots, and for the model.",
     )
     max_tokens = forms.IntegerField(
         min_value=1,
         max_value=100_000,
-        initial=1024,
+        initial=ModelSettings.max_tokens,
         label="Longest answer, in tokens",
     )
     price_read = forms.FloatField(

@@ -19,6 +19,14 @@ from scoring.prompts.formats import templates_for
 # Between two lines about how far it is.
 EVERY_S = 5.0
 STOPPED = 128 + signal.SIGINT  # as a shell has it
+# Settings of the model, whose defaults are its own.
+NUMBERS = {
+    "temperature": None,
+    "seed": "for the order of the shots, and for the model",
+    "max_tokens": "longest answer",
+    "connections": "how many at the same time",
+    "retries": "of a request that failed",
+}
 
 
 class Command(RefusingCommand):
@@ -114,13 +122,10 @@ def _add_model_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="with --base-url: the prompt as it is, without a chat template, as base models take",
     )
-    group.add_argument("--temperature", type=float, default=0.0)
-    group.add_argument(
-        "--seed", type=int, default=0, help="for the order of the shots, and for the model"
-    )
-    group.add_argument("--max-tokens", type=int, default=1024, help="longest answer")
-    group.add_argument("--connections", type=int, default=10, help="how many at the same time")
-    group.add_argument("--retries", type=int, default=5, help="of a request that failed")
+    for name, about in NUMBERS.items():
+        default = getattr(ModelSettings, name)
+        option = f"--{name.replace('_', '-')}"
+        group.add_argument(option, type=type(default), default=default, help=about)
     group.add_argument("--cache", action="store_true", help="use Inspect's cache of answers")
     group.add_argument(
         "--prices",
