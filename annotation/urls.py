@@ -17,9 +17,14 @@ app_name = "annotation"
 urlpatterns = [
     path("", studies.home, name="home"),
     # Annotators
-    path("join/<slug:token>/", entering.join_study, name="join_study"),
-    path("join/batch/<slug:token>/", entering.join_batch, name="join_batch"),
-    path("invited/<slug:token>/", entering.accept_invitation, name="accept_invitation"),
+    path("join/<slug:token>/", entering.open_link, {"name": "study"}, name="join_study"),
+    path("join/batch/<slug:token>/", entering.open_link, {"name": "batch"}, name="join_batch"),
+    path(
+        "invited/<slug:token>/",
+        entering.open_link,
+        {"name": "invitation"},
+        name="accept_invitation",
+    ),
     path("resume/<slug:token>/", entering.resume, name="resume"),
     path("go/", work.enter_code, name="enter_code"),
     path("work/consent/", entering.consent, name="consent"),

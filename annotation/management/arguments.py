@@ -1,11 +1,13 @@
 """What several commands ask for and say."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.access.members import find_owner
 from annotation.benchmarks.storing import TaskReport
 from annotation.models import Study
 from annotation.models.errors import Refusal
@@ -54,13 +56,32 @@ def add_owner(parser: ArgumentParser) -> None:
     )
 
 
+class ImportingCommand(BaseCommand):
+    """A command that makes something for somebody, all of it or nothing."""
+
+    # What is said of it if nothing was.
+    done = "imported"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_owner(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.act(find_owner(options["owner"]), options)
+        except Refusal as refusal:
+            raise CommandError(f"{refusal} Nothing was {self.done}.") from refusal
+
+    def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
+    def ask_for_descriptions(
+        self, tasks: Iterable[TaskReport], *, where: str = "in the admin"
+    ) -> None:
+        for task in tasks:
+            if not task.described:
+                sentence = "has no description, which every study needs: write one"
+                self.stderr.write(f"{task.slug} {sentence} {where}.")
+
+
 def chosen_in(options: Mapping[str, Any]) -> Chosen:
     return Chosen(simulated=options["simulated"], with_excluded=options["with_excluded"])
-
-
-def without_description(
-    tasks: Iterable[TaskReport], *, where: str = "in the admin"
-) -> Iterator[str]:
-    for task in tasks:
-        if not task.described:
-            yield f"{task.slug} has no description, which every study needs: write one {where}."

@@ -4,7 +4,8 @@ A rehearsal is marked when it is made. It is the one kind of study whose judgeme
 lets go, and it is thrown away whole.
 """
 
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
 from statistics import median
@@ -104,40 +105,24 @@ def discard_rehearsal(rehearsal: Study) -> None:
     rehearsal.delete()
 
 
-@dataclass(frozen=True)
-class RehearsalFigures:
+def rehearsal_figures(rehearsal: Study) -> dict[str, Any]:
     """What came of it, as it would come of people who work like this."""
-
-    people: int
-    outcomes: dict[str, int]
-    places: int
-    finished: int
-    # What they were due, without and with the platform's fee.
-    pay: Decimal
-    cost: Decimal
-    hours: float
-    # Of those who completed.
-    median_minutes: float | None
-
-
-def rehearsal_figures(rehearsal: Study) -> RehearsalFigures:
     rows = list(rehearsal.assignments.values("outcome", "amount", "paid_ms"))
+    outcomes = Counter(row["outcome"] for row in rows)
     minutes = [r["paid_ms"] / 60_000 for r in rows if r["outcome"] == Outcome.COMPLETED]
     pay = sum((row["amount"] or Decimal(0) for row in rows), Decimal(0))
-    places: dict[str, Any] = rehearsal.batches.aggregate(total=Sum("wanted"))
-    return RehearsalFigures(
-        people=len(rows),
-        outcomes={
-            str(outcome.label): sum(row["outcome"] == outcome for row in rows)
-            for outcome in Outcome
-        },
-        places=places["total"] or 0,
-        finished=len(minutes),
-        pay=pay,
-        cost=(pay * (1 + rehearsal.platform_fee / 100)).quantize(CENT),
-        hours=sum(row["paid_ms"] for row in rows) / 3_600_000,
-        median_minutes=median(minutes) if minutes else None,
-    )
+    return {
+        "people": len(rows),
+        "outcomes": {str(outcome.label): outcomes[outcome.value] for outcome in Outcome},
+        "places": rehearsal.batches.aggregate(total=Sum("wanted"))["total"] or 0,
+        "finished": len(minutes),
+        # What they were due, without and with the platform's fee.
+        "pay": pay,
+        "cost": (pay * (1 + rehearsal.platform_fee / 100)).quantize(CENT),
+        "hours": sum(row["paid_ms"] for row in rows) / 3_600_000,
+        # Of those who completed.
+        "median_minutes": median(minutes) if minutes else None,
+    }
 
 
 def _check(study: Study) -> None:

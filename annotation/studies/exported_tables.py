@@ -114,20 +114,24 @@ def _pieces(rows: Any) -> Iterator[Any]:
         last = piece[-1].pk if piece else last
 
 
+_OF_JUDGEMENTS = {one.key: one for one in COLUMNS}
+
+
+def _same(key: str, source: str = "") -> Column:
+    """As it is described among the judgements, read from another thing."""
+    return replace(_OF_JUDGEMENTS[key], source=source, without_gold=OPEN)
+
+
 _ASSIGNMENTS = (
-    open_column("assignment", "Number of the person's work on the batch.", "pk"),
-    open_column("annotator", "Pseudonym of the person.", "annotator.pseudonym"),
+    _same("assignment", "pk"),
+    _same("annotator", "annotator.pseudonym"),
     open_column("simulated", "true where a program works.", "is_simulated"),
     open_column("excluded", "true where a researcher excluded it.", "is_excluded"),
-    open_column("task", "Short name of the task.", "batch.task.slug"),
-    open_column("batch", "Number of the batch.", "batch_id"),
+    _same("task", "batch.task.slug"),
+    _same("batch", "batch_id"),
     open_column("shots", "Training examples, 0 for none.", "batch.shots"),
-    open_column(
-        "split", "Which of the shot sets of this size; empty where there is none.", "batch.split"
-    ),
-    open_column(
-        "episode", "Number of the few-shot episode; empty elsewhere.", "batch.test_set.episode"
-    ),
+    _same("split", "batch.split"),
+    _same("episode", "batch.test_set.episode"),
     open_column(
         "gold_version",
         "Version of the gold that is shown in training, and screened by.",
@@ -135,9 +139,7 @@ _ASSIGNMENTS = (
     ),
     open_column("state", "description, answering, revealed or finished."),
     open_column("step", "The next item, counted from 0 over training and test."),
-    open_column(
-        "outcome", "completed, screened_out, withdrawn, expired, displaced; empty while open."
-    ),
+    _same("outcome"),
     open_column("training_score", "Mean S1 of the first answers in training, in percent."),
     open_column(
         "passed",
@@ -149,14 +151,12 @@ _ASSIGNMENTS = (
     open_column("finished_at", "When the work ended (UTC)."),
     open_column("paid_ms", "Milliseconds counted for pay, with the study's caps."),
     open_column("reveal_ms", "Milliseconds spent on right answers in training."),
-    open_column(
-        "resume_renewed_at", "When a new personal link was handed out (UTC); empty for never."
-    ),
+    _same("resume_renewed_at"),
     open_column("order_seed", "Seed of the order in which this person sees the items."),
 )
 
 _PEOPLE = (
-    open_column("annotator", "Pseudonym of the person.", "annotator__pseudonym"),
+    _same("annotator", "annotator__pseudonym"),
     open_column("channel", "Where the person came from.", "annotator__channel__slug"),
     open_column("assignments", "Assignments in this study.", "pk__count"),
     open_column("completed", "Of these, the completed ones."),
@@ -197,17 +197,17 @@ _ITEMS = (
 )
 
 _PROBLEMS = (
-    open_column("annotator", "Pseudonym of the person.", "assignment.annotator.pseudonym"),
-    open_column("assignment", "Number of the person's work on the batch.", "assignment_id"),
-    open_column("task", "Short name of the task.", "assignment.batch.task.slug"),
+    _same("annotator", "assignment.annotator.pseudonym"),
+    _same("assignment", "assignment_id"),
+    _same("task", "assignment.batch.task.slug"),
     column("example", "The example that it is about; empty for the whole.", "example.identity"),
     column("text", "What the person wrote."),
     open_column("written_at", "When (UTC)."),
 )
 
 _IDS = (
-    open_column("annotator", "Pseudonym of the person.", "annotator.pseudonym"),
-    open_column("assignment", "Number of the person's work on the batch.", "pk"),
+    _same("annotator", "annotator.pseudonym"),
+    _same("assignment", "pk"),
     open_column("channel", "Where the person came from.", "annotator.channel.slug"),
     open_column(
         "external_id", "The person's id there; empty once it was erased.", "annotator.external_id"

@@ -6,6 +6,7 @@ Opening a link writes nothing to the database: it may be a preview, a prefetch o
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from typing import Any
 from urllib.parse import parse_qsl
 
 from django.contrib.auth.decorators import login_not_required
@@ -45,7 +46,7 @@ from annotation.work.joining import (
 from annotation.work.page import own_work
 from annotation.work.wording import markdown_html
 
-View = Callable[..., HttpResponse]
+View = Callable[..., Any]
 CONSENT = "annotation/work/consent.html"
 WHO = "annotation/work/who.html"
 REFUSED = "annotation/work/refused.html"
@@ -73,7 +74,7 @@ def annotators_page(view: View) -> View:
 
     @wraps(view)
     def private(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        response = view(request, *args, **kwargs)
+        response: HttpResponse = view(request, *args, **kwargs)
         add_never_cache_headers(response)
         response["Referrer-Policy"] = "same-origin"
         return response
@@ -86,20 +87,18 @@ def annotators_page(view: View) -> View:
 
 @annotators_page
 @require_safe
-def join_study(request: HttpRequest, token: str) -> HttpResponse:
-    return _open(request, _link("study", token))
-
-
-@annotators_page
-@require_safe
-def join_batch(request: HttpRequest, token: str) -> HttpResponse:
-    return _open(request, _link("batch", token))
-
-
-@annotators_page
-@require_safe
-def accept_invitation(request: HttpRequest, token: str) -> HttpResponse:
-    return _open(request, _link("invitation", token))
+def open_link(request: HttpRequest, token: str, name: str) -> HttpResponse:
+    """Of a study, a batch or an invitation."""
+    link = _link(name, token)
+    if slowed := _slowed(request, "joins", link):
+        return slowed
+    try:
+        door = _new_door(request, link)
+    except NoEntry as refusal:
+        return _refused(request, link.study, str(refusal), status=403)
+    response = _behind(request, door, link)
+    cookies.set_door(response, door)
+    return response
 
 
 @annotators_page
@@ -128,18 +127,6 @@ def _link(name: str, token: str) -> JoinLink:
     return JoinLink(
         name, token, get_object_or_404(Study.objects.select_related("channel"), join_token=token)
     )
-
-
-def _open(request: HttpRequest, link: JoinLink) -> HttpResponse:
-    if slowed := _slowed(request, "joins", link):
-        return slowed
-    try:
-        door = _new_door(request, link)
-    except NoEntry as refusal:
-        return _refused(request, link.study, str(refusal), status=403)
-    response = _behind(request, door, link)
-    cookies.set_door(response, door)
-    return response
 
 
 def _new_door(request: HttpRequest, link: JoinLink) -> Door:

@@ -82,7 +82,8 @@ def at_work(view: View) -> View:
             context = {"sentence": sentence, "may_have_begun": True}
             return render(request, REFUSED, context, status=403)
         judging.notice_end(assignment, at=timezone.now())
-        return view(request, assignment)
+        response: HttpResponse = view(request, assignment)
+        return response
 
     return with_assignment
 
@@ -93,48 +94,51 @@ def work(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
     return _page(request, assignment)
 
 
-@at_work
-@require_POST
-def begin(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    try:
-        # The task description stands before step 0, and its form needs none.
-        step = read_step(request.POST) if "step" in request.POST else 0
-        judging.begin(assignment, step=step, at=timezone.now())
-    except BadInput as refusal:
-        return _page(request, assignment, error=str(refusal))
-    return _next_page(request, assignment)
+def step_forward(view: View) -> View:
+    """What a form sends, and then the next page: with htmx at once; otherwise by a redirect to it,
+    so that a reload repeats nothing. Refused, the same page says why."""
+
+    @at_work
+    @require_POST
+    @wraps(view)
+    def with_next_page(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
+        try:
+            notice: str = view(request, assignment)
+        except BadInput as refusal:
+            return _page(request, assignment, error=str(refusal))
+        if request.htmx or notice:
+            return _page(request, assignment, notice=notice)
+        return redirect("annotation:work")
+
+    return with_next_page
 
 
-@at_work
-@require_POST
-def submit(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
+@step_forward
+def begin(request: HtmxRequest, assignment: Assignment) -> str:
+    # The task description stands before step 0, and its form needs none.
+    step = read_step(request.POST) if "step" in request.POST else 0
+    judging.begin(assignment, step=step, at=timezone.now())
+    return ""
+
+
+@step_forward
+def submit(request: HtmxRequest, assignment: Assignment) -> str:
     now = timezone.now()
-    try:
-        step, form, times = read_sent_answer(request.POST)
-        judgement = judging.submit_answer(assignment, step=step, form=form, times=times, at=now)
-    except BadInput as refusal:
-        return _page(request, assignment, error=str(refusal))
+    step, form, times = read_sent_answer(request.POST)
+    judgement = judging.submit_answer(assignment, step=step, form=form, times=times, at=now)
     is_ours = judgement is not None and judgement.submitted_at == now
-    if not is_ours and judging.counts_otherwise(assignment, step=step, form=form):
-        return _page(request, assignment, notice=_answered_elsewhere())
-    return _next_page(request, assignment)
-
-
-def _answered_elsewhere() -> str:
+    if is_ours or not judging.counts_otherwise(assignment, step=step, form=form):
+        return ""
     return _(
         "You had already answered that example in another tab or on another device: that answer "
         "counts, and the one that you have just sent does not."
     )
 
 
-@at_work
-@require_POST
-def proceed(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    try:
-        judging.leave_reveal(assignment, step=read_step(request.POST), at=timezone.now())
-    except BadInput as refusal:
-        return _page(request, assignment, error=str(refusal))
-    return _next_page(request, assignment)
+@step_forward
+def proceed(request: HtmxRequest, assignment: Assignment) -> str:
+    judging.leave_reveal(assignment, step=read_step(request.POST), at=timezone.now())
+    return ""
 
 
 @at_work
@@ -201,14 +205,6 @@ def leave(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
 @require_POST
 def choose_language(request: HttpRequest) -> HttpResponse:
     return set_language(request)
-
-
-def _next_page(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
-    """With htmx the next step at once; otherwise a redirect to the page, so that a reload repeats
-    nothing."""
-    if request.htmx:
-        return _page(request, assignment)
-    return redirect("annotation:work")
 
 
 def _page(

@@ -1,22 +1,20 @@
 """Import a benchmark in CLUES layout, and print what was found in it."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.contrib.auth.models import User
 from django.template.defaultfilters import pluralize
 from django.utils.text import slugify
 
-from annotation.access.members import find_owner
 from annotation.benchmarks.importing import import_benchmark
 from annotation.benchmarks.storing import TaskReport
-from annotation.management.arguments import add_owner, without_description
-from annotation.models.errors import Refusal
+from annotation.management.arguments import ImportingCommand
 
 
-class Command(BaseCommand):
+class Command(ImportingCommand):
     help = (
         "Imports a benchmark from a folder or a zip file: adds its tasks, examples, gold and item "
         "sets, and updates those that no started study uses. Prints counts and the audit. If a "
@@ -38,33 +36,21 @@ class Command(BaseCommand):
             help="import only this task, by its slug such as sst2; may be given several times",
         )
 
-        add_owner(parser)
+        super().add_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        path: Path = options["path"]
-        try:
-            report = import_benchmark(
-                path,
-                name=options["name"] or _name_from(path),
-                tasks=options["task"],
-                owner=find_owner(options["owner"]),
-            )
-        except Refusal as refusal:
-            raise CommandError(f"{refusal} Nothing was imported.") from refusal
+    def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
+        path = options["path"].resolve()
+        stem = path.stem if path.is_file() else path.name
+        name = options["name"] or slugify(stem)[:80] or "benchmark"
+        report = import_benchmark(options["path"], name=name, tasks=options["task"], owner=owner)
         for task in report.tasks:
             for line in _lines(task):
                 self.stdout.write(line)
         for name in report.ignored:
             self.stderr.write(f"Not read, because its name is not in CLUES layout: {name}")
         where = "in the admin, or in a task.json beside its files"
-        for sentence in without_description(report.tasks, where=where):
-            self.stderr.write(sentence)
+        self.ask_for_descriptions(report.tasks, where=where)
         self.stderr.write(report.summary)
-
-
-def _name_from(path: Path) -> str:
-    resolved = path.resolve()
-    return slugify(resolved.stem if resolved.is_file() else resolved.name)[:80] or "benchmark"
 
 
 def _lines(task: TaskReport) -> Iterator[str]:

@@ -1,18 +1,17 @@
 """Import episodes that FLEX's toolkit wrote, with their answer key."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.contrib.auth.models import User
 
-from annotation.access.members import find_owner
 from annotation.benchmarks.importing import import_episodes
-from annotation.management.arguments import add_owner, without_description
-from annotation.models.errors import Refusal
+from annotation.management.arguments import ImportingCommand
 
 
-class Command(BaseCommand):
+class Command(ImportingCommand):
     help = (
         "Import the episodes of a FLEX challenge: adds one task for each of its data sets, with "
         "examples, gold and the item sets of every episode. Prints counts and the challenge's "
@@ -30,15 +29,10 @@ class Command(BaseCommand):
         )
         parser.add_argument("--name", default="flex", help="the benchmark's name (%(default)s)")
 
-        add_owner(parser)
+        super().add_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            report = import_episodes(
-                options["paths"], name=options["name"], owner=find_owner(options["owner"])
-            )
-        except Refusal as refusal:
-            raise CommandError(f"{refusal} Nothing was imported.") from refusal
+    def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
+        report = import_episodes(options["paths"], name=options["name"], owner=owner)
         for task in report.tasks:
             news = "new" if task.created else "changed" if task.is_changed else "no change"
             examples = task.training_examples + task.test_examples
@@ -46,5 +40,4 @@ class Command(BaseCommand):
         self.stdout.write(f"{report.few_shot} few-shot and {report.zero_shot} zero-shot episodes")
         known = f", as the published challenge {report.published}" if report.published else ""
         self.stdout.write(f"checksum {report.checksum}{known}")
-        for sentence in without_description(report.tasks):
-            self.stderr.write(sentence)
+        self.ask_for_descriptions(report.tasks)

@@ -1,27 +1,26 @@
 """Sample few-shot episodes, or nested shot sets, from a labelled data set."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.contrib.auth.models import User
 from django.utils.text import slugify
 
-from annotation.access.members import find_owner
 from annotation.benchmarks.formats.labelled import DEFAULT_QUESTION, LabelledData, read_labelled
 from annotation.benchmarks.sampling import (
     PRESETS,
-    Preset,
     SampleReport,
     changed,
     labelled_task,
     preset,
     sample,
 )
-from annotation.management.arguments import add_owner, without_description
+from annotation.management.arguments import ImportingCommand
 from annotation.models import Task, Transfer
-from annotation.models.errors import BadInput, Refusal
+from annotation.models.errors import BadInput
 from scoring.core.episodes import EpisodeRules, NestedRules
 
 PARAMETERS = {
@@ -39,7 +38,8 @@ PARAMETERS = {
 }
 
 
-class Command(BaseCommand):
+class Command(ImportingCommand):
+    done = "sampled"
     help = (
         "Sample episodes as FLEX has them, or CLUES's nested shot sets, from a CSV, TSV or JSONL "
         "file of texts with labels, or from an imported task. Adds one task with its item sets to "
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         parser.add_argument("--preset", choices=list(PRESETS), default="flex-domain")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--expected", default="", help="the checksum that the result must have")
-        add_owner(parser)
+        super().add_arguments(parser)
         columns = parser.add_argument_group("a file's fields")
         columns.add_argument(
             "--text", action="append", metavar="FIELD", help="may be given several times"
@@ -74,20 +74,17 @@ class Command(BaseCommand):
         )
         rules.add_argument("--transfer", choices=Transfer.values, help="tag of the new task")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            report = self._sample(options)
-        except Refusal as refusal:
-            raise CommandError(f"{refusal} Nothing was sampled.") from refusal
-        self._say(report, options["seed"])
-
-    def _sample(self, options: dict[str, Any]) -> SampleReport:
-        owner = find_owner(options["owner"])
+    def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
         source = _source_task(options["from_task"])
         data = _data(source, options)
         chosen = preset(options["preset"])
-        _check_classes(data, chosen, options["preset"])
-        return sample(
+        found = len(set(data.labels.values()))
+        if chosen.classes not in (None, found):
+            raise BadInput(
+                f"{data.file} has {found} classes, but the preset {options['preset']} is for "
+                f"{chosen.classes}."
+            )
+        report = sample(
             data,
             rules=changed(chosen.rules, _changes(options)),
             seed=options["seed"],
@@ -97,6 +94,7 @@ class Command(BaseCommand):
             expected=options["expected"],
             owner=owner,
         )
+        self._say(report, options["seed"])
 
     def _say(self, report: SampleReport, seed: int) -> None:
         task = report.task
@@ -109,8 +107,7 @@ class Command(BaseCommand):
         for finding in task.findings:
             if finding.severity == "warning":
                 self.stderr.write(finding.message)
-        for sentence in without_description([task]):
-            self.stderr.write(sentence)
+        self.ask_for_descriptions([task])
 
 
 def _source_task(named: str | None) -> Task | None:
@@ -123,7 +120,7 @@ def _source_task(named: str | None) -> Task | None:
     return task
 
 
-def _data(source: Task | None, options: dict[str, Any]) -> LabelledData:
+def _data(source: Task | None, options: Mapping[str, Any]) -> LabelledData:
     path: Path | None = options["path"]
     if source is not None and path is None:
         return labelled_task(source)
@@ -139,21 +136,13 @@ def _data(source: Task | None, options: dict[str, Any]) -> LabelledData:
     return read_labelled(content, path.name, question=options["question"], **fields)
 
 
-def _changes(options: dict[str, Any]) -> dict[str, Any]:
+def _changes(options: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that were given."""
     named = {field.name for rules in (EpisodeRules, NestedRules) for field in fields(rules)}
     given = {name: options[name] for name in named if options[name] is not None}
     if "shots" in given:
         given["shots"] = tuple(given["shots"])
     return given
-
-
-def _check_classes(data: LabelledData, chosen: Preset, name: str) -> None:
-    found = len(set(data.labels.values()))
-    if chosen.classes is not None and found != chosen.classes:
-        raise BadInput(
-            f"{data.file} has {found} classes, but the preset {name} is for {chosen.classes}."
-        )
 
 
 def _fields(source: Task | None, transfer: str) -> dict[str, Any]:

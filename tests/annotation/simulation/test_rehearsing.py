@@ -46,8 +46,8 @@ def test_simulated_annotators_play_a_copy_and_the_draft_stays_as_it_was(draft: S
     assert rehearsal.is_closed
     assert rehearsal.memberships.get().user == member
     figures = rehearsal_figures(rehearsal)
-    assert (figures.people, figures.finished, figures.places) == (3, 3, 3)
-    assert figures.cost > 0
+    assert (figures["people"], figures["finished"], figures["places"]) == (3, 3, 3)
+    assert figures["cost"] > 0
     assert draft.batches.get().gold_version is None
     assert not draft.assignments.exists()
     assert not Assignment.objects.of_people().exists()
@@ -56,24 +56,24 @@ def test_simulated_annotators_play_a_copy_and_the_draft_stays_as_it_was(draft: S
 def test_some_stop_on_the_way_and_others_take_their_places(draft: Study) -> None:
     draft.batches.update(wanted=20)
     figures = rehearsal_figures(played(draft, dropout=0.5))
-    assert figures.finished == 20
-    assert figures.outcomes["withdrawn"] > 4
-    assert figures.people == figures.finished + figures.outcomes["withdrawn"]
+    assert figures["finished"] == 20
+    assert figures["outcomes"]["withdrawn"] > 4
+    assert figures["people"] == figures["finished"] + figures["outcomes"]["withdrawn"]
 
 
 def test_ends_where_nobody_goes_to_the_end(draft: Study) -> None:
     draft.batches.update(wanted=1)
     figures = rehearsal_figures(played(draft, dropout=1))
-    assert figures.finished == 0
-    assert figures.people == 20
+    assert figures["finished"] == 0
+    assert figures["people"] == 20
 
 
 def test_the_weak_are_screened_out_by_the_floor(draft: Study) -> None:
     draft.batches.update(wanted=16)
     Study.objects.filter(pk=draft.pk).update(min_training_score=60)
     draft.refresh_from_db()
-    strong = rehearsal_figures(played(draft, skill=0.99)).outcomes["screened out"]
-    weak = rehearsal_figures(played(draft, skill=0.99, weak=1)).outcomes["screened out"]
+    strong = rehearsal_figures(played(draft, skill=0.99))["outcomes"]["screened out"]
+    weak = rehearsal_figures(played(draft, skill=0.99, weak=1))["outcomes"]["screened out"]
     assert weak > strong
 
 
