@@ -58,7 +58,6 @@ def seconds(name: str) -> int | None:
 
 
 def words(name: str) -> list[str]:
-    """The words of a comma-separated list."""
     return [word for part in text(name, "").split(",") if (word := part.strip())]
 
 
@@ -97,7 +96,6 @@ def _write_once(path: Path, value: str) -> None:
 
 
 def networks(name: str, default: list[str]) -> list[IPv4Network | IPv6Network]:
-    """Addresses and networks from a comma-separated list."""
     found = []
     for word in words(name) or default:
         try:

@@ -32,8 +32,6 @@ REQUESTS = Histogram(
 
 
 class Stored(Collector):
-    """What the database holds, counted when it is asked for."""
-
     def collect(self) -> Iterator[Metric]:
         yield from (_answers(), _joins(), _turned_away(), _places(), *_jobs())
 

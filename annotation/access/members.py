@@ -10,7 +10,6 @@ from annotation.models.errors import BadInput, Refusal
 
 
 def find_user(name: str) -> User:
-    """Raises BadInput for somebody who has no account."""
     user = User.objects.filter(username=name, is_active=True).first()
     if user is None:
         raise BadInput(f"Nobody signs in here as “{name}”: check the name.")
@@ -35,33 +34,22 @@ def check_may_import(name: str, user: User) -> None:
         raise Refusal(f"“{name}” is somebody else's benchmark: choose another name.")
 
 
-def give_role(thing: Thing, user: User, role: str, *, by: User) -> None:
-    """Add a member, or change a member's role."""
+def give_role(thing: Thing, user: User, role: str | None, *, by: User) -> None:
+    """Add a member, change a member's role, or with none remove a member."""
     with transaction.atomic():
-        _lock(thing)
+        # Two owners who leave at the same time: the second one sees that the first has left.
+        list(type(thing)._default_manager.select_for_update().filter(pk=thing.pk))
         before = role_in(user, thing)
         if before == role:
             return
         _keep_an_owner(thing, user, role, by=by)
-        thing.memberships.update_or_create(user=user, defaults={"role": role})
-        _record(thing, user, before, role, by=by)
-
-
-def take_role(thing: Thing, user: User, *, by: User) -> None:
-    """Remove a member. Removing nobody changes nothing."""
-    with transaction.atomic():
-        _lock(thing)
-        before = role_in(user, thing)
-        if before is None:
-            return
-        _keep_an_owner(thing, user, None, by=by)
-        members(thing).filter(user=user).delete()
-        _record(thing, user, before, None, by=by)
-
-
-def _lock(thing: Thing) -> None:
-    """Two owners who leave at the same time: the second one sees that the first has left."""
-    list(type(thing)._default_manager.select_for_update().filter(pk=thing.pk))
+        if role:
+            thing.memberships.update_or_create(user=user, defaults={"role": role})
+        else:
+            members(thing).filter(user=user).delete()
+        name = user.get_username()
+        was, now = ({name: one} if one else {} for one in (before, role))
+        record(by, thing, ChangeAction.RIGHTS, was, now)
 
 
 def _keep_an_owner(thing: Thing, user: User, role: str | None, *, by: User) -> None:
@@ -69,14 +57,3 @@ def _keep_an_owner(thing: Thing, user: User, role: str | None, *, by: User) -> N
     is_owner = role_in(user, thing) == MemberRole.OWNER
     if is_owner and role != MemberRole.OWNER and not others and not is_all_powerful(by):
         raise Refusal("Somebody has to own it: make another member an owner first.")
-
-
-def _record(thing: Thing, user: User, before: str | None, after: str | None, *, by: User) -> None:
-    name = user.get_username()
-    record(
-        by,
-        thing,
-        ChangeAction.RIGHTS,
-        {name: before} if before else {},
-        {name: after} if after else {},
-    )

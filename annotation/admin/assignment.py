@@ -169,7 +169,6 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Assignment]:
-        """With what the user may know of each."""
         mine = {
             name: Exists(studies(request.user, right).filter(pk=OuterRef("study")).order_by())
             for name, right in (("shows_ids", Right.IDS), ("shows_pay", Right.PAY))
@@ -217,7 +216,6 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
 
 
 def decision_sentence(screening: dict[str, Any]) -> str:
-    """The stored basis of a screening, in words."""
     if not screening:
         return "not decided"
     score = f"{screening['score']:.1f} %"

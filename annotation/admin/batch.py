@@ -103,7 +103,6 @@ class BatchAdmin(OwnedAdmin[Batch]):
 
 
 def _stored(batch: Batch) -> list[Batch]:
-    """The batch as it is in the database."""
     stored = Batch.objects.filter(pk=batch.pk)
     return list(stored.select_related("task", "training_set", "test_set"))
 

@@ -33,8 +33,6 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 class StudyForm(forms.ModelForm[Study]):
-    """Its fields are those of the admin's fieldsets."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "drop_group_size" in self.fields:

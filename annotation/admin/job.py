@@ -18,7 +18,6 @@ SOON = timedelta(seconds=30)
 
 
 def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job) -> HttpResponse:
-    """The job's page; for htmx, only the part that changes."""
     template = "admin/annotation/job.html"
     if request.htmx:
         template += "#progress"

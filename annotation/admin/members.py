@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from annotation.access import rights
-from annotation.access.members import find_user, give_role, take_role
+from annotation.access.members import find_user, give_role
 from annotation.access.requests import ResearcherRequest
 from annotation.admin.pages import row_url, show_page
 from annotation.models import MemberRole
@@ -38,17 +38,13 @@ class MemberForm(forms.Form):
             raise forms.ValidationError(str(refusal)) from refusal
 
     def change(self, thing: rights.Thing, *, by: User) -> None:
-        user, role = self.cleaned_data["user"], self.cleaned_data["role"]
-        if role == NO_ROLE:
-            take_role(thing, user, by=by)
-        else:
-            give_role(thing, user, role, by=by)
+        role = self.cleaned_data["role"]
+        give_role(thing, self.cleaned_data["user"], None if role == NO_ROLE else role, by=by)
 
 
 def members(
     model_admin: admin.ModelAdmin[Any], request: ResearcherRequest, thing: rights.Thing
 ) -> HttpResponse:
-    """Who is a member, and a form that adds, changes or removes one."""
     form = MemberForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -57,7 +53,9 @@ def members(
             form.add_error(None, str(refusal))
         else:
             messages.success(request, "The members have been changed.")
-            return HttpResponseRedirect(_where_to(request, thing))
+            # Whoever gave the right away has no business here any more.
+            still_may = rights.may(request.user, thing, rights.Right.MEMBERS)
+            return HttpResponseRedirect(request.path if still_may else "/")
     return show_page(
         model_admin,
         request,
@@ -70,16 +68,9 @@ def members(
     )
 
 
-def _where_to(request: ResearcherRequest, thing: rights.Thing) -> str:
-    """Whoever gave the right away has no business here any more."""
-    still_may = rights.may(request.user, thing, rights.Right.MEMBERS)
-    return request.path if still_may else "/"
-
-
 def changes(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, thing: rights.Thing
 ) -> HttpResponse:
-    """The newest changes, with who and when."""
     return show_page(
         model_admin,
         request,

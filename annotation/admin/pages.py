@@ -108,11 +108,9 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
         return row
 
     def allows(self, request: HttpRequest, row: _Row, right: Right) -> bool:
-        """Whether the user has this right in the row's study or benchmark."""
         return True
 
     def about(self, request: HttpRequest, row: _Row) -> dict[str, Any]:
-        """What a row's page shows besides its form."""
         return {}
 
     def render_change_form(
@@ -161,8 +159,6 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
 
 
 class OwnedAdmin(PagedAdmin[_Row]):
-    """Rows of studies or benchmarks."""
-
     # The studies or benchmarks in which a user has a right, or any role.
     things: Callable[..., QuerySet[Any]] = staticmethod(rights.studies)
     # From a row to its study or benchmark.
@@ -225,7 +221,6 @@ def readable_benchmarks(user: rights.Who, right: Right | None = None) -> QuerySe
 
 
 def _own_choices(rows: QuerySet[Any], user: rights.Who) -> QuerySet[Any]:
-    """What a form may refer to."""
     if rows.model is Study:
         return rows.filter(pk__in=rights.studies(user, Right.SET_UP).values("pk"))
     benchmark = {Benchmark: "pk", Task: "benchmark", ItemSet: "task__benchmark"}.get(rows.model)

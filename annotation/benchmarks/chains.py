@@ -33,7 +33,6 @@ def chains(task: Task) -> list[Chain]:
 
 
 def unchained(task: Task) -> list[ItemSet]:
-    """The shot sets that nest in no chain."""
     contents = shot_contents(task)
     nested = {member for chain in chains_of(contents) for member in chain.sets.values()}
     return [item_set for item_set in contents if item_set not in nested]

@@ -37,7 +37,6 @@ class Finding:
 
 
 def warning(code: str, message: str, cases: Sequence[str], **figures: int) -> Finding | None:
-    """A warning about these cases, if there are any."""
     if not cases:
         return None
     shown = tuple(shortened(case) for case in cases[:MOST_EXAMPLES])
@@ -56,8 +55,6 @@ def stands_in(text: str, example: Example) -> bool:
 
 @dataclass(frozen=True)
 class Row:
-    """One item of one set, with its gold."""
-
     item_set: ItemSet
     source_id: str
     example: Example
@@ -77,7 +74,6 @@ class Row:
         return {text for texts in self.texts for text in texts}
 
     def says(self, what: object = "") -> str:
-        """The row in one line, for an example of a finding."""
         text = f"{self.item_set.name} {self.source_id}: {what or ' / '.join(self.example.context)}"
         return shortened(text)
 
@@ -101,7 +97,6 @@ class TestMaterial:
 
     @property
     def most(self) -> int | None:
-        """How many texts one answer may hold."""
         return answer_kind(self.task.kind).most_texts(self.task.max_spans)
 
 

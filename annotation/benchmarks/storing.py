@@ -43,8 +43,6 @@ RowT = TypeVar("RowT", bound=Example | ItemSet)
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What an import read of one task, and how much of it was new."""
-
     slug: str
     name: str
     kind: str
@@ -241,7 +239,6 @@ def _held_by_started_studies(task: Task) -> tuple[set[int], set[int]]:
 
 
 def _copy(read: ReadExample | ReadSet, row: RowT, fields: Iterable[str]) -> RowT:
-    """The fields of what was read, as JSON has them."""
     for field in fields:
         setattr(row, field, _plain(getattr(read, field)))
     return row

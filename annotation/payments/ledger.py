@@ -7,6 +7,7 @@ both hold external ids, so both are for owners, and leave a line in the log of c
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -36,6 +37,12 @@ MOST = Decimal(999_999)
 # An id comes with a link, so anybody may have written it: in a file of bonuses one with a comma
 # would name another amount.
 PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*")
+
+
+CHANGED = (
+    "The payments have changed since this page was shown: somebody else approved, "
+    "corrected or sent some. Look at the new list before you go on."
+)
 
 
 class Changed(Refusal):
@@ -113,21 +120,18 @@ def correct(
         raise BadInput("Write by how much it changes, such as 1.50 or -1.50.")
     if due.approved + amount < 0:
         raise BadInput(f"The amount due cannot be negative: take away {due.approved} at most.")
-    try:
-        with transaction.atomic():
-            line = PaymentLine.objects.create(
-                assignment=assignment,
-                purpose=PayPurpose.DUE,
-                correction=due.approvals[1],
-                amount=amount,
-                reason=reason.strip(),
-                author=by,
-                made_at=at,
-            )
-            who = {assignment.annotator.pseudonym: "corrected"}
-            record(by, assignment.study, ChangeAction.PAY_CORRECTED, {}, who)
-    except IntegrityError as raced:
-        raise _changed() from raced
+    with _unless_changed():
+        line = PaymentLine.objects.create(
+            assignment=assignment,
+            purpose=PayPurpose.DUE,
+            correction=due.approvals[1],
+            amount=amount,
+            reason=reason.strip(),
+            author=by,
+            made_at=at,
+        )
+        who = {assignment.annotator.pseudonym: "corrected"}
+        record(by, assignment.study, ChangeAction.PAY_CORRECTED, {}, who)
     return line
 
 
@@ -148,21 +152,18 @@ def write_payout(
     """A line for each open bonus, all or none. Raises Changed, if they are others than those that
     the digest names, and BadInput if there are none."""
     state = PayoutState.SENT if way == PayoutWay.FILE else PayoutState.SENDING
-    try:
-        with transaction.atomic():
-            bonuses = open_bonuses(study)
-            if bonuses.digest != digest:
-                raise _changed()
-            if not bonuses.dues:
-                raise BadInput("No approved bonus is waiting: there is nothing to send.")
-            payout = Payout.objects.create(
-                study=study, way=way, state=state, remote_id=remote_id, author=by, made_at=at
-            )
-            new = [(due.assignment.pk, due.bonuses[1], due.open) for due in bonuses.dues]
-            _add(payout, new, at=at, by=by)
-            record(by, study, ChangeAction.PAY_SENT, {}, {"people": len(bonuses.dues), "by": way})
-    except IntegrityError as raced:
-        raise _changed() from raced
+    with _unless_changed():
+        bonuses = open_bonuses(study)
+        if bonuses.digest != digest:
+            raise Changed(CHANGED)
+        if not bonuses.dues:
+            raise BadInput("No approved bonus is waiting: there is nothing to send.")
+        payout = Payout.objects.create(
+            study=study, way=way, state=state, remote_id=remote_id, author=by, made_at=at
+        )
+        new = [(due.assignment.pk, due.bonuses[1], due.open) for due in bonuses.dues]
+        _add(payout, new, at=at, by=by)
+        record(by, study, ChangeAction.PAY_SENT, {}, {"people": len(bonuses.dues), "by": way})
     return payout
 
 
@@ -171,27 +172,20 @@ def settle_payout(payout: Payout, *, was_sent: bool, at: datetime, by: User | No
     lines of its own, and is open again. Says whether this call settled it."""
     state = PayoutState.SENT if was_sent else PayoutState.REFUSED
     unsettled = (PayoutState.SENDING, PayoutState.UNKNOWN)
-    try:
-        with transaction.atomic():
-            # The row count decides between two who settle it at once.
-            settled = Payout.objects.filter(pk=payout.pk, state__in=unsettled).update(state=state)
-            if settled and not was_sent:
-                _take_back(payout, at=at, by=by)
-            if settled:
-                record(by, payout.study, ChangeAction.PAY_SENT, {}, {"payout": state})
-    except IntegrityError as raced:
-        raise _changed() from raced
+    with _unless_changed():
+        # The row count decides between two who settle it at once.
+        settled = Payout.objects.filter(pk=payout.pk, state__in=unsettled).update(state=state)
+        if settled and not was_sent:
+            sent = dict(payout.lines.values_list("assignment", "amount"))
+            back = [
+                (due.assignment.pk, due.bonuses[1], -sent[due.assignment.pk])
+                for due in dues(payout.study, among=sent)
+            ]
+            _add(payout, back, at=at, by=by)
+        if settled:
+            record(by, payout.study, ChangeAction.PAY_SENT, {}, {"payout": state})
     payout.refresh_from_db()
     return bool(settled)
-
-
-def _take_back(payout: Payout, *, at: datetime, by: User | None) -> None:
-    amounts = dict(payout.lines.values_list("assignment", "amount"))
-    new = [
-        (due.assignment.pk, due.bonuses[1], -amounts[due.assignment.pk])
-        for due in dues(payout.study, among=amounts)
-    ]
-    _add(payout, new, at=at, by=by)
 
 
 def _add(
@@ -212,11 +206,14 @@ def _add(
     )
 
 
-def _changed() -> Changed:
-    return Changed(
-        "The payments have changed since this page was shown: somebody else approved, "
-        "corrected or sent some. Look at the new list before you go on."
-    )
+@contextmanager
+def _unless_changed() -> Iterator[None]:
+    """One transaction. Raises Changed where somebody else was quicker."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as raced:
+        raise Changed(CHANGED) from raced
 
 
 FORMATS = ("csv", "prolific")

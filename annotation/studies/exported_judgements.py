@@ -30,8 +30,6 @@ Rows = QuerySet[Judgement, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Chosen:
-    """Whose work is exported besides that of the people that count."""
-
     simulated: bool = False
     with_excluded: bool = False
 
@@ -229,7 +227,6 @@ class _Golds:
         self._by_task: dict[int, tuple[int, dict[int, list[list[str]]]]] = {}
 
     def scores(self, answer: Sequence[str], of: Row) -> Row:
-        """S1 of an answer under both policies, and the version of the gold."""
         if of["task_id"] not in self._by_task:
             self._by_task[of["task_id"]] = self._read(of["task_id"])
         version, golds = self._by_task[of["task_id"]]
@@ -254,7 +251,6 @@ def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
 
 
 def dictionary_lines(columns: Iterable[Column]) -> Iterator[str]:
-    """What the columns of a table mean, as CSV too."""
     yield csv_line(["column", "meaning"])
     yield from (csv_line([one.key, one.meaning]) for one in columns)
 

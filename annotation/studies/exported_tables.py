@@ -70,7 +70,6 @@ def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:
 
 
 def _people(study: Study, chosen: Chosen) -> Iterable[Any]:
-    """One row for each person, over their assignments in this study."""
     completed = Count("pk", filter=Q(outcome="completed"))
     return (
         chosen.assignments(study)

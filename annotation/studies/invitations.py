@@ -43,7 +43,6 @@ def invite(study: Study, people: Sequence[str]) -> list[Invitation]:
 
 
 def links_csv(study: Study, link_of: Callable[[Invitation], str]) -> Iterator[str]:
-    """The invited people with their links, as CSV lines."""
     yield csv_line(["id", "link"], end="\r\n")
     for invitation in study.invitations.order_by("id"):
         yield csv_line([invitation.external_id, link_of(invitation)], end="\r\n")

@@ -37,7 +37,6 @@ FROZEN_FIELDS = (
 
 
 def what_is_missing(study: Study) -> list[str]:
-    """Sentences that say what a study still needs before it can start."""
     missing: list[str] = []
     batches = list(study.batches.select_related("task"))
     if not batches:
@@ -171,7 +170,6 @@ def archive_study(study: Study, *, at: datetime, by: User | None = None) -> None
 
 
 def take_out(study: Study, *, by: User | None = None) -> None:
-    """Back in sight."""
     archived = Study.objects.filter(archived_at__isnull=False)
     sentence = "This study is not in the archive."
     _move(study, archived, None, ChangeAction.TAKEN_OUT, sentence, by)

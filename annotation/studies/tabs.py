@@ -75,7 +75,6 @@ TABS = (
 def study_for(
     request: ResearcherRequest, slug: str, permission: str = "", *, right: Right
 ) -> Study:
-    """The study of an address, for whoever has the right in it."""
     study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=slug)
     require(request.user, study, right, permission=permission)
     return study

@@ -55,8 +55,6 @@ LONGEST_ID = 200
 
 @dataclass(frozen=True)
 class JoinLink:
-    """What a link leads into."""
-
     name: str
     token: str
     study: Study
@@ -130,7 +128,6 @@ def _link(name: str, token: str) -> JoinLink:
 
 
 def _new_door(request: HttpRequest, link: JoinLink) -> Door:
-    """Who comes by this link. Raises NoEntry."""
     last = cookies.door_of(request)
     browser = last.browser if last else cookies.new_browser()
     channel = link.study.channel

@@ -90,7 +90,6 @@ class WorkingTime:
 
 
 def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTime:
-    """What somebody will need who gets one of these batches."""
     paces = _paces({content.task_id for content in contents})
     seconds = [
         _expected_s(study, content, paces.get(content.task_id, study.expected_seconds))

@@ -25,8 +25,6 @@ from annotation.work.wording import markdown_html
 
 
 class Position:
-    """Where somebody is, and what their page is made of."""
-
     def __init__(self, assignment: Assignment, content: BatchContent) -> None:
         self.assignment, self.content = assignment, content
 
@@ -42,7 +40,6 @@ class Position:
 
 
 def page_context(assignment: Assignment) -> dict[str, Any]:
-    """The template's context for the assignment's position."""
     return context_at(Position(assignment, batch_content(assignment.batch_id)))
 
 

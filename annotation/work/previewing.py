@@ -63,7 +63,6 @@ class Preview(Position):
         return render_asked(self.content, example)
 
     def at(self, stop: str) -> PreviewState:
-        """The state at one of the stops."""
         first = replace(self.state, step=0, scores=(), answer=(), spans=(), outcome="")
         if stop == "practice" and self.trained:
             return replace(first, state=WorkState.ANSWERING)

@@ -32,7 +32,6 @@ _MOST_PASTES = 2**15 - 1
 
 
 def read_step(post: QueryDict) -> int:
-    """The step number: the form's idempotency key. Raises BadInput."""
     step = _whole_number(post.get("step", ""))
     if step is None:
         raise BadInput(_("This form could not be read. Reload the page and send it again."))

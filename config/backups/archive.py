@@ -32,8 +32,6 @@ def file_of(table: str) -> str:
 
 @dataclass(frozen=True)
 class Held:
-    """What a backup holds of one table."""
-
     table: str
     columns: list[str]
     rows: int

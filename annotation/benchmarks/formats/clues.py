@@ -55,8 +55,6 @@ LONGEST_ID = 200
 
 
 class RowReader:
-    """Reads rows of one task, and notes what it found and corrected."""
-
     def __init__(self) -> None:
         self.notes: dict[str, list[str]] = defaultdict(list)
         # Whether an answer is a list of alternatives, not of the pieces of one.
@@ -220,7 +218,6 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
 
 
 def derive_kind(rows: Sequence[ReadExample]) -> str:
-    """What kind of answers the rows have, from their entities and their gold."""
     return next(kind.name for kind in answer_kinds() if kind.fits(rows))
 
 
@@ -366,7 +363,6 @@ Fields = dict[str, Any]
 
 
 def read_task_file(data: bytes, file: str) -> Fields:
-    """The fields that a task file names, checked."""
     try:
         fields = json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:

@@ -122,8 +122,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Record:
-    """One line's object, and where it stands."""
-
     file: str
     line: int
     fields: dict[str, Any]

@@ -106,7 +106,6 @@ class FlexChallenge:
 
     @property
     def published(self) -> str:
-        """Which published challenge this is."""
         return PUBLISHED.get(self.checksum, "")
 
     @property
@@ -188,7 +187,6 @@ class _Copies:
         self._known: dict[str, list[tuple[str, int]]] = defaultdict(list)
 
     def numbered(self, examples: Iterable[ReadExample]) -> Iterator[ReadExample]:
-        """All examples of one episode."""
         met: Counter[tuple[str, str]] = Counter()
         for example in examples:
             met[example.content_hash, example.label] += 1
@@ -205,7 +203,6 @@ def slug_of(dataset: str) -> str:
 
 
 def _read_answers(lines: Lines, file: str) -> dict[str, int]:
-    """The class of each question."""
     classes: dict[str, int] = {}
     for record in records_of(lines, file):
         question = record.text("question_id")
@@ -224,7 +221,6 @@ def _segments(text: str) -> tuple[str, ...]:
 
 
 def _labels(record: Record) -> tuple[str, ...]:
-    """The textual labels by class number."""
     named = record.field("text_labels")
     keys, values = (
         (named.get("keys"), named.get("values")) if isinstance(named, dict) else (None, None)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.access.members import give_role, take_role
+from annotation.access.members import give_role
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Batch, Change, Study
 from annotation.models.errors import Refusal
@@ -101,8 +101,8 @@ def test_logs_roles(owner: User) -> None:
     give_role(study, friend, "viewer", by=owner)
     give_role(study, friend, "viewer", by=owner)
     give_role(study, friend, "editor", by=owner)
-    take_role(study, friend, by=owner)
-    take_role(study, friend, by=owner)
+    give_role(study, friend, None, by=owner)
+    give_role(study, friend, None, by=owner)
     changes = study.changes.order_by("id").values_list("before", "after")
     assert list(changes)[1:] == [
         ({}, {"friend": "viewer"}),

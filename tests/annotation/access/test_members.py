@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.access.members import find_user, give_role, make_owner, take_role
+from annotation.access.members import find_user, give_role, make_owner
 from annotation.access.rights import role_in
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput, Refusal
@@ -21,18 +21,18 @@ def benchmark() -> Benchmark:
 def test_keeps_the_last_owner(benchmark: Benchmark) -> None:
     owner = make.member(benchmark)
     with pytest.raises(Refusal, match="another member an owner first"):
-        take_role(benchmark, owner, by=owner)
+        give_role(benchmark, owner, None, by=owner)
     with pytest.raises(Refusal, match="another member an owner first"):
         give_role(benchmark, owner, "viewer", by=owner)
     assert role_in(owner, benchmark) == "owner"
     give_role(benchmark, make.researcher(), "owner", by=owner)
-    take_role(benchmark, owner, by=owner)
+    give_role(benchmark, owner, None, by=owner)
     assert role_in(owner, benchmark) is None
 
 
 def test_lets_a_superuser_take_the_last_owner_away(benchmark: Benchmark, admin_user: User) -> None:
     owner = make.member(benchmark)
-    take_role(benchmark, owner, by=admin_user)
+    give_role(benchmark, owner, None, by=admin_user)
     assert not benchmark.memberships.exists()
 
 
@@ -43,7 +43,7 @@ def test_keeps_one_of_two_owners_who_leave_at_once(benchmark: Benchmark) -> None
 
     def leave(number: int) -> bool:
         try:
-            take_role(benchmark, owners[number], by=owners[number])
+            give_role(benchmark, owners[number], None, by=owners[number])
         except Refusal:
             return False
         return True

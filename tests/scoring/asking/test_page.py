@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.access.members import take_role
+from annotation.access.members import give_role
 from annotation.jobs import queue
 from annotation.models import Benchmark, Job, JobState
 from scoring.asking.asking import Tally, Tell, ask_model
@@ -174,7 +174,7 @@ def test_runs_nothing_for_somebody_who_has_lost_the_role(settings: Any) -> None:
     with endpoint(lambda *_: Said("good")) as served:
         sent(client, benchmark, model=offer(settings, served))
         job = Job.objects.get()
-        take_role(benchmark, job.author, by=make.member(benchmark))
+        give_role(benchmark, job.author, None, by=make.member(benchmark))
         queue.run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, served.requests) == (JobState.FAILED, [])
