@@ -10,37 +10,16 @@ from django.utils import timezone
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, is_all_powerful, studies
-from annotation.admin.pages import Page, ViewOnlyAdmin, confirm, linked, shown
+from annotation.admin.pages import ViewOnlyAdmin, linked, shown
 from annotation.models import Annotator, Assignment
 from annotation.studies.erasing import erase_annotator
-
-
-def erase_page(
-    model_admin: admin.ModelAdmin[Annotator], request: ResearcherRequest, annotator: Annotator
-) -> HttpResponse:
-    return confirm(
-        model_admin,
-        request,
-        annotator,
-        lambda: erase_annotator(annotator, at=timezone.now(), by=request.user),
-        title=f"Erase the identity of {annotator}",
-        sentences=[
-            "The external id, the submission ids, the invitations, the reported problems and the "
-            "comments are deleted for good.",
-            "Pay first: afterwards nobody can tell who is owed what.",
-            "Unfinished work ends as withdrawn. Answers stay under the pseudonym.",
-            "A keyed hash stays, so that the same person never works on a task twice.",
-        ],
-        button="Erase",
-        done=f"The identity of {annotator} has been erased.",
-    )
 
 
 @admin.register(Annotator)
 class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
     path = "assignments__study"
     to_view = Right.PEOPLE
-    pages = [Page("erase", erase_page, "annotation.change_annotator", Right.ERASE)]
+    pages = {"erase": ("annotation.change_annotator", Right.ERASE)}
     change_form_template = "admin/annotation/annotator_form.html"
     list_display = ("pseudonym", "channel", "shown_id", "assignment_count", "erased_at")
     list_filter = ("channel", ("erased_at", admin.EmptyFieldListFilter))
@@ -77,6 +56,23 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
             own = studies(request.user, Right.ERASE).values("pk")
             return not row.assignments.exclude(study__in=own).exists()
         return super().allows(request, row, right)
+
+    def erase_page(self, request: ResearcherRequest, annotator: Annotator) -> HttpResponse:
+        return self.confirm(
+            request,
+            annotator,
+            lambda: erase_annotator(annotator, at=timezone.now(), by=request.user),
+            title=f"Erase the identity of {annotator}",
+            sentences=[
+                "The external id, the submission ids, the invitations, the reported problems and "
+                "the comments are deleted for good.",
+                "Pay first: afterwards nobody can tell who is owed what.",
+                "Unfinished work ends as withdrawn. Answers stay under the pseudonym.",
+                "A keyed hash stays, so that the same person never works on a task twice.",
+            ],
+            button="Erase",
+            done=f"The identity of {annotator} has been erased.",
+        )
 
     def about(self, request: HttpRequest, row: Annotator) -> dict[str, Any]:
         return {"may_erase": self.allows(request, row, Right.ERASE)}

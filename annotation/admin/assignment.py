@@ -10,73 +10,11 @@ from django.utils.text import Truncator
 
 from annotation.access.requests import ResearcherRequest, resume_link
 from annotation.access.rights import Right, studies
-from annotation.admin.pages import Page, ViewOnlyAdmin, confirm, linked, shown
+from annotation.admin.pages import ViewOnlyAdmin, linked, shown
 from annotation.models import Assignment, Comment, Judgement
 from annotation.studies.excluding import exclude, lift_exclusion
 from annotation.studies.forms import ReasonForm
 from annotation.work.joining import renew_resume_link
-
-
-def exclude_page(
-    model_admin: admin.ModelAdmin[Assignment], request: ResearcherRequest, assignment: Assignment
-) -> HttpResponse:
-    form = ReasonForm(request.POST or None)
-    return confirm(
-        model_admin,
-        request,
-        assignment,
-        lambda: exclude(assignment, reason=form.cleaned_data["reason"], author=request.user),
-        title=f"Exclude the assignment of {assignment.annotator}",
-        sentences=[
-            "Its answers will count only in the tables “with excluded”.",
-            "Outcome, completion code and pay stay as they are.",
-            "Unless the study is closed, its place opens for somebody else.",
-        ],
-        button="Exclude",
-        done=f"The assignment of {assignment.annotator} is excluded.",
-        form=form,
-    )
-
-
-def lift_page(
-    model_admin: admin.ModelAdmin[Assignment], request: ResearcherRequest, assignment: Assignment
-) -> HttpResponse:
-    return confirm(
-        model_admin,
-        request,
-        assignment,
-        lambda: lift_exclusion(assignment, by=request.user),
-        title=f"Lift the exclusion of {assignment.annotator}",
-        sentences=["Its answers count again. It needs a place: its old one, or an empty one."],
-        button="Lift the exclusion",
-        done=f"The exclusion of {assignment.annotator} is lifted.",
-    )
-
-
-def renew_page(
-    model_admin: admin.ModelAdmin[Assignment], request: ResearcherRequest, assignment: Assignment
-) -> HttpResponse:
-    """The new link is shown once, to be handed out; the log only says that there is one."""
-
-    def renew() -> None:
-        renew_resume_link(assignment, at=timezone.now(), by=request.user)
-        link = resume_link(request, assignment)
-        messages.info(request, f"Hand out this new personal link: {link}")
-
-    return confirm(
-        model_admin,
-        request,
-        assignment,
-        renew,
-        title=f"A new personal link for {assignment.annotator}",
-        sentences=[
-            "Be sure who asks: whoever has the link works, and ends, as this person.",
-            "The present personal link ends at once; browsers that are in stay in.",
-            "It is logged, and exports mark this assignment.",
-        ],
-        button="Make a new personal link",
-        done=f"The personal link of {assignment.annotator} was replaced.",
-    )
 
 
 class ExcludedFilter(admin.SimpleListFilter):
@@ -107,11 +45,11 @@ class OutcomeFilter(admin.SimpleListFilter):
 @admin.register(Assignment)
 class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
     to_view = Right.PEOPLE
-    pages = [
-        Page("exclude", exclude_page, "annotation.add_exclusion", Right.PEOPLE),
-        Page("lift", lift_page, "annotation.delete_exclusion", Right.PEOPLE),
-        Page("renew", renew_page, "annotation.change_annotator", Right.IDS),
-    ]
+    pages = {
+        "exclude": ("annotation.add_exclusion", Right.PEOPLE),
+        "lift": ("annotation.delete_exclusion", Right.PEOPLE),
+        "renew": ("annotation.change_annotator", Right.IDS),
+    }
     change_form_template = "admin/annotation/assignment_form.html"
     list_display = (
         "annotator",
@@ -185,6 +123,56 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             ids = Q(annotator__external_id=term) | Q(submission_id=term)
             found |= self.own(request, queryset, Right.IDS).filter(ids)
         return found, twice
+
+    def exclude_page(self, request: ResearcherRequest, assignment: Assignment) -> HttpResponse:
+        form = ReasonForm(request.POST or None)
+        return self.confirm(
+            request,
+            assignment,
+            lambda: exclude(assignment, reason=form.cleaned_data["reason"], author=request.user),
+            title=f"Exclude the assignment of {assignment.annotator}",
+            sentences=[
+                "Its answers will count only in the tables “with excluded”.",
+                "Outcome, completion code and pay stay as they are.",
+                "Unless the study is closed, its place opens for somebody else.",
+            ],
+            button="Exclude",
+            done=f"The assignment of {assignment.annotator} is excluded.",
+            form=form,
+        )
+
+    def lift_page(self, request: ResearcherRequest, assignment: Assignment) -> HttpResponse:
+        return self.confirm(
+            request,
+            assignment,
+            lambda: lift_exclusion(assignment, by=request.user),
+            title=f"Lift the exclusion of {assignment.annotator}",
+            sentences=["Its answers count again. It needs a place: its old one, or an empty one."],
+            button="Lift the exclusion",
+            done=f"The exclusion of {assignment.annotator} is lifted.",
+        )
+
+    def renew_page(self, request: ResearcherRequest, assignment: Assignment) -> HttpResponse:
+        """The new link is shown once, to be handed out; the log only says that there is one."""
+
+        def renew() -> None:
+            renew_resume_link(assignment, at=timezone.now(), by=request.user)
+            link = resume_link(request, assignment)
+            messages.info(request, f"Hand out this new personal link: {link}")
+
+        return self.confirm(
+            request,
+            assignment,
+            renew,
+            title=f"A new personal link for {assignment.annotator}",
+            sentences=[
+                "Be sure who asks: whoever has the link works, and ends, as this person.",
+                "The present personal link ends at once; browsers that are in stay in.",
+                "It is logged, and exports mark this assignment.",
+            ],
+            button="Make a new personal link",
+            done=f"The personal link of {assignment.annotator} was replaced.",
+        )
 
     submission_shown = shown(
         "Submission id", lambda row: row.submission_id if row.shows_ids else "–"

@@ -12,40 +12,17 @@ from django.http import HttpRequest, HttpResponse
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import BatchForm, MorePlacesForm
-from annotation.admin.pages import OwnedAdmin, Page, confirm, row_url, shown, to_row
+from annotation.admin.pages import OwnedAdmin, row_url, shown, to_row
 from annotation.models import Batch, Study, StudyState, Task
 from annotation.models.texts import counted
 from annotation.studies.batching import hold_draft, log_batches
 from annotation.studies.lifecycle import want_more
 
 
-def more_places(
-    model_admin: admin.ModelAdmin[Batch], request: ResearcherRequest, batch: Batch
-) -> HttpResponse:
-    form = MorePlacesForm(request.POST or None, batch=batch)
-
-    def done() -> str:
-        return f"{batch} wants {counted(form.cleaned_data['wanted'], 'person', 'people')} now."
-
-    return confirm(
-        model_admin,
-        request,
-        batch,
-        lambda: want_more(batch, form.cleaned_data["wanted"], by=request.user),
-        title=f"More places in {batch}",
-        sentences=["Places can be added at any time while the study runs, never taken away."],
-        button="Save",
-        done=done,
-        form=form,
-        to=row_url(batch.study),
-        back=row_url(batch.study),
-    )
-
-
 @admin.register(Batch)
 class BatchAdmin(OwnedAdmin[Batch]):
     form = BatchForm
-    pages = [Page("more-places", more_places, "annotation.change_batch", Right.SET_UP)]
+    pages = {"more-places": ("annotation.change_batch", Right.SET_UP)}
     change_form_template = "admin/annotation/batch_form.html"
     list_display = ("__str__", "study", "study_state", "wanted")
     list_filter = (
@@ -59,6 +36,24 @@ class BatchAdmin(OwnedAdmin[Batch]):
     fields = ("study", "task", "training_set", "test_set", "wanted")
 
     study_state = shown("State", lambda row: row.study.get_state_display())
+
+    def more_places_page(self, request: ResearcherRequest, batch: Batch) -> HttpResponse:
+        form = MorePlacesForm(request.POST or None, batch=batch)
+
+        def done() -> str:
+            return f"{batch} wants {counted(form.cleaned_data['wanted'], 'person', 'people')} now."
+
+        return self.confirm(
+            request,
+            batch,
+            lambda: want_more(batch, form.cleaned_data["wanted"], by=request.user),
+            title=f"More places in {batch}",
+            sentences=["Places can be added at any time while the study runs, never taken away."],
+            button="Save",
+            done=done,
+            form=form,
+            to=row_url(batch.study),
+        )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Batch | None = None) -> list[str]:
         return ["study"] if obj else []

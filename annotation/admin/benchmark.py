@@ -13,15 +13,12 @@ from annotation.access import rights
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import ImportForm
-from annotation.admin.members import changes, members
+from annotation.admin.members import MembersAdmin
 from annotation.admin.pages import (
     CONFIRM,
     OwnedAdmin,
-    Page,
     ViewOnlyAdmin,
-    attempt,
     readable_benchmarks,
-    show_page,
     shown,
     to_row,
 )
@@ -49,15 +46,15 @@ READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(OwnedAdmin[Benchmark]):
+class BenchmarkAdmin(MembersAdmin[Benchmark]):
     things = staticmethod(readable_benchmarks)
     path = "pk"
     to_view = Right.GOLD
     to_delete = Right.MEMBERS
-    pages = [
-        Page("members", members, "annotation.change_benchmark", Right.MEMBERS),
-        Page("changes", changes, "annotation.view_benchmark", Right.SET_UP),
-    ]
+    pages = {
+        "members": ("annotation.change_benchmark", Right.MEMBERS),
+        "changes": ("annotation.view_benchmark", Right.SET_UP),
+    }
     change_list_template = "admin/annotation/benchmark_list.html"
     change_form_template = "admin/annotation/benchmark_form.html"
     list_display = ("name", "title", "task_count", "study_count", "created_at")
@@ -85,7 +82,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         if request.method == "POST" and form.is_valid():
             return to_row(_enqueue_import(form, request.user))
         title = "Import a benchmark"
-        return show_page(self, request, "admin/annotation/import.html", title=title, form=form)
+        return self.show_page(request, "admin/annotation/import.html", title=title, form=form)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Benchmark]:
         counts = {
@@ -108,8 +105,7 @@ class BenchmarkAdmin(OwnedAdmin[Benchmark]):
         if uses := uses_of(benchmark):
             messages.error(request, kept_sentence(benchmark, uses))
             return to_row(benchmark)
-        return show_page(
-            self,
+        return self.show_page(
             request,
             CONFIRM,
             original=benchmark,
@@ -238,43 +234,12 @@ def _is_held(task: Task) -> bool:
     return Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT).exists()
 
 
-def correct(
-    model_admin: admin.ModelAdmin[Example], request: ResearcherRequest, example: Example
-) -> HttpResponse:
-    gold = _latest_gold(example)
-    form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
-    if request.method == "POST" and form.is_valid():
-        corrected = attempt(
-            model_admin,
-            request,
-            example,
-            lambda: correct_gold(
-                example.task,
-                {example.pk: form.alternatives(gold)},
-                author=request.user,
-                reason=form.cleaned_data["reason"],
-            ),
-            done="The gold is corrected: people and runs are scored again by the new version.",
-        )
-        if corrected:
-            return to_row(example)
-    return show_page(
-        model_admin,
-        request,
-        "admin/annotation/correct_gold.html",
-        original=example,
-        title="Correct the gold",
-        form=form,
-        gold=gold,
-    )
-
-
 @admin.register(Example)
 class ExampleAdmin(ViewOnlyAdmin[Example]):
     things = staticmethod(readable_benchmarks)
     path = "task__benchmark"
     to_view = Right.GOLD
-    pages = [Page("correct", correct, "annotation.add_goldversion", Right.SET_UP)]
+    pages = {"correct": ("annotation.add_goldversion", Right.SET_UP)}
     change_form_template = "admin/annotation/example_form.html"
     list_display = ("identity", "task", "question")
     list_select_related = ("task__benchmark",)
@@ -284,6 +249,23 @@ class ExampleAdmin(ViewOnlyAdmin[Example]):
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Reached from its item sets."""
         return False
+
+    def correct_page(self, request: ResearcherRequest, example: Example) -> HttpResponse:
+        gold = _latest_gold(example)
+        form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
+
+        def correct() -> None:
+            corrections = {example.pk: form.alternatives(gold)}
+            reason = form.cleaned_data["reason"]
+            correct_gold(example.task, corrections, author=request.user, reason=reason)
+
+        done = "The gold is corrected: people and runs are scored again by the new version."
+        is_sent = request.method == "POST" and form.is_valid()
+        if is_sent and self.attempt(request, example, correct, done=done):
+            return to_row(example)
+        template = "admin/annotation/correct_gold.html"
+        about = {"title": "Correct the gold", "form": form, "gold": gold}
+        return self.show_page(request, template, original=example, **about)
 
     def about(self, request: HttpRequest, row: Example) -> dict[str, Any]:
         return {

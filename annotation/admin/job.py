@@ -10,52 +10,45 @@ from django.utils import timezone
 
 from annotation.access.requests import HtmxRequest
 from annotation.access.rights import Right, is_all_powerful
-from annotation.admin.pages import Page, ViewOnlyAdmin, show_page, shown, to_row
+from annotation.admin.pages import ViewOnlyAdmin, shown, to_row
 from annotation.models import Benchmark, Job, JobState
 
 # A worker with nothing else to do takes a job within seconds.
 SOON = timedelta(seconds=30)
 
 
-def progress(model_admin: admin.ModelAdmin[Job], request: HtmxRequest, job: Job) -> HttpResponse:
-    template = "admin/annotation/job.html"
-    if request.htmx:
-        template += "#progress"
-    title = f"Job {job.pk}: {job.kind.replace('_', ' ')}"
-    imported = Benchmark.objects.filter(name=job.result.get("benchmark", "")).first()
-    return show_page(
-        model_admin,
-        request,
-        template,
-        original=job,
-        title=title,
-        job=job,
-        imported=imported,
-        is_left_lying=job.state == JobState.QUEUED and timezone.now() > job.created_at + SOON,
-    )
-
-
-def cancel(model_admin: admin.ModelAdmin[Job], request: HttpRequest, job: Job) -> HttpResponse:
-    if request.method == "POST":
-        if Job.objects.filter(pk=job.pk, finished_at=None).update(cancel_requested=True):
-            model_admin.log_change(request, job, "cancelled")
-            messages.success(request, "The job will stop at its next step.")
-        else:
-            messages.error(request, "The job is over: there is nothing left to stop.")
-    return to_row(job)
-
-
 @admin.register(Job)
 class JobAdmin(ViewOnlyAdmin[Job]):
     """Everybody's own jobs."""
 
-    pages = [
-        Page("progress", progress, "annotation.view_job", Right.SET_UP),
-        Page("cancel", cancel, "annotation.change_job", Right.SET_UP),
-    ]
+    pages = {
+        "progress": ("annotation.view_job", Right.SET_UP),
+        "cancel": ("annotation.change_job", Right.SET_UP),
+    }
     list_display = ("id", "kind", "state", "percent", "message", "author", "created_at")
     list_filter = ("state", "kind")
     list_select_related = ("author",)
+
+    def progress_page(self, request: HtmxRequest, job: Job) -> HttpResponse:
+        template = "admin/annotation/job.html"
+        return self.show_page(
+            request,
+            f"{template}#progress" if request.htmx else template,
+            original=job,
+            title=f"Job {job.pk}: {job.kind.replace('_', ' ')}",
+            job=job,
+            imported=Benchmark.objects.filter(name=job.result.get("benchmark", "")).first(),
+            is_left_lying=job.state == JobState.QUEUED and timezone.now() > job.created_at + SOON,
+        )
+
+    def cancel_page(self, request: HttpRequest, job: Job) -> HttpResponse:
+        if request.method == "POST":
+            if Job.objects.filter(pk=job.pk, finished_at=None).update(cancel_requested=True):
+                self.log_change(request, job, "cancelled")
+                messages.success(request, "The job will stop at its next step.")
+            else:
+                messages.error(request, "The job is over: there is nothing left to stop.")
+        return to_row(job)
 
     def own(self, request: HttpRequest, rows: QuerySet[Job], right: Right | None) -> QuerySet[Job]:
         return rows if is_all_powerful(request.user) else rows.filter(author=request.user.pk)
@@ -71,7 +64,7 @@ class JobAdmin(ViewOnlyAdmin[Job]):
         if request.method != "GET" or job is None or not self.has_view_permission(request, job):
             return super().change_view(request, object_id, form_url, extra_context)
         # The admin's own signature does not know what the middleware adds.
-        return progress(self, cast(HtmxRequest, request), job)
+        return self.progress_page(cast(HtmxRequest, request), job)
 
     percent = shown(
         "Progress", lambda row: f"{100 * row.progress // row.total} %" if row.total else "–"

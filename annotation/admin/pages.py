@@ -5,8 +5,8 @@ permission of Django's (the group "Researchers" has them) and for a role in the 
 benchmark.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
@@ -31,16 +31,6 @@ from annotation.studies.tabs import study_frame
 CONFIRM = "admin/annotation/confirm.html"
 
 _Row = TypeVar("_Row", bound=Model)
-
-
-@dataclass(frozen=True)
-class Page:
-    """The view is called with the ModelAdmin, the request and the row."""
-
-    address: str
-    view: Callable[..., HttpResponse]
-    permission: str
-    right: Right
 
 
 def shown(title: str, read: Callable[[Any], Any], **how: Any) -> Callable[..., Any]:
@@ -78,7 +68,9 @@ PRIVATE = frozenset(
 
 
 class PagedAdmin(admin.ModelAdmin[_Row]):
-    pages: Sequence[Page] = ()
+    # By the address of a row's page the permission and the right that it takes. Its view is the
+    # method of that name, which is called with the request and the row.
+    pages: Mapping[str, tuple[str, Right]] = {}
 
     class Media:
         css = {"all": ["annotation/studies/researcher.css"]}
@@ -138,24 +130,73 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
     def get_urls(self) -> list[URLPattern]:
         own = [
             path(
-                f"<int:pk>/{page.address}/",
-                self.admin_site.admin_view(self._wrapped(page)),
-                name=f"{self.opts.app_label}_{self.opts.model_name}_{page.address}",
+                f"<int:pk>/{address}/",
+                self.admin_site.admin_view(partial(self._page, address)),
+                name=f"{self.opts.app_label}_{self.opts.model_name}_{address}",
             )
-            for page in self.pages
+            for address in self.pages
         ]
         return [*own, *super().get_urls()]
 
-    def _wrapped(self, page: Page) -> Callable[..., HttpResponse]:
-        def view(request: HttpRequest, pk: int) -> HttpResponse:
-            row = get_object_or_404(self.get_queryset(request), pk=pk)
-            if not request.user.has_perm(page.permission):
-                raise PermissionDenied
-            if not self.allows(request, row, page.right):
-                raise PermissionDenied
-            return page.view(self, request, row)
+    def _page(self, address: str, request: HttpRequest, pk: int) -> HttpResponse:
+        permission, right = self.pages[address]
+        row = get_object_or_404(self.get_queryset(request), pk=pk)
+        if not request.user.has_perm(permission) or not self.allows(request, row, right):
+            raise PermissionDenied
+        return self.view_of(address)(request, row)
 
+    def view_of(self, address: str) -> Callable[[Any, _Row], HttpResponse]:
+        name = address.replace("-", "_")
+        view: Callable[[Any, _Row], HttpResponse] = getattr(self, f"{name}_page")
         return view
+
+    def show_page(
+        self, request: HttpRequest, template: str, *, tab: str = "settings", **context: Any
+    ) -> TemplateResponse:
+        """A page inside the admin; its context has at least `title`, and `original` where it is
+        about a row. A study's pages show its tabs."""
+        frame = self.admin_site.each_context(request)
+        about = {"opts": self.opts, "media": self.media}
+        if isinstance(context.get("original"), Study):
+            about |= study_frame(request.user, context["original"], tab=tab)
+        return TemplateResponse(request, template, {**frame, **about, **context})
+
+    def confirm(
+        self,
+        request: HttpRequest,
+        row: _Row,
+        act: Callable[[], Any],
+        *,
+        done: str | Callable[[], str],
+        form: Form | None = None,
+        to: str = "",
+        **asked: Any,
+    ) -> HttpResponse:
+        """A page that asks before it acts, by `title`, `sentences` and `button`: at a POST it does,
+        and leads to the row or elsewhere."""
+        if request.method == "POST" and (form is None or form.is_valid()):
+            self.attempt(request, row, act, done=done)
+            return HttpResponseRedirect(to or row_url(row))
+        return self.show_page(request, CONFIRM, original=row, back=to, form=form, **asked)
+
+    def attempt(
+        self,
+        request: HttpRequest,
+        row: _Row,
+        act: Callable[[], Any],
+        *,
+        done: str | Callable[[], str],
+    ) -> bool:
+        """Perform an act and say so, or show why it was refused; a performed act is logged."""
+        try:
+            act()
+        except Refusal as refusal:
+            messages.error(request, str(refusal))
+            return False
+        sentence = done if isinstance(done, str) else done()
+        self.log_change(request, row, sentence)
+        messages.success(request, sentence)
+        return True
 
 
 class OwnedAdmin(PagedAdmin[_Row]):
@@ -242,23 +283,6 @@ class ViewOnlyAdmin(OwnedAdmin[_Row]):
         return False
 
 
-def show_page(
-    model_admin: admin.ModelAdmin[Any],
-    request: HttpRequest,
-    template: str,
-    *,
-    tab: str = "settings",
-    **context: Any,
-) -> TemplateResponse:
-    """A page inside the admin; its context has at least `original` and `title`. A study's pages
-    show its tabs."""
-    frame = model_admin.admin_site.each_context(request)
-    about = {"opts": model_admin.opts, "media": model_admin.media}
-    if isinstance(context.get("original"), Study):
-        about |= study_frame(request.user, context["original"], tab=tab)
-    return TemplateResponse(request, template, {**frame, **about, **context})
-
-
 def to_row(row: Model) -> HttpResponseRedirect:
     return HttpResponseRedirect(row_url(row))
 
@@ -266,45 +290,3 @@ def to_row(row: Model) -> HttpResponseRedirect:
 def row_url(row: Model) -> str:
     opts = row._meta
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
-
-
-def confirm(
-    model_admin: admin.ModelAdmin[Any],
-    request: HttpRequest,
-    row: Model,
-    act: Callable[[], Any],
-    *,
-    title: str,
-    sentences: Sequence[str],
-    button: str,
-    done: str | Callable[[], str],
-    form: Form | None = None,
-    to: str = "",
-    back: str = "",
-) -> HttpResponse:
-    """A page that asks before it acts: at a POST it does, and leads to the row or elsewhere."""
-    if request.method == "POST" and (form is None or form.is_valid()):
-        attempt(model_admin, request, row, act, done=done)
-        return HttpResponseRedirect(to or row_url(row))
-    asked: dict[str, Any] = {"title": title, "sentences": sentences, "button": button, "form": form}
-    return show_page(model_admin, request, CONFIRM, original=row, back=back, **asked)
-
-
-def attempt(
-    model_admin: admin.ModelAdmin[Any],
-    request: HttpRequest,
-    row: Model,
-    act: Callable[[], Any],
-    *,
-    done: str | Callable[[], str],
-) -> bool:
-    """Perform an act and say so, or show why it was refused; a performed act is logged."""
-    try:
-        act()
-    except Refusal as refusal:
-        messages.error(request, str(refusal))
-        return False
-    sentence = done if isinstance(done, str) else done()
-    model_admin.log_change(request, row, sentence)
-    messages.success(request, sentence)
-    return True

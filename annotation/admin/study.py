@@ -17,8 +17,8 @@ from annotation.access.members import make_owner
 from annotation.access.requests import batch_link, parameter_names, study_link
 from annotation.access.rights import Right
 from annotation.admin.forms import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
-from annotation.admin.pages import OwnedAdmin, shown, to_row
-from annotation.admin.study_pages import PAGES
+from annotation.admin.pages import shown, to_row
+from annotation.admin.study_pages import StudyPages
 from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Study
 from annotation.models.access import record
 from annotation.studies.advice import farthest_below, study_advice
@@ -53,11 +53,10 @@ class OutcomeRuleInline(admin.TabularInline[OutcomeRule, Study]):
 
 
 @admin.register(Study)
-class StudyAdmin(OwnedAdmin[Study]):
+class StudyAdmin(StudyPages):
     path = "pk"
     to_delete = Right.MEMBERS
     form = StudyForm
-    pages = PAGES
     inlines = [OutcomeRuleInline]
     change_form_template = "admin/annotation/study_form.html"
     list_display = ("title", "state", "benchmark", "channel", "kept_of_wanted", "created_at")

@@ -1,18 +1,20 @@
 """A study's pages besides its form: pause, close, copy, invitations."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import CopyForm, InviteForm
-from annotation.admin.members import changes, members
-from annotation.admin.pages import Page, confirm, show_page, to_row
+from annotation.admin.members import MembersAdmin
+from annotation.admin.pages import CONFIRM, to_row
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.models.texts import counted
@@ -21,7 +23,6 @@ from annotation.studies.drafting import copy_study
 from annotation.studies.invitations import invite, read_people
 
 CHANGE = "annotation.change_study"
-FOLDER = "admin/annotation"
 
 
 # By the page's address: the act, its button, what it means, and what is said when it is done.
@@ -62,92 +63,77 @@ CHANGES: dict[str, tuple[Callable[[Study, User], None], str, str, str]] = {
 }
 
 
-def change_state(name: str) -> Callable[..., HttpResponse]:
-    act, button, question, done = CHANGES[name]
+class StudyPages(MembersAdmin[Study]):
+    pages = {
+        **dict.fromkeys(CHANGES, (CHANGE, Right.SET_UP)),
+        "copy": ("annotation.add_study", Right.SET_UP),
+        "invitations": ("annotation.add_invitation", Right.IDS),
+        "members": (CHANGE, Right.MEMBERS),
+        "changes": ("annotation.view_study", Right.SET_UP),
+    }
 
-    def page(
-        model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
+    def view_of(self, address: str) -> Callable[[Any, Study], HttpResponse]:
+        if address in CHANGES:
+            return partial(self.change_state_page, address)
+        return super().view_of(address)
+
+    def change_state_page(
+        self, name: str, request: ResearcherRequest, study: Study
     ) -> HttpResponse:
-        watch = "" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug])
-        return confirm(
-            model_admin,
+        act, button, question, done = CHANGES[name]
+        count = study.assignments.open().of_people().count()
+        at_work = f"{counted(count, 'person is', 'people are')} at work."
+        return self.confirm(
             request,
             study,
             lambda: act(study, request.user),
             title=f"{button}: {study}",
-            sentences=[question, _at_work(study.assignments.open().of_people().count())],
+            sentences=[question, at_work if count else "Nobody is at work at the moment."],
             button=button,
             done=done,
-            to=watch,
-            back=watch,
+            to="" if study.is_rehearsal else reverse("annotation:watch", args=[study.slug]),
         )
 
-    return page
+    def copy_page(self, request: ResearcherRequest, study: Study) -> HttpResponse:
+        initial = {"title": f"Copy of {study.title}", "slug": f"{study.slug}-2"}
+        form = CopyForm(request.POST or None, initial=initial)
+        if request.method == "POST" and form.is_valid():
+            try:
+                made = copy_study(study, owner=request.user, **form.cleaned_data)
+            except Refusal as refusal:
+                form.add_error("slug", str(refusal))
+            else:
+                messages.success(request, "This copy is a draft with links and codes of its own.")
+                return to_row(made)
+        sentence = "A draft with the same texts, rules and batches. Links, codes and seed are new."
+        return self.show_page(
+            request,
+            CONFIRM,
+            original=study,
+            title=f"Copy {study}",
+            sentences=[sentence],
+            form=form,
+            button="Copy",
+        )
 
-
-def _at_work(count: int) -> str:
-    if not count:
-        return "Nobody is at work at the moment."
-    return f"{counted(count, 'person is', 'people are')} at work."
-
-
-def copy(
-    model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
-) -> HttpResponse:
-    initial = {"title": f"Copy of {study.title}", "slug": f"{study.slug}-2"}
-    form = CopyForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            made = copy_study(study, owner=request.user, **form.cleaned_data)
-        except Refusal as refusal:
-            form.add_error("slug", str(refusal))
-        else:
-            messages.success(request, "This copy is a draft with links and codes of its own.")
-            return to_row(made)
-    return show_page(
-        model_admin,
-        request,
-        f"{FOLDER}/confirm.html",
-        original=study,
-        title=f"Copy {study}",
-        sentences=[
-            "A draft with the same texts, rules and batches. Links, codes and seed are new."
-        ],
-        form=form,
-        button="Copy",
-    )
-
-
-def invitations(
-    model_admin: admin.ModelAdmin[Study], request: ResearcherRequest, study: Study
-) -> HttpResponse:
-    form = InviteForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            people = invite(study, read_people(form.cleaned_data["people"]))
-        except Refusal as refusal:
-            form.add_error(None, str(refusal))
-        else:
-            done = f"{counted(len(people), 'person has a link', 'people have links')}."
-            # The log names nobody.
-            model_admin.log_change(request, study, done)
-            messages.success(request, done)
-            return HttpResponse(status=302, headers={"Location": request.path})
-    return show_page(
-        model_admin,
-        request,
-        f"{FOLDER}/invitations.html",
-        original=study,
-        title="Invitations",
-        form=form,
-        invited=study.invitations.count(),
-    )
-
-
-PAGES = [
-    *[Page(name, change_state(name), CHANGE, Right.SET_UP) for name in CHANGES],
-    Page("copy", copy, "annotation.add_study", Right.SET_UP),
-    Page("invitations", invitations, "annotation.add_invitation", Right.IDS),
-    Page("members", members, CHANGE, Right.MEMBERS),
-    Page("changes", changes, "annotation.view_study", Right.SET_UP),
-]
+    def invitations_page(self, request: ResearcherRequest, study: Study) -> HttpResponse:
+        form = InviteForm(request.POST or None, request.FILES or None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                people = invite(study, read_people(form.cleaned_data["people"]))
+            except Refusal as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                done = f"{counted(len(people), 'person has a link', 'people have links')}."
+                # The log names nobody.
+                self.log_change(request, study, done)
+                messages.success(request, done)
+                return HttpResponseRedirect(request.path)
+        return self.show_page(
+            request,
+            "admin/annotation/invitations.html",
+            original=study,
+            title="Invitations",
+            form=form,
+            invited=study.invitations.count(),
+        )

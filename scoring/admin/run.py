@@ -15,7 +15,7 @@ from django.urls import path as address
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, benchmarks
-from annotation.admin.pages import OwnedAdmin, show_page, to_row
+from annotation.admin.pages import OwnedAdmin, to_row
 from annotation.models import Benchmark
 from annotation.models.errors import Refusal
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
@@ -29,7 +29,7 @@ from scoring.runs.import_report import EXAMPLES, counts_of, form_in_words, tunin
 
 
 def ask_page(
-    model_admin: admin.ModelAdmin[Run], request: ResearcherRequest, pk: int
+    model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int
 ) -> HttpResponse:
     benchmark = get_object_or_404(Benchmark, pk=pk)
     for right in NEEDED:
@@ -49,8 +49,7 @@ def ask_page(
                 )
         except Refusal as refusal:
             form.add_error(None, str(refusal))
-    return show_page(
-        model_admin,
+    return model_admin.show_page(
         request,
         "scoring/asking/run_model.html",
         title=f"Run a model on {benchmark}",
