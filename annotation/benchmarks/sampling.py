@@ -5,7 +5,8 @@ checksum of it all: sampling it again, on any machine, gives the same or an erro
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -107,10 +108,8 @@ def changed(rules: Rules, changes: dict[str, Any]) -> Rules:
     if unknown := [name for name in changes if name not in fields]:
         kind = "nested sets" if isinstance(rules, NestedRules) else "episodes"
         raise BadInput(f"“{unknown[0]}” is no parameter of {kind}; leave it out.")
-    try:
+    with _refusing():
         return replace(rules, **changes)
-    except ValueError as error:
-        raise BadInput(str(error)) from error
 
 
 def labelled_task(task: Task) -> LabelledData:
@@ -184,19 +183,24 @@ def _drawn(
     if seed < 0:
         raise BadInput(f"The seed is {seed}; it must be a whole number from 0.")
     drawn: list[Episode] | list[ShotSet]
-    try:
+    with _refusing(f"{data.file}: "):
         if isinstance(rules, NestedRules):
             drawn = core.sample_nested_sets(data.labels, rules, seed=seed)
         else:
             drawn = core.sample_episodes(data.labels, rules, seed=seed)
-    except ValueError as error:
-        raise BadInput(f"{data.file}: {error}") from error
     if expected:
-        try:
+        with _refusing():
             core.verify_checksum(drawn, expected)
-        except ValueError as error:
-            raise BadInput(str(error)) from error
     return drawn
+
+
+@contextmanager
+def _refusing(where: str = "") -> Iterator[None]:
+    """What the core finds wrong, as a refusal."""
+    try:
+        yield
+    except ValueError as error:
+        raise BadInput(f"{where}{error}") from error
 
 
 def _check_same(present: Task | None, record: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ assignment has moved on since. Making it twice at the same time gives the same r
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from statistics import median
@@ -34,14 +34,9 @@ def refresh(study: Study, *, most: int | None = None) -> int:
     behind = list(late.values_list("pk", "state", "step")[:most])
     for start in range(0, len(behind), ASSIGNMENTS_AT_ONCE):
         some = _summaries(behind[start : start + ASSIGNMENTS_AT_ONCE])
-        write(partial(_store, some))
+        store = partial(WorkSummary.objects.bulk_create, some, update_conflicts=True)
+        write(partial(store, unique_fields=["assignment"], update_fields=_FIELDS))
     return len(behind)
-
-
-def _store(summaries: Iterable[WorkSummary]) -> None:
-    WorkSummary.objects.bulk_create(
-        summaries, update_conflicts=True, unique_fields=["assignment"], update_fields=_FIELDS
-    )
 
 
 def _summaries(positions: Sequence[tuple[int, str, int]]) -> list[WorkSummary]:

@@ -36,7 +36,7 @@ class Client:
     def submissions(self, study_id: str) -> Iterator[dict[str, Any]]:
         for page in range(1, MOST_PAGES):
             query = {"study": study_id, "page": page, "page_size": PAGE_SIZE}
-            found = self._ask("GET", "submissions/", params=query)
+            found = _json(self._send("GET", "submissions/", params=query))
             yield from found["results"]
             if len(found["results"]) < PAGE_SIZE:
                 return
@@ -57,7 +57,7 @@ class Client:
 
     def pay_bonuses(self, bonuses_id: str) -> None:
         """Never ask twice: Prolific would pay twice."""
-        self._ask("POST", f"bulk-bonus-payments/{bonuses_id}/pay/", json={})
+        self._post(f"bulk-bonus-payments/{bonuses_id}/pay/", {})
 
     def create_group(self, name: str, workspace_id: str, people: Sequence[str]) -> str:
         body = {"name": name, "workspace_id": workspace_id, "participant_ids": list(people)}
@@ -83,12 +83,8 @@ class Client:
         self._post(f"hooks/subscriptions/{subscription}/", {"secret": secret})
         return subscription
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = self._ask("POST", path, json=body)
-        return found
-
-    def _ask(self, method: str, path: str, **more: Any) -> Any:
-        return _json(self._send(method, path, **more))
+    def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        return _json(self._send("POST", path, json=body))
 
     def _send(self, method: str, path: str, **more: Any) -> requests.Response:
         try:

@@ -137,7 +137,9 @@ class _Simulation:
 
     def assignments(self) -> Iterator[Assignment]:
         """What was begun and not ended, then a new one for every empty place."""
-        yield from self._begun()
+        begun = Assignment.objects.simulated().open().filter(study=self.study)
+        mine = begun.filter(annotator__external_id__startswith=self._name(""))
+        yield from list(mine.select_related("annotator").order_by("id"))
         for batch in self.study.batches.select_related("task").order_by("id"):
             write(partial(open_places, batch, simulated=True), self.pace)
             places = Place.objects.filter(batch=batch, simulated=True)
@@ -158,11 +160,6 @@ class _Simulation:
     def _tries_again(self, batch: Batch) -> bool:
         tried = Assignment.objects.simulated().filter(batch=batch).count()
         return tried < MOST_TRIES * batch.wanted
-
-    def _begun(self) -> list[Assignment]:
-        begun = Assignment.objects.simulated().open().filter(study=self.study)
-        mine = begun.filter(annotator__external_id__startswith=self._name(""))
-        return list(mine.select_related("annotator").order_by("id"))
 
     def _enter(self, batch: Batch) -> Assignment:
         number = 1 + Assignment.objects.simulated().filter(study=self.study).count()

@@ -47,7 +47,7 @@ def rule_advice(*, max_drop: float | None, drop_unit: str, group_size: int) -> l
 
 
 def names_label(description: str, label: str) -> bool:
-    """Whether a description names a label as it stands on its button."""
+    """As it stands on its button."""
     return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", description) is not None
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -175,18 +176,22 @@ def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
     values = Judgement.objects.order_by(
         "assignment__batch_id", "assignment_id", "step"
     ).values_list(*stored.values(), *_HIDDEN.values())
-    item_ids, golds = _ItemIds(), _Golds()
+    # Sets and tasks are read one after another, each once.
+    item_ids, golds = cache(_item_ids), cache(_golds)
     scorer_version = study.frozen.get("scorer_version")
-    for given in _pieces(values, chosen.assignments(study)):
-        row = dict(zip(names, given, strict=True))
+    for values_of_row in _pieces(values, chosen.assignments(study)):
+        row = dict(zip(names, values_of_row, strict=True))
         hidden = {name: row.pop(name) for name in _HIDDEN}
         role = row["role"]
         row["shots"] = row["shots"] or 0
         row["excluded"] = row["excluded"] is not None
         for name in ("shown_at", "submitted_at", "resume_renewed_at"):
             row[name] = _plain(row[name])
-        row |= golds.scores(row["answer"], hidden)
-        row["item"] = item_ids.find(hidden[f"{role}_set"], hidden["example"])
+        row["scored_gold_version"], of_task = golds(hidden["task_id"])
+        given = normalised(row["answer"], hidden["normalisation"])
+        gold = normalised_golds(of_task[hidden["example"]], hidden["normalisation"])
+        row |= {f"s1_{p}": score_one(given, gold, references=p) for p in REFERENCE_POLICIES}
+        row["item"] = item_ids(hidden[f"{role}_set"])[hidden["example"]]
         row["scorer_version"] = scorer_version
         row["set_checksum"] = hidden[f"{role}_checksum"]
         yield {one.key: row[one.key] for one in COLUMNS[:-1]}
@@ -207,39 +212,18 @@ def with_checksums(rows: Iterable[Row]) -> Iterator[Row]:
         yield {**row, "checksum": before}
 
 
-class _ItemIds:
-    """The ids that a set's file gives its examples; sets are read one after another."""
-
-    def __init__(self) -> None:
-        self._by_set: dict[int, dict[int, str]] = {}
-
-    def find(self, item_set_id: int, example_id: int) -> str:
-        if item_set_id not in self._by_set:
-            items = Item.objects.filter(item_set_id=item_set_id)
-            self._by_set[item_set_id] = dict(items.values_list("example_id", "source_id"))
-        return self._by_set[item_set_id][example_id]
+def _item_ids(item_set_id: int) -> dict[int, str]:
+    """The ids that a set's file gives its examples."""
+    items = Item.objects.filter(item_set_id=item_set_id)
+    return dict(items.values_list("example_id", "source_id"))
 
 
-class _Golds:
-    """Every task's gold in force, which the tables are scored by; tasks are read one by one."""
-
-    def __init__(self) -> None:
-        self._by_task: dict[int, tuple[int, dict[int, list[list[str]]]]] = {}
-
-    def scores(self, answer: Sequence[str], of: Row) -> Row:
-        if of["task_id"] not in self._by_task:
-            self._by_task[of["task_id"]] = self._read(of["task_id"])
-        version, golds = self._by_task[of["task_id"]]
-        given = normalised(answer, of["normalisation"])
-        gold = normalised_golds(golds[of["example"]], of["normalisation"])
-        scores = {f"s1_{p}": score_one(given, gold, references=p) for p in REFERENCE_POLICIES}
-        return scores | {"scored_gold_version": version}
-
-    def _read(self, task_id: int) -> tuple[int, dict[int, list[list[str]]]]:
-        version = GoldVersion.objects.filter(task_id=task_id).latest("number").number
-        golds = Gold.objects.filter(version__task_id=task_id, version__number__lte=version)
-        rows = golds.order_by("version__number")
-        return version, {gold.example_id: gold.alternative_texts() for gold in rows.iterator()}
+def _golds(task_id: int) -> tuple[int, dict[int, list[list[str]]]]:
+    """A task's gold in force, which the tables are scored by, and its version."""
+    version = GoldVersion.objects.filter(task_id=task_id).latest("number").number
+    golds = Gold.objects.filter(version__task_id=task_id, version__number__lte=version)
+    rows = golds.order_by("version__number")
+    return version, {gold.example_id: gold.alternative_texts() for gold in rows.iterator()}
 
 
 def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:

@@ -59,10 +59,6 @@ class Export:
         return dictionary_lines(self.columns)
 
 
-def _judgements(study: Study, chosen: Chosen) -> Iterator[Any]:
-    return with_checksums(judgement_rows(study, chosen))
-
-
 def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:
     related = ("batch__training_set", "batch__test_set", "batch__gold_version")
     people = ("annotator__channel", "exclusion", "batch__task")
@@ -97,10 +93,6 @@ def _problems(study: Study, chosen: Chosen) -> Iterator[Any]:
     comments = Comment.objects.filter(assignment__in=chosen.assignments(study).values("pk"))
     related = ("assignment__annotator", "assignment__batch__task", "example")
     return _pieces(comments.select_related(*related))
-
-
-def _ids(study: Study, chosen: Chosen) -> Iterator[Any]:
-    return _pieces(chosen.assignments(study).select_related("annotator__channel"))
 
 
 def _pieces(rows: Any) -> Iterator[Any]:
@@ -221,7 +213,7 @@ EXPORTS = {
             "judgements",
             "Judgements",
             "Every answer with its time and its score under both reference policies.",
-            _judgements,
+            lambda study, chosen: with_checksums(judgement_rows(study, chosen)),
             tuple(replace(one, source="") for one in COLUMNS),
             permission="annotation.view_judgement",
         ),
@@ -256,7 +248,7 @@ IDS = Export(
     "ids",
     "External ids",
     "Which person of the channel stands behind each pseudonym.",
-    _ids,
+    lambda study, chosen: _pieces(chosen.assignments(study).select_related("annotator__channel")),
     _IDS,
     Right.IDS,
     "annotation.view_annotator",

@@ -75,16 +75,14 @@ def _page(request: ResearcherRequest, preview: Preview, error: str) -> HttpRespo
         "title": "Preview",
         "preview_address": request.path,
         "preview_state": signing.dumps(asdict(preview.state), salt=_salt(request), compress=True),
-        "stops": {name: label for name, label in LABELS.items() if _has(preview, name)},
+        "stops": {
+            name: label for name, label in LABELS.items() if name != "practice" or preview.trained
+        },
         "batch": batch,
         "error": error,
     }
     template = "annotation/work/work.html#step" if request.htmx else PAGE
     return render(request, template, context, status=422 if error else 200)
-
-
-def _has(preview: Preview, stop: str) -> bool:
-    return stop != "practice" or bool(preview.trained)
 
 
 def _salt(request: ResearcherRequest) -> str:

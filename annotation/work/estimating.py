@@ -42,7 +42,9 @@ def estimate(
 ) -> Estimate:
     """With this many seconds per example; platform fees come on top. `tests`: how many items of a
     test set are asked, where a part of it is still to be made."""
-    sizes: dict[int | None, int] = {None: 0, **_sizes(batches)}
+    ids = {pk for batch in batches for pk in batch.set_ids}
+    counted = ItemSet.objects.filter(pk__in=ids).annotate(size=Count("items")).order_by()
+    sizes: dict[int | None, int] = {None: 0, **dict(counted.values_list("pk", "size"))}
     sizes.update((tests or {}).items())
     per_key: Counter[str] = Counter()
     judgements = longest_s = 0
@@ -125,12 +127,6 @@ def _expected_s(study: Study, content: BatchContent, pace: float | None) -> int:
         + min(ASSUMED_SECONDS, study.item_cap_s) * content.steps
         + min(ASSUMED_REVEAL_S, study.reveal_cap_s) * len(content.training)
     )
-
-
-def _sizes(batches: Iterable[Batch]) -> dict[int | None, int]:
-    ids = {pk for batch in batches for pk in (batch.training_set_id, batch.test_set_id) if pk}
-    counted = ItemSet.objects.filter(pk__in=ids).annotate(size=Count("items")).order_by()
-    return dict(counted.values_list("pk", "size"))
 
 
 def _longest_s(study: Study, training: int, test: int) -> int:

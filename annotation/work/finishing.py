@@ -20,9 +20,11 @@ def finish(assignment: Assignment, outcome: str, *, at: datetime, by_closing: bo
     in_silence = outcome == Outcome.EXPIRED and not by_closing
     with transaction.atomic():
         # As it stands now, and until this is over: what is paid rests on it.
-        present = _held(assignment)
+        own = Assignment.objects.open().filter(pk=assignment.pk)
+        present = own.select_for_update(no_key=True).first()
         if present is not None:
             in_hand = 0 if in_silence else in_hand_ms(present, at=at)
+            reads_gold = present.state == WorkState.REVEALED
             present.paid_ms += in_hand
             Assignment.objects.filter(pk=present.pk).update(
                 state=WorkState.FINISHED,
@@ -31,29 +33,14 @@ def finish(assignment: Assignment, outcome: str, *, at: datetime, by_closing: bo
                 finished_at=at,
                 seen_at=at,
                 paid_ms=present.paid_ms,
-                reveal_ms=F("reveal_ms") + (in_hand if _is_reading_gold(present) else 0),
+                reveal_ms=F("reveal_ms") + (in_hand if reads_gold else 0),
                 amount=amount_due(present, outcome),
             )
-            _settle_place(assignment, outcome)
+            keeps = outcome in KEEPS_PLACE
+            left = {"kept": True} if keeps else {"holder": None}
+            Place.objects.filter(holder=assignment).update(**left, lease_until=None)
     assignment.refresh_from_db()
     return present is not None
-
-
-def _held(assignment: Assignment) -> Assignment | None:
-    own = Assignment.objects.open().filter(pk=assignment.pk)
-    return own.select_for_update(no_key=True).first()
-
-
-def _is_reading_gold(assignment: Assignment) -> bool:
-    return assignment.state == WorkState.REVEALED
-
-
-def _settle_place(assignment: Assignment, outcome: str) -> None:
-    place = Place.objects.filter(holder=assignment)
-    if outcome in KEEPS_PLACE:
-        place.update(kept=True, lease_until=None)
-    else:
-        place.update(holder=None, lease_until=None)
 
 
 def withdraw(assignment: Assignment, *, at: datetime) -> bool:

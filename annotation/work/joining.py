@@ -4,7 +4,6 @@ Nobody is stored before they have consented: person, id and place come into bein
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -94,7 +93,7 @@ def open_batches(visit: Visit, *, at: datetime) -> list[Batch]:
     )
     with_room = set(places.claimable(at).values_list("batch_id", flat=True))
     if not with_room:
-        raise _all_taken()
+        raise Full(ALL_TAKEN)
     return [batch for batch in candidates if batch.pk in with_room]
 
 
@@ -170,8 +169,7 @@ _SHUT: dict[str, StrOrPromise] = {
 }
 
 
-def _all_taken() -> Full:
-    return Full(_("All places of this study are taken, so there is nothing left to do here."))
+ALL_TAKEN = gettext_lazy("All places of this study are taken, so there is nothing left to do here.")
 
 
 @transaction.atomic
@@ -196,7 +194,7 @@ def _join_new(visit: Visit, at: datetime) -> Assignment:
             if claim_place(assignment, at=at):
                 return assignment
             transaction.set_rollback(True)
-    raise _all_taken()
+    raise Full(ALL_TAKEN)
 
 
 def _stored(annotator: Annotator) -> Annotator:
@@ -235,11 +233,9 @@ def _candidates(visit: Visit, at: datetime) -> list[Batch]:
     by_id = {candidate.pk: candidate for candidate in batches}
     if not by_id:
         raise Full(_("You have worked on this before; each person takes part in a task only once."))
-    taken = _taken_counts(list(by_id), annotator.channel.is_simulated, at)
+    places = Place.objects.filter(
+        batch_id__in=list(by_id), simulated=annotator.channel.is_simulated
+    )
+    taken = Counter(places.taken(at).values_list("batch_id", flat=True))
     ranked = [(taken[pk], pk) for pk in by_id]
     return [by_id[pk] for pk in tie_broken(ranked, f"{study.seed}:{annotator.identity_hash}")]
-
-
-def _taken_counts(batch_ids: Sequence[int], simulated: bool, at: datetime) -> Counter[int]:
-    places = Place.objects.filter(batch_id__in=batch_ids, simulated=simulated).taken(at)
-    return Counter(places.values_list("batch_id", flat=True))

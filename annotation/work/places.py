@@ -33,7 +33,7 @@ def claim_place(assignment: Assignment, *, at: datetime) -> Place | None:
         won = (
             Place.objects.filter(pk=place.pk)
             .claimable(at)
-            .update(holder=assignment, lease_until=_lease_end(assignment, at))
+            .update(holder=assignment, lease_until=at + _lease(assignment))
         )
         if won:
             return place
@@ -49,23 +49,14 @@ def renew_lease(assignment: Assignment, *, at: datetime) -> bool:
 
     A lease with more than half of its time left needs no write: no join can take it.
     """
-    if _is_fresh(assignment, at):
+    held_until = assignment.place.lease_until if holds_place(assignment) else None
+    if held_until is not None and held_until - at > _lease(assignment) / 2:
         return True
-    end = _lease_end(assignment, at)
+    end = at + _lease(assignment)
     kept = Place.objects.filter(holder=assignment).update(lease_until=end)
     if kept and Assignment.place.is_cached(assignment):
         assignment.place.lease_until = end
     return bool(kept)
-
-
-def _is_fresh(assignment: Assignment, at: datetime) -> bool:
-    if not holds_place(assignment) or assignment.place.lease_until is None:
-        return False
-    return assignment.place.lease_until - at > _lease(assignment) / 2
-
-
-def _lease_end(assignment: Assignment, at: datetime) -> datetime:
-    return at + _lease(assignment)
 
 
 def _lease(assignment: Assignment) -> timedelta:

@@ -44,7 +44,11 @@ def source(name: str) -> str:
 @cache
 def page_html(name: str, root: str) -> SafeString:
     """Its links lead to pages and pictures under the root."""
-    tokens = _parsed(name)
+    tokens = _MARKDOWN.parse(_DIRECTIVE.sub("", source(name)))
+    taken: set[str] = set()
+    for heading, text in pairwise(tokens):
+        if heading.type == "heading_open":
+            heading.attrSet("id", _anchor(text.content, taken))
     for token in tokens:
         for inner in token.children or []:
             _lead(inner, name, root)
@@ -55,15 +59,6 @@ def page_html(name: str, root: str) -> SafeString:
 def title(name: str) -> str:
     match = re.search(r"^# (.+)$", source(name), re.MULTILINE)
     return match[1] if match else name
-
-
-def _parsed(name: str) -> list[Token]:
-    tokens = _MARKDOWN.parse(_DIRECTIVE.sub("", source(name)))
-    taken: set[str] = set()
-    for heading, text in pairwise(tokens):
-        if heading.type == "heading_open":
-            heading.attrSet("id", _anchor(text.content, taken))
-    return tokens
 
 
 def _anchor(heading: str, taken: set[str]) -> str:

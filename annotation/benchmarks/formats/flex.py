@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
-from typing import Any
 
 from django.utils.text import slugify
 
@@ -125,7 +124,9 @@ class FlexChallenge:
         ]
 
     def _rows_of(self, record: Record) -> _Rows:
-        task_id = _whole(record, "task_id")
+        task_id = record.field("task_id")
+        if type(task_id) is not int or task_id < 0:
+            record.refuse("“task_id” must be a whole number from 0.")
         dataset, labels = record.text("dataset"), _labels(record)
         rows = self._rows.get(task_id)
         if rows is None:
@@ -244,13 +245,6 @@ def _class_number(record: Record) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     record.refuse("“label” must be a class number as a string.")
-
-
-def _whole(record: Record, name: str) -> int:
-    value: Any = record.field(name)
-    if type(value) is not int or value < 0:
-        record.refuse(f"“{name}” must be a whole number from 0.")
-    return int(value)
 
 
 def _flag(record: Record, name: str) -> bool:

@@ -130,9 +130,10 @@ def _read_example(record: Record, texts: Sequence[str], label: str, question: st
     if not any(segment.strip() for segment in context):
         record.refuse("the text is empty.")
     question = record.fields.get("question") or question
+    named = record.fields.get("id", record.line)
     return labelled_example(
         where=record.where,
-        source_id=_read_id(record),
+        source_id=record.as_text(str(named), "“id”").strip()[:LONGEST_ID] or str(record.line),
         context=context,
         question=record.as_text(question, "“question”"),
         label=_read_label(record, label),
@@ -154,9 +155,3 @@ def _read_label(record: Record, name: str) -> str:
     if not label:
         record.refuse(f"“{name}” is empty.")
     return label
-
-
-def _read_id(record: Record) -> str:
-    value = record.fields.get("id", record.line)
-    text = record.as_text(value if isinstance(value, str) else str(value), "“id”").strip()
-    return text[:LONGEST_ID] or str(record.line)
