@@ -119,8 +119,7 @@ def sign_in(request: HttpRequest, response: HttpResponseBase, assignment: Assign
 
 def _set_cookie(response: HttpResponseBase, content: Mapping[str, Any]) -> None:
     text = json.dumps({**content, "nonce": token_hex(8)}, separators=(",", ":"))
-    value = signing.get_cookie_signer(salt=COOKIE + _SALT).sign(text)
-    _set(response, COOKIE, value, _MAX_AGE_S)
+    _set(response, COOKIE, signing.get_cookie_signer(salt=COOKIE + _SALT).sign(text), _MAX_AGE_S)
 
 
 def signature_holds(channel: Channel, parameters: Mapping[str, str]) -> bool:

@@ -255,7 +255,7 @@ class ExampleAdmin(ViewOnlyAdmin[Example]):
         form = GoldForm(request.POST or None, example=example, initial={"gold": written(gold)})
 
         def correct() -> None:
-            corrections = {example.pk: form.alternatives(gold)}
+            corrections: dict[int | str, Any] = {example.pk: form.alternatives(gold)}
             reason = form.cleaned_data["reason"]
             correct_gold(example.task, corrections, author=request.user, reason=reason)
 
@@ -264,7 +264,7 @@ class ExampleAdmin(ViewOnlyAdmin[Example]):
         if is_sent and self.attempt(request, example, correct, done=done):
             return to_row(example)
         template = "admin/annotation/correct_gold.html"
-        about = {"title": "Correct the gold", "form": form, "gold": gold}
+        about: dict[str, Any] = {"title": "Correct the gold", "form": form, "gold": gold}
         return self.show_page(request, template, original=example, **about)
 
     def about(self, request: HttpRequest, row: Example) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Protocol
 
 from django_stubs_ext import StrOrPromise
 
+from annotation.kinds.marking import marked
 from annotation.models import Example, Gold, Judgement, Kind, ReferencePolicy
 from annotation.models.frozen import BatchContent, FrozenExample
 from scoring.core import s1 as core
@@ -247,9 +248,9 @@ class AnswerKind(ABC):
         """The texts to choose from, in the order in which they are offered."""
         return ()
 
-    @abstractmethod
     def shown(self, example: FrozenExample) -> Context:
         """What the form needs besides the example, as `shown` in its template."""
+        return {"segments": marked(example.context), "options": self.options(example)}
 
     @abstractmethod
     def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
@@ -262,9 +263,9 @@ class AnswerKind(ABC):
 
     # ---- Models: prompts, and what they answered
 
-    @abstractmethod
     def as_text(self, answer: Texts) -> str:
         """An answer as the one text that a model is shown, or gives."""
+        return answer[0] if answer else ""
 
     def as_shown(self, answer: Texts) -> str:
         """The answer of an example that a prompt shows, in the form that it asks for."""

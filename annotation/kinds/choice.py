@@ -56,9 +56,6 @@ class OneOption(AnswerKind):
     def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
         return {"options": [(text, reveal.marks.get(text, "")) for text in self.options(example)]}
 
-    def as_text(self, answer: Texts) -> str:
-        return answer[0] if answer else ""
-
     def answer_form(self, max_spans: int | None) -> str:
         return "Answer with one of the options, exactly as it is written there, and nothing else."
 
@@ -136,9 +133,6 @@ class Choice(OneOption):
 
     def options(self, asked: Asked) -> tuple[str, ...]:
         return tuple(asked.labels)
-
-    def shown(self, example: FrozenExample) -> Context:
-        return {"segments": marked(example.context), "options": self.options(example)}
 
     def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
         options = super().revealed(example, judgement, reveal)

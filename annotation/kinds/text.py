@@ -75,9 +75,6 @@ class Text(AnswerKind):
     def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
         return {text for text in texts if len(text) <= LONGEST}
 
-    def shown(self, example: FrozenExample) -> Context:
-        return {"segments": marked(example.context)}
-
     def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
         text, none = form.get("text", "").strip(), form.get("none") == "1"
         if text and none:
@@ -101,9 +98,6 @@ class Text(AnswerKind):
             # Where the answer is also right in other words.
             "tells_gold": not reveal.is_right or reveal.own != reveal.expected,
         }
-
-    def as_text(self, answer: Texts) -> str:
-        return answer[0] if answer else ""
 
     def as_shown(self, answer: Texts) -> str:
         return self.as_text(answer) or NONE

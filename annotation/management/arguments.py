@@ -14,8 +14,18 @@ from annotation.models.errors import Refusal
 from annotation.studies.exported_judgements import Chosen
 
 
-class StudyCommand(BaseCommand):
-    """A command about one study, refused with a sentence."""
+class RefusingCommand(BaseCommand):
+    """What is refused ends it with one sentence."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+
+
+class StudyCommand(RefusingCommand):
+    """A command about one study."""
 
     # Whether it is asked whose work besides that of the people that count.
     chooses = False
@@ -35,10 +45,7 @@ class StudyCommand(BaseCommand):
         if study is None:
             known = ", ".join(Study.objects.values_list("slug", flat=True)) or "none"
             raise CommandError(f"There is no study {options['study']!r}. Studies: {known}.")
-        try:
-            self.act(study, options)
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        self.act(study, options)
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         raise NotImplementedError

@@ -198,6 +198,6 @@ def flagged_by_rule(study: Study, everybody: Sequence[Assignment]) -> list[Assig
             # Without a drop the others don't matter, and there may be many.
             group = cell if study.max_drop is not None else []
             others = [theirs for other, theirs in group if other is not assignment]
-            if not screen(score, others, study).passed:
+            if not screen(score, others, study)["passed"]:
                 flagged.append(assignment)
     return flagged

@@ -156,7 +156,7 @@ def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
             paid_ms=assignment.paid_ms + reading,
             reveal_ms=assignment.reveal_ms + reading,
         )
-        if moved and last and not qualify(assignment, at=at).passed:
+        if moved and last and not qualify(assignment, at=at):
             finish(assignment, Outcome.SCREENED_OUT, at=at)
         elif moved:
             _end_if_closed(assignment, at)

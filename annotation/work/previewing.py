@@ -101,7 +101,7 @@ class Preview(Position):
         if on.step < self.trained:
             return replace(on, state=WorkState.ANSWERING)
         # Nobody else has been here, so the floor alone decides.
-        if screen(self._training_score(), [], self.batch.study).passed:
+        if screen(self._training_score(), [], self.batch.study)["passed"]:
             return replace(on, state=WorkState.DESCRIPTION)
         return replace(on, state=WorkState.FINISHED, outcome=Outcome.SCREENED_OUT)
 

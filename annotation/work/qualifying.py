@@ -1,27 +1,16 @@
 """Qualification: decided once, when the training ends, with its basis stored."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from statistics import fmean, stdev
+from typing import Any
 
 from annotation.kinds import answer_score, gold_in_force
 from annotation.models import Assignment, DropUnit, Study
 from annotation.models.frozen import batch_content
 
-
-@dataclass(frozen=True)
-class Screening:
-    """The decision and everything it rests on; scores in percent."""
-
-    score: float
-    passed: bool
-    reason: str  # "", "floor" or "drop"
-    floor: float | None
-    group_size: int
-    group_mean: float | None
-    group_sd: float | None
-    lowest_allowed: float | None
+# The decision, as it is stored, and everything that it rests on; scores in percent.
+Screening = dict[str, Any]
 
 
 def screen(score: float, others: Sequence[float], study: Study) -> Screening:
@@ -32,27 +21,27 @@ def screen(score: float, others: Sequence[float], study: Study) -> Screening:
     floor = study.min_training_score
     below_floor = floor is not None and score < floor
     dropped = lowest is not None and score < lowest
-    return Screening(
-        score=score,
-        passed=not (below_floor or dropped),
-        reason="floor" if below_floor else "drop" if dropped else "",
-        floor=floor,
-        group_size=len(others),
-        group_mean=mean,
-        group_sd=sd,
-        lowest_allowed=lowest,
-    )
+    return {
+        "score": score,
+        "passed": not (below_floor or dropped),
+        "reason": "floor" if below_floor else "drop" if dropped else "",
+        "floor": floor,
+        "group_size": len(others),
+        "group_mean": mean,
+        "group_sd": sd,
+        "lowest_allowed": lowest,
+    }
 
 
-def qualify(assignment: Assignment, *, at: datetime) -> Screening:
-    """Score the training of an assignment and store the decision with its basis."""
+def qualify(assignment: Assignment, *, at: datetime) -> bool:
+    """Score the training of an assignment and store the decision with its basis; says whether it
+    was passed."""
     score = training_score(assignment)
     screening = screen(score, others_scores(assignment), assignment.study)
-    assignment.training_score = score
-    assignment.screening = asdict(screening)
+    assignment.training_score, assignment.screening = score, screening
     assignment.training_ended_at = at
     assignment.save(update_fields=["training_score", "screening", "training_ended_at"])
-    return screening
+    return bool(screening["passed"])
 
 
 def training_score(assignment: Assignment) -> float:

@@ -28,9 +28,7 @@ from scoring.models.run import RunQuerySet
 from scoring.runs.import_report import EXAMPLES, counts_of, form_in_words, tuning_of
 
 
-def ask_page(
-    model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int
-) -> HttpResponse:
+def ask_page(model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int) -> HttpResponse:
     benchmark = get_object_or_404(Benchmark, pk=pk)
     for right in NEEDED:
         require(request.user, benchmark, right)

@@ -10,21 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import models
 
 from annotation.models import Benchmark, ReferencePolicy, Study
-from annotation.models.errors import BadInput, Refusal
+from annotation.models.errors import BadInput
 from scoring.cells.scope import Scope
 from scoring.prompts.prompting import Subject
 from scoring.runs.importing import choose_benchmark
-
-
-class RefusingCommand(BaseCommand):
-    """What is refused ends it with one sentence."""
-
-    def execute(self, *args: Any, **options: Any) -> str | None:
-        try:
-            return super().execute(*args, **options)
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
-
 
 ModelT = TypeVar("ModelT", bound=models.Model)
 

@@ -3,13 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
 from annotation.access.identity import replace_key
-from annotation.models.errors import Refusal
+from annotation.management.arguments import RefusingCommand
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "For an installation whose identity key is lost: makes the hashes of all annotators anew "
         "with the present IDENTITY_KEY, and keeps it as this database's. Changes the hash of every "
@@ -24,10 +22,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            hashed, lost = replace_key(with_erased=options["with_erased"])
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        hashed, lost = replace_key(with_erased=options["with_erased"])
         self.stderr.write(
             f"The identity key is replaced: {hashed} annotators are found again, "
             f"{lost} erased ones are not."

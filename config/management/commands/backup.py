@@ -4,13 +4,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from annotation.models.errors import BadInput
+from annotation.management.arguments import RefusingCommand
 from config.backups.writing import write_backup
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Writes everything that the database holds at this moment, and the identity key, to a new "
         "file, and reads it back. People may go on working. Keep the file as you keep passwords."
@@ -20,10 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            manifest = write_backup(options["file"])
-        except BadInput as problem:
-            raise CommandError(str(problem)) from problem
+        manifest = write_backup(options["file"])
         for held in manifest.tables:
             if held.rows:
                 self.stdout.write(f"{held.rows:>9,}  {held.table}")

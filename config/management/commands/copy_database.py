@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from annotation.models.errors import BadInput
+from annotation.management.arguments import RefusingCommand
 from config.backups.writing import write_backup
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Copies this database into the new, empty one that URL names (postgres://… or sqlite:///…) "
         "and compares every row. This one is only read; end the web server and the workers first, "
@@ -28,10 +28,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with tempfile.TemporaryDirectory(dir=settings.DATA_DIR) as folder:
             file = Path(folder) / "copy.zip"
-            try:
-                manifest = write_backup(file)
-            except BadInput as problem:
-                raise CommandError(str(problem)) from problem
+            manifest = write_backup(file)
             self._restore(file, options["url"])
         self.stdout.write(
             f"{manifest.rows:,} rows copied and compared. Set DATABASE_URL to the new database, "

@@ -4,14 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from annotation.models.errors import BadInput
+from annotation.management.arguments import RefusingCommand
 from config.backups.archive import Backup
 from config.backups.restoring import restore_backup
 
 
-class Command(BaseCommand):
+class Command(RefusingCommand):
     help = (
         "Restores a file of `manage.py backup` into the new, empty database of DATABASE_URL or "
         "DATA_DIR, compares every row with it, and migrates it to this version."
@@ -22,11 +20,8 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            with Backup(options["file"]) as backup:
-                restore_backup(backup)
-        except BadInput as problem:
-            raise CommandError(str(problem)) from problem
+        with Backup(options["file"]) as backup:
+            restore_backup(backup)
         self.stdout.write(
             f"{backup.manifest.rows:,} rows of {backup.manifest.made_at[:16].replace('T', ' ')} "
             "UTC restored and compared."

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotation.management.arguments import RefusingCommand
 from scoring.episodes.checking import Check, check_predictions
-from scoring.management.arguments import RefusingCommand, writing
+from scoring.management.arguments import writing
 from scoring.runs.importing import choose_benchmark
 
 

@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from annotation.management.arguments import RefusingCommand
 from scoring.bundle.packing import export_bundle
-from scoring.management.arguments import RefusingCommand, find_study, writing
+from scoring.management.arguments import find_study, writing
 
 
 class Command(RefusingCommand):

@@ -6,9 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotation.management.arguments import RefusingCommand
 from scoring.episodes.board import episode_board, paired_tests
 from scoring.episodes.tables import episode_tables
-from scoring.management.arguments import RefusingCommand, put_document
+from scoring.management.arguments import put_document
 from scoring.models import ProtocolTag
 from scoring.runs.importing import choose_benchmark
 from scoring.tables.documents import ALL, FORMATS, chosen

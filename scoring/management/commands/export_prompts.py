@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scoring.management.arguments import RefusingCommand, find_subject, writing
+from annotation.management.arguments import RefusingCommand
+from scoring.management.arguments import find_subject, writing
 from scoring.prompts.formats import NAMES, templates_for, writer_of
 
 

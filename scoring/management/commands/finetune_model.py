@@ -10,9 +10,9 @@ from typing import Any
 from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
-from annotation.management.arguments import add_owner
+from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models.errors import BadInput
-from scoring.management.arguments import RefusingCommand, add_subject, find_subject, writing
+from scoring.management.arguments import add_subject, find_subject, writing
 from scoring.models import Method, ProtocolTag, Run, shots_label
 from scoring.prompts.formats import NAMES_BY_EXAMPLE
 from scoring.runs.formats.plain_files import predictions_of

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.access.members import find_owner
-from annotation.management.arguments import add_owner
+from annotation.management.arguments import RefusingCommand, add_owner
 from scoring.bundle.packing import import_bundle
-from scoring.management.arguments import RefusingCommand
 
 
 class Command(RefusingCommand):

@@ -9,9 +9,8 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
 from annotation.access.members import find_owner
-from annotation.management.arguments import add_owner
+from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models.errors import BadInput
-from scoring.management.arguments import RefusingCommand
 from scoring.models import Method, ProtocolTag
 from scoring.runs.formats import reported
 from scoring.runs.formats.detecting import find_sources

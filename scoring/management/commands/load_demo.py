@@ -6,10 +6,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access.members import find_owner
-from annotation.management.arguments import add_owner
+from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models import Assignment
 from annotation.simulation.demonstration import SLUG, demonstration, load_demonstration
-from scoring.management.arguments import RefusingCommand
 from scoring.runs.demonstration import load_demonstration_runs
 
 

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotation.jobs import queue
+from annotation.management.arguments import RefusingCommand
 from annotation.models import JobState
 from scoring.core.sample_size import (
     PUBLISHED_ACCURACIES,
@@ -28,7 +29,6 @@ from scoring.episodes.grids import (
     points_within,
     simulate_grid,
 )
-from scoring.management.arguments import RefusingCommand
 
 WAIT_S = 0.2
 SWEEP_S = 10

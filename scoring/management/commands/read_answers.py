@@ -12,7 +12,7 @@ from annotation.benchmarks.formats.content import Record, read_records
 from annotation.kinds import AnswerKind, UnknownKind, answer_kind
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.kinds.spans import KIND as SPANS
-from scoring.management.arguments import RefusingCommand
+from annotation.management.arguments import RefusingCommand
 from scoring.runs.formats.records import PROMPT_PROVENANCE, RUN_KEYS
 
 KEPT = ("id", *RUN_KEYS, *PROMPT_PROVENANCE)

@@ -10,10 +10,10 @@ from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
 from annotation.access.members import find_owner
-from annotation.management.arguments import add_owner
+from annotation.management.arguments import RefusingCommand, add_owner
 from scoring.asking.asked_runs import FORMATS, KEY_OF_ENDPOINT, Line, ModelSettings, Prompts
 from scoring.asking.asking import Tally, as_text, ask_model, estimate
-from scoring.management.arguments import RefusingCommand, add_subject, find_subject
+from scoring.management.arguments import add_subject, find_subject
 from scoring.prompts.formats import templates_for
 
 # Between two lines about how far it is.

@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from annotation.management.arguments import RefusingCommand
 from scoring.bundle.packing import verify_bundle
-from scoring.management.arguments import RefusingCommand
 
 
 class Command(RefusingCommand):

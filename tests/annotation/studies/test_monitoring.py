@@ -84,7 +84,7 @@ def would_drop_now(assignment: Assignment) -> bool:
     """The rule, asked of one person at a time."""
     score = assignment.training_score
     passed = score is not None and assignment.screening["passed"]
-    return passed and not screen(score, others_scores(assignment), assignment.study).passed
+    return passed and not screen(score, others_scores(assignment), assignment.study)["passed"]
 
 
 def test_flags_the_same_people_as_the_rule_itself() -> None:

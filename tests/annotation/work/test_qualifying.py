@@ -154,7 +154,7 @@ def test_applies_the_rule(
     score: float, others: list[float], rule: dict[str, object], reason: str
 ) -> None:
     screening = screen(score, others, Study(**rule))
-    assert (screening.reason, screening.passed) == (reason, not reason)
+    assert (screening["reason"], screening["passed"]) == (reason, not reason)
 
 
 def test_counts_several_alternatives_by_the_tasks_policy() -> None:
