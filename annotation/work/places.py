@@ -33,7 +33,7 @@ def claim_place(assignment: Assignment, *, at: datetime) -> Place | None:
         won = (
             Place.objects.filter(pk=place.pk)
             .claimable(at)
-            .update(holder=assignment, lease_until=at + _lease(assignment))
+            .update(holder=assignment, lease_until=_lease_end(assignment, at))
         )
         if won:
             return place
@@ -52,11 +52,15 @@ def renew_lease(assignment: Assignment, *, at: datetime) -> bool:
     held_until = assignment.place.lease_until if holds_place(assignment) else None
     if held_until is not None and held_until - at > _lease(assignment) / 2:
         return True
-    end = at + _lease(assignment)
+    end = _lease_end(assignment, at)
     kept = Place.objects.filter(holder=assignment).update(lease_until=end)
     if kept and Assignment.place.is_cached(assignment):
         assignment.place.lease_until = end
     return bool(kept)
+
+
+def _lease_end(assignment: Assignment, at: datetime) -> datetime:
+    return at + _lease(assignment)
 
 
 def _lease(assignment: Assignment) -> timedelta:
