@@ -59,10 +59,12 @@ class BatchAdmin(OwnedAdmin[Batch]):
         return ["study"] if obj else []
 
     def has_change_permission(self, request: HttpRequest, obj: Batch | None = None) -> bool:
-        return not _is_frozen(obj) and super().has_change_permission(request, obj)
+        is_frozen = obj is not None and obj.study.is_frozen
+        return not is_frozen and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Batch | None = None) -> bool:
-        return not _is_frozen(obj) and super().has_delete_permission(request, obj)
+        is_frozen = obj is not None and obj.study.is_frozen
+        return not is_frozen and super().has_delete_permission(request, obj)
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
@@ -110,7 +112,3 @@ def _study_of(request: HttpRequest) -> Study | None:
         return Study.objects.filter(batches=int(batch)).first()
     named = request.GET.get("study", "")
     return Study.objects.filter(pk=int(named)).first() if named.isdecimal() else None
-
-
-def _is_frozen(batch: Batch | None) -> bool:
-    return batch is not None and batch.study.is_frozen

@@ -163,10 +163,14 @@ class StudyAdmin(StudyPages):
             return
         if not obj.is_frozen:
             hold_draft(obj)
-        before = _settings(Study.objects.get(pk=obj.pk), form.changed_data)
+        stored = Study.objects.get(pk=obj.pk)
         obj.save(update_fields=form.changed_data)
         if form.changed_data:
-            after = _settings(obj, form.changed_data)
+            # As the log has them; of a long text its beginning.
+            before, after = (
+                {name: Truncator(getattr(one, name)).chars(LOGGED) for name in form.changed_data}
+                for one in (stored, obj)
+            )
             record(cast(User, request.user), obj, ChangeAction.SETTINGS, before, after)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -227,11 +231,6 @@ class StudyAdmin(StudyPages):
     ) -> HttpResponse:
         context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
         return super().render_change_form(request, context, *args, **kwargs)
-
-
-def _settings(study: Study, names: Sequence[str]) -> dict[str, str]:
-    """As the log has them; of a long text its beginning."""
-    return {name: Truncator(getattr(study, name)).chars(LOGGED) for name in names}
 
 
 def _total(rows: QuerySet[Any], study: str, figure: Aggregate) -> Coalesce:

@@ -43,8 +43,7 @@ def exports(request: ResearcherRequest, study: Study) -> HttpResponse:
 @never_cache
 @require_safe
 def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | FileResponse:
-    table = _table(name)
-    study = _study(request, slug, table)
+    table, study = _chosen(request, slug, name)
     if table.name == "judgements":  # may be large: it has a page of its own
         return redirect(reverse("annotation:export_judgements", args=[slug, "csv"]))
     if table is IDS:
@@ -55,8 +54,7 @@ def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | F
 @never_cache
 @require_safe
 def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse:
-    table = _table(name)
-    _study(request, slug, table)
+    table, _study = _chosen(request, slug, name)
     return _file(table.dictionary(), f"{slug}-{name}-dictionary.csv")
 
 
@@ -64,7 +62,7 @@ def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse
 @require_POST
 def ids(request: ResearcherRequest, slug: str) -> FileResponse:
     """By a form, since it leaves a line in the log."""
-    study = _study(request, slug, IDS)
+    _table, study = _chosen(request, slug, IDS.name)
     lines = export_ids(study, chosen_in(request), by=request.user)
     return _file(lines, f"{slug}-ids.csv")
 
@@ -75,16 +73,14 @@ def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpR
     """The file, or of a large study a page on which it is ordered and fetched."""
     if file_format not in FORMATS:
         raise Http404
-    study = _study(request, slug, EXPORTS["judgements"])
-    chosen = chosen_in(request)
-    content_type = CONTENT_TYPES[file_format]
+    _table, study = _chosen(request, slug, "judgements")
+    chosen, content_type = chosen_in(request), CONTENT_TYPES[file_format]
     file = judgements_file(study, file_format, chosen)
     if file.is_large:
         back = reverse("annotation:exports", args=[slug])
         return large_file(request, file, content_type, back=back)
-    lines = export_judgements(study, file_format, chosen)
-    name = file_name(study, file_format)
-    return document("".join(lines).encode(), content_type, name)
+    data = "".join(export_judgements(study, file_format, chosen)).encode()
+    return document(data, content_type, file_name(study, file_format))
 
 
 def chosen_in(request: ResearcherRequest) -> Chosen:
@@ -93,26 +89,21 @@ def chosen_in(request: ResearcherRequest) -> Chosen:
     )
 
 
-def _table(name: str) -> Export:
-    tables = {**EXPORTS, IDS.name: IDS}
-    if name not in tables:
-        raise Http404
-    return tables[name]
-
-
 def _may(request: ResearcherRequest, study: Study, table: Export) -> bool:
     return all(
         lets_in(request.user, study, right, permission=table.permission) for right in table.rights
     )
 
 
-def _study(request: ResearcherRequest, slug: str, table: Export) -> Study:
-    """For whoever has all the rights that the table takes."""
-    first, *others = table.rights
-    study = study_for(request, slug, table.permission, right=first)
-    for right in others:
+def _chosen(request: ResearcherRequest, slug: str, name: str) -> tuple[Export, Study]:
+    """The table, and the study for whoever has all the rights that the table takes."""
+    table = {**EXPORTS, IDS.name: IDS}.get(name)
+    if table is None:
+        raise Http404
+    study = study_for(request, slug, table.permission, right=table.rights[0])
+    for right in table.rights[1:]:
         require(request.user, study, right, permission=table.permission)
-    return study
+    return table, study
 
 
 def _file(lines: Iterable[str], name: str) -> FileResponse:

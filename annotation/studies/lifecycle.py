@@ -143,19 +143,18 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
         "outcomes": list(
             study.outcome_rules.order_by("outcome").values("outcome", "code", "pays_time")
         ),
-        "batches": [_batch_record(batch) for batch in batches],
-    }
-
-
-def _batch_record(batch: Batch) -> dict[str, Any]:
-    return {
-        "batch": batch.pk,
-        "task": batch.task.slug,
-        "label": batch.label,
-        "training_checksum": batch.training_set.checksum if batch.training_set else None,
-        "test_checksum": batch.test_set.checksum,
-        "description_checksum": sha256(batch.description.encode()).hexdigest(),
-        "gold_version": batch.gold_version.number if batch.gold_version else None,
+        "batches": [
+            {
+                "batch": batch.pk,
+                "task": batch.task.slug,
+                "label": batch.label,
+                "training_checksum": batch.training_set.checksum if batch.training_set else None,
+                "test_checksum": batch.test_set.checksum,
+                "description_checksum": sha256(batch.description.encode()).hexdigest(),
+                "gold_version": batch.gold_version.number if batch.gold_version else None,
+            }
+            for batch in batches
+        ],
     }
 
 

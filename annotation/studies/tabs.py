@@ -123,15 +123,14 @@ def _state_changes(user: Any, study: Study) -> list[tuple[str, str]]:
     and its page."""
     if not lets_in(user, study, Right.SET_UP, permission=CHANGE):
         return []
-    archiving = (
-        ("take-out", "Take out of the archive…") if study.archived_at else ("archive", "Archive…")
-    )
-    names = {
-        StudyState.OPEN: [("pause", "Pause…"), ("close", "Close…")],
-        StudyState.PAUSED: [("resume", "Resume…"), ("close", "Close…")],
-        StudyState.CLOSED: [archiving],
-    }
+    labels = {
+        StudyState.OPEN: {"pause": "Pause…", "close": "Close…"},
+        StudyState.PAUSED: {"resume": "Resume…", "close": "Close…"},
+        StudyState.CLOSED: {"archive": "Archive…"},
+    }.get(StudyState(study.state), {})
+    if study.archived_at:
+        labels = {"take-out": "Take out of the archive…"}
     return [
         (label, reverse(f"admin:annotation_study_{name}", args=[study.pk]))
-        for name, label in names.get(StudyState(study.state), [])
+        for name, label in labels.items()
     ]

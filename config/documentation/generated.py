@@ -28,6 +28,8 @@ COMMON = (
     *("force_color", "skip_checks"),
 )
 WIDTH = 88
+# Its name, its schema, what stands behind its type, and what it means.
+FieldRow = tuple[str, Mapping[str, Any], str, str]
 
 
 def commands() -> str:
@@ -95,34 +97,31 @@ def _operations(schema: Mapping[str, Any]) -> Iterator[str]:
         for method, operation in methods.items():
             yield f"## {method.upper()} {path}\n"
             yield _escaped(operation.get("description", "")) + "\n"
-            yield _fields("parameter", operation.get("parameters", []), schema)
+            given = operation.get("parameters", [])
+            rows = [(one["name"], one["schema"], "", one.get("description", "")) for one in given]
+            yield _fields("parameter", rows, schema)
             body = operation.get("requestBody", {}).get("content", {}).get("application/json")
             if body:
-                yield _body(body["schema"], schema)
+                yield _fields("field", _body(body["schema"], schema), schema)
             yield f"Answers: {', '.join(sorted(operation['responses']))}.\n"
 
 
-def _fields(kind: str, given: Iterable[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
-    rows = [
-        [f"`{one['name']}`", _type(one["schema"], schema), _escaped(one.get("description", ""))]
-        for one in given
-    ]
-    return _table([kind, "type", "meaning"], rows) if rows else ""
-
-
-def _body(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _body(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> list[FieldRow]:
     definition = _definition(reference, schema)
     required = definition.get("required", [])
-    rows = [
-        [
-            f"`{name}`",
-            _type(field, schema) + ("" if name in required else ", optional"),
-            _escaped(field.get("description", "")),
-        ]
+    return [
+        (name, field, "" if name in required else ", optional", field.get("description", ""))
         for name, field in definition.get("properties", {}).items()
         if not field.get("readOnly")
     ]
-    return _table(["field", "type", "meaning"], rows) if rows else ""
+
+
+def _fields(kind: str, given: Iterable[FieldRow], schema: Mapping[str, Any]) -> str:
+    rows = [
+        [f"`{name}`", _type(field, schema) + aside, _escaped(meaning)]
+        for name, field, aside, meaning in given
+    ]
+    return _table([kind, "type", "meaning"], rows) if rows else ""
 
 
 def _definition(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -144,11 +143,8 @@ def _type(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
 
 def _table(heading: list[str], rows: Iterable[list[str]]) -> str:
     lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    cells = ([text.replace("|", "\\|").replace("\n", " ") for text in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"
 
 
 def _escaped(text: str) -> str:
