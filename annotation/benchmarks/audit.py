@@ -1,31 +1,261 @@
-"""What a benchmark gets wrong. A finding is a warning with examples, never a crash.
+"""Findings of an audit, and the material they are made from.
 
-`audit_task` gives the findings that `Task.audit` holds (their form: findings.py). The codes
-are the names of the checks and the keys of READER_MESSAGES.
+`Task.audit` is a list of findings, each {code, severity, message, examples, figures}:
+
+- code names the check; severity is "warning" (something to be known before the data are
+  used) or "note";
+- message is one or two sentences; examples are up to five cases, as short texts;
+- figures are the numbers behind the message: counts and shares as they are, and scores in
+  percent by reference policy, such as {"any": {"empty": 51.3}, "set": {"empty": 51.3}}.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
-from annotation.benchmarks.chains import Contents, shots_and_split
-from annotation.benchmarks.findings import (
-    MOST_EXAMPLES,
-    NOTE,
-    WARNING,
-    Finding,
-    Material,
-    Row,
-    ceiling,
-    floors,
-    reach,
-    several_alternatives,
-    shortened,
-    stands_in,
-    warning,
-)
-from annotation.kinds import answer_kind
-from annotation.models import ItemSet, Role, Task
+from annotation.benchmarks.chains import Chain, Contents, chains_of, shot_contents, shots_and_split
+from annotation.kinds import AskedExample, Floor, Golds, answer_kind, asked
+from annotation.models import Example, Gold, Item, ItemSet, ReferencePolicy, Role, Task
+from annotation.models.benchmark import PART
+from scoring.core import s1 as core
+from scoring.core.normalisation import NONE, normalised, normalised_golds
+from scoring.core.spans import measure_reach
+
+WARNING, NOTE = "warning", "note"
+MOST_EXAMPLES = 5
+LONGEST_EXAMPLE = 160
+
+
+@dataclass(frozen=True)
+class Finding:
+    code: str
+    severity: str
+    message: str
+    examples: tuple[str, ...] = ()
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def warning(code: str, message: str, cases: Sequence[str], **figures: int) -> Finding | None:
+    if not cases:
+        return None
+    shown = tuple(shortened(case) for case in cases[:MOST_EXAMPLES])
+    figures = {"count": len(cases), **figures}
+    return Finding(code, WARNING, message.format(count=len(cases)), shown, figures)
+
+
+def shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_EXAMPLE else f"{text[: LONGEST_EXAMPLE - 1]}…"
+
+
+def stands_in(text: str, example: Example) -> bool:
+    return any(text in segment for segment in example.context)
+
+
+@dataclass(frozen=True)
+class Row:
+    item_set: ItemSet
+    source_id: str
+    example: Example
+    alternatives: list[list[dict[str, Any]]]
+
+    @cached_property
+    def asked(self) -> AskedExample:
+        return asked(self.example, self.item_set.choices)
+
+    @cached_property
+    def texts(self) -> list[list[str]]:
+        return [[span["text"] for span in spans] for spans in self.alternatives]
+
+    @cached_property
+    def gold(self) -> set[str]:
+        """All the gold texts, of whichever alternative."""
+        return {text for texts in self.texts for text in texts}
+
+    def says(self, what: object = "") -> str:
+        text = f"{self.item_set.name} {self.source_id}: {what or ' / '.join(self.example.context)}"
+        return shortened(text)
+
+
+class TestMaterial:
+    """The test rows of a task at one version of its gold: all that its floors and its ceiling
+    are computed from."""
+
+    def __init__(self, task: Task, gold_version: int) -> None:
+        self.task = task
+        self.test = _rows(task, gold_version, [Role.TEST])
+
+    @cached_property
+    def golds(self) -> Golds:
+        return [normalised_golds(row.texts, self.task.normalisation) for row in self.test]
+
+    def givable(self, row: Row) -> set[str]:
+        """The gold texts that an answer could hold, as S1 compares them."""
+        texts = answer_kind(self.task.kind).givable(row.gold, row.asked)
+        return set(normalised(texts, self.task.normalisation))
+
+    @property
+    def most(self) -> int | None:
+        return answer_kind(self.task.kind).most_texts(self.task.max_spans)
+
+
+class Material(TestMaterial):
+    """All rows of a task at its latest gold, as the checks need them."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        rows = _rows(task, task.latest_gold_version().number, Role.values)
+        self.test = [row for row in rows if row.item_set.role == Role.TEST]
+        self.training = [row for row in rows if row.item_set.role == Role.TRAINING]
+        # Each example once, by its first row.
+        self.distinct = list({row.example.pk: row for row in reversed(rows)}.values())[::-1]
+
+    @cached_property
+    def contents(self) -> Contents:
+        return shot_contents(self.task)
+
+    @cached_property
+    def chains(self) -> list[Chain]:
+        return chains_of(self.contents)
+
+
+def _rows(task: Task, gold_version: int, roles: Collection[str]) -> list[Row]:
+    # Fetched once, and not again with each of their items. A part's items are the whole set's.
+    whole = task.item_sets.filter(role__in=roles).exclude(name__contains=PART)
+    sets = {item_set.pk: item_set for item_set in whole}
+    items = Item.objects.filter(item_set__in=whole)
+    in_force = Gold.objects.filter(
+        example__in=items.values("example"), version__number__lte=gold_version
+    ).order_by("version__number")
+    golds = dict(in_force.values_list("example_id", "alternatives"))
+    return [
+        Row(sets[item.item_set_id], item.source_id, item.example, golds.get(item.example_id, [[]]))
+        for item in items.select_related("example").order_by(
+            "item_set__role", "item_set__shots", "item_set__split", "item_set", "position"
+        )
+    ]
+
+
+# A ceiling below this, in percent, is a warning.
+ALMOST_ALL = 99.995
+
+
+def floors(material: Material) -> Finding | None:
+    """The S1 of answers that ignore the question."""
+    if not material.test:
+        return None
+    figures = {policy: floor_scores(material, policy) for policy in ReferencePolicy.values}
+    policy = material.task.reference_policy
+    scores = [
+        f"{floor.in_words} {figures[policy][floor.rule]:.2f}" for floor in _floors_of(material)
+    ]
+    message = (
+        f"What no skill earns (S1 in percent, policy {policy}{_normalised(material)}): "
+        f"{', '.join(scores)}."
+    )
+    return Finding("floors", NOTE, message, (), figures)
+
+
+def ceiling(material: Material) -> Finding | None:
+    """The S1 of the best answers that the task's form allows."""
+    if not material.test:
+        return None
+    figures = {policy: ceiling_score(material, policy) for policy in ReferencePolicy.values}
+    policy = material.task.reference_policy
+    return Finding(
+        "ceiling",
+        NOTE if figures[policy] > ALMOST_ALL else WARNING,
+        "The best answers that this task's form allows reach an S1 of "
+        f"{figures[policy]:.2f} percent (policy {policy}{_normalised(material)}).",
+        (),
+        figures,
+    )
+
+
+def several_alternatives(material: Material) -> Finding | None:
+    rows = [row for row in material.test if len(row.texts) > 1]
+    if not rows:
+        return None
+    highest = ceiling_score(material, ReferencePolicy.SET)
+    return Finding(
+        "several_alternatives",
+        NOTE,
+        f"Test examples with several alternatives: {len(rows)} of {len(material.test)}. Under the "
+        "reference policy set, which takes their union, one answer reaches an S1 of at most "
+        f"{highest:.2f} percent on average; under any it is held against the best of them.",
+        tuple(row.says(" | ".join(sorted(row.gold))) for row in rows[:MOST_EXAMPLES]),
+        {"rows": len(rows), "ceiling_set": highest},
+    )
+
+
+def reach(material: Material) -> Finding | None:
+    """How many of the gold spans two taps select."""
+    if not answer_kind(material.task.kind).takes_pieces:
+        return None
+    spans = [
+        (_segment_of(span, row.example), span["text"], span.get("start"))
+        for row in material.distinct
+        for alternative in row.alternatives
+        for span in alternative
+    ]
+    measured = measure_reach(spans)
+    if not measured.spans:
+        return None
+    return Finding(
+        "reach",
+        WARNING if measured.missed else NOTE,
+        f"Gold spans of the contexts that two taps select: {measured.reached} of {measured.spans} "
+        f"({100 * measured.share:.2f} %), without tapping punctuation {measured.by_words}.",
+        tuple(shortened(f"“{text}”") for text in measured.missed[:MOST_EXAMPLES]),
+        {
+            "share": measured.share,
+            "reached": measured.reached,
+            "by_words": measured.by_words,
+            "spans": measured.spans,
+        },
+    )
+
+
+def floor_scores(material: TestMaterial, policy: str) -> dict[str, float]:
+    """In percent, by the rule that gives the answers."""
+    asked = [row.asked for row in material.test]
+    return {
+        floor.rule: 100 * floor.score(asked, material.golds, policy)
+        for floor in _floors_of(material)
+    }
+
+
+def ceiling_score(material: TestMaterial, policy: str) -> float:
+    """In percent."""
+    return 100 * core.ceiling_score(
+        material.golds,
+        offered=[material.givable(row) for row in material.test],
+        most=material.most,
+        references=policy,
+    )
+
+
+def _floors_of(material: TestMaterial) -> tuple[Floor, ...]:
+    return answer_kind(material.task.kind).floors
+
+
+def _normalised(material: TestMaterial) -> str:
+    """Named if there is any."""
+    normalisation = material.task.normalisation
+    return f", normalisation {normalisation}" if normalisation != NONE else ""
+
+
+def _segment_of(span: Mapping[str, Any], example: Example) -> str:
+    """The segment that a gold span names, else the first one that holds it."""
+    if "segment" in span:
+        named: str = example.context[span["segment"]]
+        return named
+    holding = [segment for segment in example.context if span["text"] in segment]
+    return holding[0] if holding else ""
+
 
 # What a reader found in the files and corrected before anything was stored.
 READER_MESSAGES = {

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from annotation.benchmarks.audit import audit_task
-from annotation.benchmarks.findings import Finding
+from annotation.benchmarks.audit import Finding, audit_task
 from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
 from annotation.jobs.pacing import ROWS_AT_ONCE, store, write
 from annotation.models import (

@@ -7,13 +7,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.access.members import make_owner
-from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Batch, ChangeAction, Channel, OutcomeRule, Study, Task, new_token
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput
-from annotation.studies.batching import add_batches, possible_batches, shots_of
+from annotation.studies.batching import add_batches, cut_test_set, possible_batches, shots_of
 from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import FROZEN_FIELDS
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotation.benchmarks.findings import ALMOST_ALL
+from annotation.benchmarks.audit import ALMOST_ALL
 from scoring.analysis.curves import Curve
 from scoring.analysis.items import ItemScores
 from scoring.cells.rows import CEILING, Bound, Row, RowKind, first_policies, no_skill, policy_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import fmean, median, stdev
 
-from annotation.benchmarks.findings import WARNING
+from annotation.benchmarks.audit import WARNING
 from annotation.kinds import answer_kind
 from annotation.models import (
     Assignment,

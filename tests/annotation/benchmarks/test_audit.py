@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation.benchmarks.findings import Finding
+from annotation.benchmarks.audit import Finding
 from annotation.benchmarks.importing import import_benchmark
 from tests.annotation.benchmarks.clues_files import Row, choice_row, spans_row, write_task
 

@@ -9,10 +9,9 @@ import pytest
 from django.db.models import Model
 
 from annotation.benchmarks import storing
-from annotation.benchmarks.audit import audit_task
+from annotation.benchmarks.audit import Finding, audit_task
 from annotation.benchmarks.chains import chains, unchained
 from annotation.benchmarks.correcting import correct_gold
-from annotation.benchmarks.findings import Finding
 from annotation.benchmarks.importing import import_benchmark
 from annotation.kinds import asked
 from annotation.kinds.candidate import KIND as CANDIDATE

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import Channel, Study, Task
 from annotation.models.errors import BadInput
+from annotation.studies.batching import cut_test_set
 from annotation.studies.drafting import draft_study
 from annotation.studies.lifecycle import start_study
 from scoring.runs.storing import find_test_set

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from annotation.benchmarks.subsets import cut_test_set
 from annotation.models import (
     Assignment,
     Batch,
@@ -23,6 +22,7 @@ from annotation.models import (
     Role,
     Study,
 )
+from annotation.studies.batching import cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.finishing import withdraw
 from scoring.cells.cell_rows import cell_row
