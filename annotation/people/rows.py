@@ -236,8 +236,8 @@ def people_csv(people: Iterable[Row], *, with_pay: bool) -> Iterator[str]:
     return csv_lines(columns, (values_of(columns, row) for row in people))
 
 
-# What the judgements of each assignment come to is kept, so that pages about many people are fast. A
-# summary follows from judgements alone, and those never change: it is made again only when the
+# What the judgements of each assignment come to is kept, so that pages about many people are fast.
+# A summary follows from judgements alone, and those never change: it is made again only when the
 # assignment has moved on since. Making it twice at the same time gives the same row.
 ASSIGNMENTS_AT_ONCE = 20
 # A page waits for no more than this; the rest is left to the worker, or to the next look.
