@@ -34,7 +34,6 @@ from annotation.models import (
     Example,
     Gold,
     ItemSet,
-    Job,
     StudyState,
     Task,
     Upload,
@@ -80,7 +79,12 @@ class BenchmarkAdmin(MembersAdmin[Benchmark]):
             request.POST or None, request.FILES or None, initial=initial, user=request.user
         )
         if request.method == "POST" and form.is_valid():
-            return to_row(_enqueue_import(form, request.user))
+            file, name = form.cleaned_data["file"], form.cleaned_data["name"]
+            with transaction.atomic():
+                upload = Upload.objects.create(name=file.name[:300], data=file.read())
+                arguments = {"name": name}
+                job = enqueue("import_benchmark", arguments, upload=upload, author=request.user)
+            return to_row(job)
         title = "Import a benchmark"
         return self.show_page(request, "admin/annotation/import.html", title=title, form=form)
 
@@ -220,13 +224,6 @@ class ItemSetAdmin(ViewOnlyAdmin[ItemSet]):
 
     def about(self, request: HttpRequest, row: ItemSet) -> dict[str, Any]:
         return {"items": row.items.select_related("example").order_by("position")}
-
-
-@transaction.atomic
-def _enqueue_import(form: ImportForm, author: Any) -> Job:
-    file, name = form.cleaned_data["file"], form.cleaned_data["name"]
-    upload = Upload.objects.create(name=file.name[:300], data=file.read())
-    return enqueue("import_benchmark", {"name": name}, upload=upload, author=author)
 
 
 def _is_held(task: Task) -> bool:

@@ -289,18 +289,17 @@ def _both(paths: Sequence[Path]) -> tuple[Path, Path]:
     """The challenge, then its answer key."""
     if len(paths) != 2:
         raise BadInput("Give two files: the rows of a challenge, and its answer key.")
-    challenges = [path for path in paths if _is_challenge(path)]
+    challenges = []
+    for path in paths:
+        with _opened(path) as lines:
+            if "is_train" in next(records_of(lines, path.name)).fields:
+                challenges.append(path)
     if len(challenges) != 1:
         what = "both are" if challenges else "neither is"
         raise BadInput(
             f"One of the two files must be a challenge, with “is_train” in its rows; {what}."
         )
     return challenges[0], paths[1 - list(paths).index(challenges[0])]
-
-
-def _is_challenge(path: Path) -> bool:
-    with _opened(path) as lines:
-        return "is_train" in next(records_of(lines, path.name)).fields
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -65,8 +65,12 @@ def flags_of(
         assignment.pk: [
             *_compared(assignment, by_task[assignment.batch.task_id]),
             *_equal(assignment, twins.get(assignment.pk, ())),
-            *_no_skill(assignment, floors.get(assignment.batch.task_id)),
-            *_seen(assignment, comments.get(assignment.pk, 0), assignment.pk in below_rule),
+            *_seen(
+                assignment,
+                floors.get(assignment.batch.task_id),
+                comments.get(assignment.pk, 0),
+                assignment.pk in below_rule,
+            ),
         ]
         for assignment in everybody
     }
@@ -136,14 +140,12 @@ def _is_all_right(assignment: Assignment) -> bool:
     return fmean(answer_score(texts, golds[pk], policy, how) for pk, texts in answers.items()) == 1
 
 
-def _no_skill(assignment: Assignment, floor: float | None) -> Iterable[Flag]:
-    score = assignment.training_score
+def _seen(
+    assignment: Assignment, floor: float | None, comments: int, is_below_rule: bool
+) -> Iterable[Flag]:
+    summary, score = _summary(assignment), assignment.training_score
     if score is not None and floor is not None and score <= floor:
         yield Flag("no_skill", f"{score:.0f} % in practice; {floor:.0f} % takes no skill")
-
-
-def _seen(assignment: Assignment, comments: int, is_below_rule: bool) -> Iterable[Flag]:
-    summary = _summary(assignment)
     if summary is not None and summary.longest_ms >= LONG_ABSENCE_MS:
         yield Flag("absent", f"{summary.longest_ms // 60_000} minutes before one answer")
     if summary is not None and summary.pastes:

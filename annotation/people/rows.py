@@ -89,7 +89,9 @@ def rows(study: Study) -> list[Row]:
     """People only; who declined has not worked."""
     refresh(study, most=MOST_FOR_A_PAGE)
     everybody = list(people_of(study, "summary", "submission", "exclusion"))
-    sizes = _sizes(study)
+    sets = {pk for batch in study.batches.all() for pk in batch.set_ids}
+    counted = Item.objects.filter(item_set__in=sets).order_by().values_list("item_set")
+    sizes = dict(counted.annotate(Count("pk")))
     items = {one.pk: sum(sizes.get(pk, 0) for pk in one.batch.set_ids) for one in everybody}
     paces = _paces(everybody, items)
     flags = _flags(study, everybody)
@@ -112,13 +114,6 @@ def _keep_flagged(found: Iterable[Row]) -> None:
 def row_of(study: Study, assignment_id: int) -> Row | None:
     """One person, compared with all others."""
     return next((row for row in rows(study) if row.assignment.pk == assignment_id), None)
-
-
-def _sizes(study: Study) -> dict[int, int]:
-    """How many items each item set of the study has."""
-    sets = {pk for batch in study.batches.all() for pk in batch.set_ids}
-    counted = Item.objects.filter(item_set__in=sets).order_by()
-    return dict(counted.values_list("item_set").annotate(Count("pk")))
 
 
 def _cell(assignment: Assignment) -> tuple[int, int]:

@@ -147,7 +147,9 @@ def block_repeats(connection: ProlificStudy, *, by: User | None = None) -> int:
     """Keep whoever has worked on these tasks in a participant group, which the study on Prolific
     leaves out. Returns how many; safe to run again."""
     study = connection.study
-    people = _have_worked(study)
+    keys = study.batches.values("task__exposure_key")
+    worked = Annotator.objects.filter(channel=study.channel, assignments__exposure_key__in=keys)
+    people = sorted(set(worked.exclude(external_id="").values_list("external_id", flat=True)))
     client = client_of(connection)
     if connection.group_id:
         if people:
@@ -160,14 +162,6 @@ def block_repeats(connection: ProlificStudy, *, by: User | None = None) -> int:
     connection.save(update_fields=["group_id"])
     record(by, study, ChangeAction.PLATFORM, {}, {"group": "made"})
     return len(people)
-
-
-def _have_worked(study: Study) -> list[str]:
-    keys = study.batches.values("task__exposure_key")
-    people = Annotator.objects.filter(
-        channel=study.channel, assignments__exposure_key__in=keys
-    ).exclude(external_id="")
-    return sorted(set(people.values_list("external_id", flat=True)))
 
 
 def subscribe(connection: ProlificStudy, *, target_url: str, by: User | None = None) -> None:

@@ -190,18 +190,15 @@ def report(request: HttpRequest, token: str) -> HttpResponse:
         return HttpResponse(status=401)
     try:
         event = json.loads(request.body)
-        said_at = _moment(request.headers.get("X-Timestamp") or sent_at)
+        seconds = float(request.headers.get("X-Timestamp") or sent_at)
+        # Never later than now: nothing said later may count as older.
+        said_at = min(datetime.fromtimestamp(seconds, UTC), timezone.now())
     except (ValueError, OverflowError, OSError):
         return HttpResponse(status=400)
     if isinstance(event, dict) and event.get("event_type") == EVENT:
         submission_id, status = str(event.get("resource_id", "")), str(event.get("status", ""))
         statuses.note_event(connection.study, submission_id, status, said_at=said_at)
     return HttpResponse(status=204)
-
-
-def _moment(text: str) -> datetime:
-    """Seconds since 1970, never later than now: nothing said later may count as older."""
-    return min(datetime.fromtimestamp(float(text), UTC), timezone.now())
 
 
 def _report_address(connection: ProlificStudy) -> str:

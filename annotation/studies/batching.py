@@ -104,14 +104,13 @@ def log_batches(
     study: Study, before: Sequence[Batch], after: Sequence[Batch], *, by: User | None
 ) -> None:
     """What batches were, and what they are: those that are the same in both are left out."""
-    was, now = (Counter(map(_as_logged, batches)) for batches in (before, after))
+    was, now = (
+        Counter((f"{batch}, {batch.test_set.name}", batch.wanted) for batch in batches)
+        for batches in (before, after)
+    )
     if was != now:
         told = (_told(list((was - now).elements())), _told(list((now - was).elements())))
         record(by, study, ChangeAction.BATCHES, *told)
-
-
-def _as_logged(batch: Batch) -> tuple[str, int]:
-    return f"{batch}, {batch.test_set.name}", batch.wanted
 
 
 def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:

@@ -9,7 +9,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 register = template.Library()
 NO_BREAK_SPACE = "\u00a0"
@@ -73,12 +72,8 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable("i
 def markdown_html(text: str) -> SafeString:
     tokens = _MARKDOWN.parse(text)
     for token in tokens:
-        _lower(token)
+        # A page has its own first heading: those of a text stand below it.
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
     html: str = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
     return mark_safe(html)  # the renderer escapes all that it did not make itself
-
-
-def _lower(token: Token) -> None:
-    """A page has its own first heading: those of a text stand below it."""
-    if token.type in ("heading_open", "heading_close"):
-        token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"

@@ -40,7 +40,10 @@ def write_backup(file: Path) -> Manifest:
     """
     if file.exists():
         raise BadInput(f"{file} is there already: name a new file.")
-    migrations = _migrations()
+    executor = MigrationExecutor(connections["default"])
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise BadInput("The database waits for a migration: run `manage.py migrate` first.")
+    migrations = sorted(executor.loader.applied_migrations)
     try:
         # A draft in the same folder: nobody takes half a backup for a whole one.
         handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
@@ -83,13 +86,6 @@ def snapshot() -> Iterator[str]:
     finally:
         connection.close()
         del connections[SNAPSHOT]
-
-
-def _migrations() -> list[tuple[str, str]]:
-    executor = MigrationExecutor(connections["default"])
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise BadInput("The database waits for a migration: run `manage.py migrate` first.")
-    return sorted(executor.loader.applied_migrations)
 
 
 def _write(archive: ZipFile, table: Table, using: str) -> Held:

@@ -204,7 +204,9 @@ def read_task(folder: TaskFolder, files: Files) -> ReadTask:
     rows = [row for read_set in sets for row in read_set.examples]
     kind = own.get("kind") or derive_kind(rows)
     derived = _derived(rows, kind, folder, reader.lists_alternatives)
-    _check_answers(rows, kind)
+    for row in rows:
+        if problem := answer_kind(kind).problem_of_row(row):
+            raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
     _check_normalisation(folder, own, kind)
     choices = own.pop("choices", labels_of(rows))
     if answer_kind(kind).takes_labels:
@@ -321,12 +323,6 @@ def _derived(
     }
 
 
-def _check_answers(rows: Sequence[ReadExample], kind: str) -> None:
-    for row in rows:
-        if problem := answer_kind(kind).problem_of_row(row):
-            raise BadInput(f"{row.where}: the task's kind is {kind}, so {problem}.")
-
-
 def _check_normalisation(folder: TaskFolder, own: dict[str, Any], kind: str) -> None:
     named, known = own.get("normalisation"), answer_kind(kind).normalisations
     if named and named not in known:
@@ -372,7 +368,11 @@ def read_task_file(data: bytes, file: str) -> Fields:
     if not isinstance(fields, dict):
         raise BadInput(f"{file}, line 1: a task file is one JSON object.")
     for name, value in fields.items():
-        _check(file, name, value)
+        if name not in FIELDS:
+            raise BadInput(f"{file}: there is no field “{name}”; there are {', '.join(FIELDS)}.")
+        is_good, wanted = FIELDS[name]
+        if not is_good(value):
+            raise BadInput(f"{file}: “{name}” must be {wanted}.")
     return fields
 
 
@@ -380,14 +380,6 @@ def shipped_description(slug: str) -> Fields:
     """What comes with the project for this task; empty for a task it does not know."""
     file = SHIPPED / f"{slug}.json"
     return read_task_file(file.read_bytes(), file.name) if file.is_file() else {}
-
-
-def _check(file: str, name: str, value: object) -> None:
-    if name not in FIELDS:
-        raise BadInput(f"{file}: there is no field “{name}”; there are {', '.join(FIELDS)}.")
-    is_good, wanted = FIELDS[name]
-    if not is_good(value):
-        raise BadInput(f"{file}: “{name}” must be {wanted}.")
 
 
 def _is_text(most: int) -> Callable[[object], bool]:
@@ -412,10 +404,6 @@ def _is_label_list(value: object) -> bool:
     return len(value) >= 2 and "" not in value and len(set(value)) == len(value)
 
 
-def _is_span_limit(value: object) -> bool:
-    return value is None or (type(value) is int and 1 <= value <= 1000)
-
-
 FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "title": (_is_text(200), "a text of at most 200 characters"),
     "name": (_is_text(80), "a text of at most 80 characters"),
@@ -423,7 +411,10 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "kind": (_is_one_of(Kind.values), _either(Kind.values)),
     "choices": (_is_label_list, "a list of two or more different labels"),
     "normalisation": (_is_one_of(Normalisation.values), _either(Normalisation.values)),
-    "max_spans": (_is_span_limit, "a number from 1 to 1000, or null"),
+    "max_spans": (
+        lambda value: value is None or (type(value) is int and 1 <= value <= 1000),
+        "a number from 1 to 1000, or null",
+    ),
     "language": (_is_text(20), "a language code such as en"),
     "direction": (_is_one_of(Direction.values), "ltr or rtl"),
     "reference_policy": (_is_one_of(ReferencePolicy.values), "set or any"),
