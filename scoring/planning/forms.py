@@ -308,8 +308,7 @@ class DraftForm(forms.Form):
         queryset=Channel.objects.filter(is_simulated=False),
         empty_label="choose a channel",
     )
-    shots = forms.IntegerField(min_value=0, max_value=MOST_SHOTS)
-    batches = forms.IntegerField(min_value=1, max_value=MOST_BATCHES)
+    shots, batches = TIMES["shots"].field(), MONEY["batches"].field()
     annotators = forms.IntegerField(min_value=1, max_value=MOST_ANNOTATORS)
     items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
     rate = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
