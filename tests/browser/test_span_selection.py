@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -748,6 +749,7 @@ def test_marks_with_a_line_and_not_by_colour_alone(open_picker: Opened) -> None:
     assert picker.word("met").evaluate(line) == "underline dashed"
 
 
+@cache  # asked for every pair of a text's words
 def pieces(text: str) -> list[str]:
     return [text[token.start : token.end] for token in tokens_of(text)]
 
