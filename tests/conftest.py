@@ -74,7 +74,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_finish() -> None:
-    """Some millions of objects stay until the end: the collector need not look at them each time."""
+    """Some millions of objects stay until the end: the collector need not look at them."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

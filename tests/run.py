@@ -71,7 +71,7 @@ def chooses_few(arguments: list[str]) -> bool:
 def run_pytest(arguments: list[str], *, under: Sequence[str] = (), **variables: str) -> int:
     environment = {**os.environ, "DEBUG": "1"}
     environment.pop("DATABASE_URL", None)
-    # Workers, the second database's run and every process that a test starts compile the same files.
+    # Workers, the run on the second database and what the tests start compile the same files.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, *under, "-m", "pytest", *arguments]
     return subprocess.run(command, env=environment | variables, check=False).returncode
