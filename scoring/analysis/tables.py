@@ -1,30 +1,19 @@
-"""All tables of an analysis: what each says, and its columns; and how its page shows them: what
-most readers look for in sight, the rest behind a click on a line."""
+"""All tables of an analysis: what each says, and its columns."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 from scoring.analysis.curves import ANNOTATORS, OF_POINT
 from scoring.analysis.uncertainty import AGREEMENT, UNCERTAINTY, Record
 from scoring.cells.rows import BY_KEY, Row, RowKind
-from scoring.comparison.documents import FRAGILE, NOTE_OF_FRAGILE, SIGNS
-from scoring.comparison.row_tables import WORDS
-from scoring.core.verdicts import AHEAD, BEHIND
-from scoring.models import method_label
-from scoring.tables.arranging import in_parts
 from scoring.tables.table import (
-    Cell,
     Column,
-    Line,
     Table,
-    Value,
     picked,
     points,
     values_of,
     words,
 )
 from scoring.tests.differences import COLUMNS as OF_TESTS
-from scoring.tests.differences import MIRRORED
 from scoring.tests.verdicts import OF_AVERAGES
 
 # What every score names.
@@ -213,151 +202,3 @@ def with_task_names(table: Table, names: Mapping[str, str]) -> Table:
         tasks: ", ".join(names.get(task, task) for task in tasks.split(", ")) for tasks in lists
     }
     return table.with_names("task", names).with_names("tasks", of_lists)
-
-
-PLACE = ("study", "simulated", "task", "shots")
-# By table, beside where a line belongs; in this order.
-USUAL: dict[str, tuple[str, ...]] = {
-    "tests": ("system", "difference", "outcome", "p_holm"),
-    "systems": ("first", "system", "difference", "outcome", "p_holm"),
-    "average-tests": ("system", "difference", "outcome", "p_holm"),
-    "changes": ("other_shots", "difference", "p_holm"),
-    "uncertainty": ("mean", "sd", "n", "m", "new_items_low", "new_items_high"),
-    "agreement": ("consensus", "n", "masi", "pairwise_s1"),
-    "curves": ("first", "last", "mean", "adjusted", "se"),
-    "aggregates": ("system", "mean", "sd"),
-    "excluded": ("without_mean", "without_n", "with_mean", "with_n"),
-}
-# The tables whose first side is people; their lines are about the system, as in the overview.
-OF_PEOPLE = ("tests", "average-tests")
-OF_SYSTEM: dict[str, str] = {**WORDS, AHEAD: "behind people", BEHIND: "ahead of people"}
-OF_SYSTEMS: dict[str, str] = {**WORDS, AHEAD: "first ahead", BEHIND: "first behind"}
-# With its method and size a system's name is one cell.
-NAMES = {
-    "system": ("method", "parameters"),
-    "first": ("first_method", "first_parameters"),
-}
-# What the outcome says already; documents have it.
-IMPLIED = ("direction", "fragile")
-
-
-def usual_columns(table: Table) -> tuple[str, ...]:
-    """Without what all lines have in common of where they belong."""
-    if table.name not in USUAL:
-        return ()
-    told = [key for key in PLACE if len({_value(line, key) for line in table.lines}) > 1]
-    return (*told, *USUAL[table.name])
-
-
-def for_page(table: Table, tasks: Sequence[str]) -> Table:
-    """With a difference and its limits in one cell, a system's name in one, the outcome in words
-    and with its sign, in the order of the tasks."""
-    table = _named(_in_order(table, tasks))
-    if "difference" in table.keys:
-        table = _with_limits(table)
-    if "outcome" in table.keys:
-        table = _in_words(table).without(IMPLIED)
-    return _in_sight_first(table)
-
-
-def by_task(table: Table) -> Table:
-    """A long one in parts, each with its outcomes counted."""
-    return in_parts(table, "task", told="outcome")
-
-
-def common_terms(tables: Sequence[Table]) -> dict[str, Value]:
-    """Policy, normalisation and gold version, where all figures are under the same: then the page
-    says them once. Empty where they differ."""
-    found = {
-        tuple(_value(line, key) for key in TERMS)
-        for table in tables
-        if set(TERMS) <= set(table.keys)
-        for line in table.lines
-    }
-    return dict(zip(TERMS, found.pop(), strict=True)) if len(found) == 1 else {}
-
-
-def _in_sight_first(table: Table) -> Table:
-    """A choice of further columns stands behind the usual ones."""
-    keys = (*PLACE, *USUAL.get(table.name, ()))
-
-    def place(column: Column) -> tuple[bool, int]:
-        return not column.is_name, keys.index(column.key) if column.key in keys else len(keys)
-
-    return replace(table, columns=tuple(sorted(table.columns, key=place)))
-
-
-def _named(table: Table) -> Table:
-    first = next((key for key in ("first", "system") if key in table.keys), "")
-    if not first:
-        return table
-    lines = tuple(
-        replace(line, cells={**line.cells, **{key: _name(line, key) for key in NAMES}})
-        for line in table.lines
-    )
-    columns = tuple(replace(column, is_name=column.key == first) for column in table.columns)
-    about = {key for keys in NAMES.values() for key in keys}
-    return replace(table, lines=lines, columns=columns).without(about)
-
-
-def _name(line: Line, key: str) -> Cell:
-    method, size = (_value(line, about) for about in NAMES[key])
-    about = [method_label(str(method or "")), f"({size})" if size else ""]
-    return Cell(_value(line, key), aside=" ".join(filter(None, about)))
-
-
-def _in_order(table: Table, tasks: Sequence[str]) -> Table:
-    if "task" not in table.keys:
-        return table
-    places = {task: place for place, task in enumerate(tasks)}
-
-    def place(line: Line) -> int:
-        return places.get(str(_value(line, "task")), len(places))
-
-    return replace(table, lines=tuple(sorted(table.lines, key=place)))
-
-
-def _with_limits(table: Table) -> Table:
-    heading = "People less system" if table.name in OF_PEOPLE else None
-    columns = tuple(
-        replace(column, heading=heading) if heading and column.key == "difference" else column
-        for column in table.columns
-    )
-    lines = tuple(
-        replace(line, cells={**line.cells, "difference": _difference(line)}) for line in table.lines
-    )
-    return replace(table, columns=columns, lines=lines).without({"low", "high"})
-
-
-def _difference(line: Line) -> Cell:
-    low, high = (_number(line, end) for end in ("low", "high"))
-    return Cell(_value(line, "difference"), low=low, high=high)
-
-
-def _in_words(table: Table) -> Table:
-    of_people = table.name in OF_PEOPLE
-    words = OF_SYSTEM if of_people else OF_SYSTEMS
-    marks = {FRAGILE: NOTE_OF_FRAGILE}
-    lines = tuple(_worded(line, words, of_people=of_people) for line in table.lines)
-    return replace(table, marks=marks, lines=lines)
-
-
-def _worded(line: Line, words: Mapping[str, str], *, of_people: bool) -> Line:
-    outcome = str(_value(line, "outcome") or "")
-    if not outcome:
-        return line
-    # Signs say how the second side stands to people; of two systems the first is meant.
-    sign = SIGNS.get(outcome if of_people else MIRRORED.get(outcome, outcome), "")
-    marks = FRAGILE if _value(line, "fragile") else ""
-    cell = Cell(words[outcome], sign=sign, marks=marks)
-    return replace(line, cells={**line.cells, "outcome": cell})
-
-
-def _value(line: Line, key: str) -> Value:
-    cell = line.cells.get(key)
-    return cell.value if isinstance(cell, Cell) else cell
-
-
-def _number(line: Line, key: str) -> float | None:
-    value = _value(line, key)
-    return float(value) if isinstance(value, int | float) else None
