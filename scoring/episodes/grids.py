@@ -7,7 +7,7 @@ only on the seed and itself, so the parts make the same grid as a single worker.
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import groupby, product, zip_longest
 from math import isnan
 from typing import Any
@@ -36,6 +36,7 @@ class GridPoint:
     examples: int
 
 
+COLUMNS = (*(field.name for field in fields(GridPoint)), *FIGURES)
 # Options of `simulate_intervals`.
 Rules = Mapping[str, Any]
 # A configuration with its figures, in [0, 1]; None where there is none, which JSON holds too.
@@ -127,7 +128,10 @@ def collect_grid(grid: str) -> list[Row] | None:
         return None
     # A part has every n-th point, of as many parts.
     turns = zip_longest(*(job.result["rows"] for job in jobs))
-    return [row for turn in turns for row in turn if row is not None]
+    # PostgreSQL keeps no order of an object's keys.
+    return [
+        {name: row[name] for name in COLUMNS} for turn in turns for row in turn if row is not None
+    ]
 
 
 def _chunks(points: Sequence[GridPoint], rules: Rules) -> Iterator[list[GridPoint]]:
