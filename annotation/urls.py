@@ -3,9 +3,8 @@ from django.urls import path
 from annotation.payments import views as payments
 from annotation.people import views as people
 from annotation.prolific import views as prolific
-from annotation.studies import export_views
 from annotation.studies import views as studies
-from annotation.studies.preview_views import preview
+from annotation.studies.views import preview
 from annotation.work import entering
 from annotation.work import views as work
 
@@ -43,15 +42,13 @@ urlpatterns = [
     path(f"{STUDY}/start/", studies.start, name="start"),
     path(f"{STUDY}/invitations.csv", studies.invitation_links, name="invitation_links"),
     path("research/batches/<int:batch_id>/preview/", preview, name="preview"),
-    path(
-        f"{STUDY}/judgements.<str:file_format>", export_views.judgements, name="export_judgements"
-    ),
-    path(f"{STUDY}/data/", export_views.exports, name="exports"),
-    path(f"{STUDY}/data/ids/", export_views.ids, name="export_ids"),
-    path(f"{STUDY}/data/<slug:name>.csv", export_views.export, name="export"),
+    path(f"{STUDY}/judgements.<str:file_format>", studies.judgements, name="export_judgements"),
+    path(f"{STUDY}/data/", studies.exports, name="exports"),
+    path(f"{STUDY}/data/ids/", studies.ids, name="export_ids"),
+    path(f"{STUDY}/data/<slug:name>.csv", studies.export, name="export"),
     path(
         f"{STUDY}/data/<slug:name>/dictionary.csv",
-        export_views.dictionary,
+        studies.dictionary,
         name="export_dictionary",
     ),
     # People

@@ -29,7 +29,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import page_not_found
 
 from annotation.access import throttles
-from config.metrics import REQUESTS
+from config.health import REQUESTS
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 

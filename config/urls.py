@@ -5,8 +5,7 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config.documentation.pages import documentation, picture
-from config.health import healthz, readyz
-from config.metrics import metrics
+from config.health import healthz, metrics, readyz
 from config.middleware import nothing_in_the_api
 
 urlpatterns = [

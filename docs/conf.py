@@ -18,7 +18,7 @@ if not apps.ready:
     os.environ.update(DJANGO_SETTINGS_MODULE="config.settings", DATA_DIR=tempfile.mkdtemp())
     django.setup()
 
-from config.documentation.generated import GENERATED  # noqa: E402 (needs the settings)
+from config.documentation.pages import GENERATED  # noqa: E402 (needs the settings)
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

@@ -15,7 +15,7 @@ from annotation.admin.forms import BatchForm, MorePlacesForm
 from annotation.admin.pages import OwnedAdmin, row_url, shown, to_row
 from annotation.models import Batch, Study, StudyState, Task
 from annotation.models.texts import counted
-from annotation.studies.batching import hold_draft, log_batches
+from annotation.studies.drafting import hold_draft, log_batches
 from annotation.studies.lifecycle import want_more
 
 

@@ -13,9 +13,9 @@ from annotation.access import rights
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import ImportForm
-from annotation.admin.members import MembersAdmin
 from annotation.admin.pages import (
     CONFIRM,
+    MembersAdmin,
     OwnedAdmin,
     ViewOnlyAdmin,
     readable_benchmarks,
@@ -23,8 +23,7 @@ from annotation.admin.pages import (
     to_row,
 )
 from annotation.benchmarks.chains import chains
-from annotation.benchmarks.correcting import correct_gold
-from annotation.benchmarks.deleting import delete_benchmark, kept_sentence, uses_of
+from annotation.benchmarks.correcting import correct_gold, delete_benchmark, kept_sentence, uses_of
 from annotation.benchmarks.forms import GoldForm, written
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force

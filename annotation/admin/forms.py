@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
-from annotation.access.members import check_may_import
+from annotation.access.rights import check_may_import
 from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
 from annotation.models.errors import Refusal
 

@@ -13,17 +13,16 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.text import Truncator, format_lazy
 
-from annotation.access.members import make_owner
 from annotation.access.requests import batch_link, parameter_names, study_link
-from annotation.access.rights import Right
+from annotation.access.rights import Right, make_owner
 from annotation.admin.forms import OutcomeRuleForm, OutcomeRuleFormSet, StudyForm
 from annotation.admin.pages import shown, to_row
 from annotation.admin.study_pages import StudyPages
 from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Study
 from annotation.models.access import record
 from annotation.studies.advice import farthest_below, study_advice
-from annotation.studies.batching import hold_draft
 from annotation.studies.codes import add_missing_codes, log_rules, rules_of
+from annotation.studies.drafting import hold_draft
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.monitoring import study_figures
 from annotation.studies.tabs import study_frame

@@ -13,8 +13,7 @@ from django.utils import timezone
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.admin.forms import CopyForm, InviteForm
-from annotation.admin.members import MembersAdmin
-from annotation.admin.pages import CONFIRM, to_row
+from annotation.admin.pages import CONFIRM, MembersAdmin, to_row
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.models.texts import counted

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from annotation.access.members import check_may_import, make_owner
+from annotation.access.rights import check_may_import, make_owner
 from annotation.benchmarks.archives import Source, open_files
 from annotation.benchmarks.formats.clues import read_benchmark
 from annotation.benchmarks.formats.content import ReadSet, ReadTask, records_of

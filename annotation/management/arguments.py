@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.access.members import find_owner
+from annotation.access.rights import find_owner
 from annotation.benchmarks.storing import TaskReport
 from annotation.models import Study
 from annotation.models.errors import Refusal

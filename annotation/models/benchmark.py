@@ -24,7 +24,7 @@ HELD_FIELDS = frozenset(
 )
 
 
-# In the name of every set that is a part of another (studies/batching.py): predictions are for
+# In the name of every set that is a part of another (studies/drafting.py): predictions are for
 # the whole set.
 PART = "-part-"
 

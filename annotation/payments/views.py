@@ -18,8 +18,7 @@ from annotation.models import Assignment, Outcome, Payout, Study
 from annotation.models.errors import Refusal
 from annotation.models.texts import counted
 from annotation.payments import ledger
-from annotation.payments.due import Due, dues, totals
-from annotation.payments.ledger import COLUMNS, FORMATS, export_payments
+from annotation.payments.ledger import COLUMNS, FORMATS, Due, dues, export_payments, totals
 from annotation.studies.codes import rewards
 from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines

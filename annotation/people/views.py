@@ -18,7 +18,7 @@ from annotation.kinds import answer_score, gold_in_force
 from annotation.models import Assignment, Item, Outcome, Role, Study
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
-from annotation.payments.due import due_of
+from annotation.payments.ledger import due_of
 from annotation.payments.views import CorrectionForm
 from annotation.people.flags import NAMES
 from annotation.people.overview import overview

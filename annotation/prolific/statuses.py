@@ -22,16 +22,16 @@ from annotation.models import (
     SubmissionStatus,
 )
 from annotation.models.errors import BadInput, Refusal
-from annotation.payments.due import Due, dues
 from annotation.payments.ledger import (
     Changed,
+    Due,
+    dues,
     open_bonuses,
     prolific_lines,
     settle_payout,
     write_payout,
 )
-from annotation.prolific.client import Declined, Lost
-from annotation.prolific.connecting import client_of
+from annotation.prolific.connecting import Declined, Lost, client_of
 from annotation.work.finishing import withdraw
 from annotation.work.places import let_lapse
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 
-from annotation.access.members import make_owner
+from annotation.access.rights import make_owner
 from annotation.benchmarks.importing import import_benchmark
 from annotation.jobs.pacing import ALONE
 from annotation.models import Assignment, Benchmark, Channel, Study
 from annotation.simulation import demo
 from annotation.simulation.simulating import simulate_study
-from annotation.studies.batching import make_batches
 from annotation.studies.codes import add_missing_codes
+from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 
 NAME = "demo"

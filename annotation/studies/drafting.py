@@ -1,20 +1,232 @@
-"""Drafting: a study as a plan recommends it, ready to be reviewed and started; or modelled on one
-that has started and can no longer be changed."""
+"""Drafting: many batches at once, from tasks × shots × chains or from episodes; and a study, as a
+plan recommends it, or modelled on one that has started and can no longer be changed."""
 
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.access.members import make_owner
-from annotation.models import Batch, ChangeAction, Channel, OutcomeRule, Study, Task, new_token
+from annotation.access.rights import make_owner
+from annotation.benchmarks.chains import chains as chains_of_task
+from annotation.benchmarks.chains import shots_and_split, unchained
+from annotation.models import (
+    Batch,
+    ChangeAction,
+    Channel,
+    Item,
+    ItemSet,
+    OutcomeRule,
+    Role,
+    Study,
+    StudyState,
+    Task,
+    new_token,
+)
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.benchmark import PART
-from annotation.models.errors import BadInput
-from annotation.studies.batching import add_batches, cut_test_set, possible_batches, shots_of
+from annotation.models.errors import BadInput, Frozen
+from annotation.models.texts import checksum
 from annotation.studies.codes import add_missing_codes
 from annotation.studies.lifecycle import FROZEN_FIELDS
+from scoring.core.episodes import Draws
+
+# The log names no more batches of one change than this.
+MOST_LOGGED = 20
+
+
+def possible_batches(task: Task) -> list[Batch]:
+    """Every batch that the item sets of a task allow, of no study and not stored: zero-shot, each
+    shot set with the chain that it nests in, each episode."""
+    return [*_of_shot_sets(task), *_of_episodes(task)]
+
+
+def shots_of(batch: Batch) -> int | None:
+    """0 is zero-shot; None is a training set whose file does not say."""
+    return batch.training_set.shots if batch.training_set else 0
+
+
+def split_of(batch: Batch) -> int | None:
+    """By the chain that its shot set nests in, or else as the file says; None without any."""
+    return batch.split if batch.chain is None else batch.chain
+
+
+def select_shots(
+    among: Iterable[Batch],
+    shots: Collection[int],
+    chains: Collection[int | None] | None = None,
+) -> list[Batch]:
+    """Those with one of these numbers of shots, and in one of these chains if any are chosen.
+
+    A zero-shot batch and an episode belong to no chain, and are chosen by their shots alone; among
+    the chains, None stands for the shot sets that nest in none.
+    """
+
+    def is_in_chain(batch: Batch) -> bool:
+        is_free = batch.training_set is None or batch.test_set.episode is not None
+        return chains is None or is_free or batch.chain in chains
+
+    return [batch for batch in among if shots_of(batch) in shots and is_in_chain(batch)]
+
+
+def make_batches(
+    study: Study,
+    *,
+    tasks: Iterable[Task],
+    shots: Collection[int],
+    chains: Collection[int] | None = None,
+    wanted: int,
+    by: User | None = None,
+) -> list[Batch]:
+    """Add the batches of tasks × shots × chains; 0 shots is zero-shot, no chains means all.
+
+    Existing batches are left alone. Returns the new ones.
+    """
+    possible = [batch for task in tasks for batch in possible_batches(task)]
+    return add_batches(study, select_shots(possible, shots, chains), wanted=wanted, by=by)
+
+
+def add_batches(
+    study: Study, chosen: Sequence[Batch], *, wanted: int, by: User | None = None
+) -> list[Batch]:
+    """Add these batches unless they exist already. Raises Frozen once the study has started."""
+    _check(study, chosen, wanted)
+    with transaction.atomic():
+        hold_draft(study)
+        added = Batch.objects.bulk_create(missing(study, chosen, wanted=wanted))
+        log_batches(study, [], added, by=by)
+    return added
+
+
+def expect_seconds(study: Study, seconds: float | None) -> None:
+    """For one example; None leaves it to what is usual. Raises Frozen once it has started."""
+    with transaction.atomic():
+        hold_draft(study)
+        Study.objects.filter(pk=study.pk).update(expected_seconds=seconds)
+
+
+def delete_batches(study: Study, batches: Collection[int], *, by: User | None = None) -> int:
+    """Take these batches out of a draft. Raises Frozen once the study has started."""
+    with transaction.atomic():
+        hold_draft(study)
+        chosen = study.batches.filter(pk__in=batches)
+        taken_out = list(chosen.select_related("task", "training_set", "test_set"))
+        chosen.delete()
+        log_batches(study, taken_out, [], by=by)
+    return len(taken_out)
+
+
+def log_batches(
+    study: Study, before: Sequence[Batch], after: Sequence[Batch], *, by: User | None
+) -> None:
+    """What batches were, and what they are: those that are the same in both are left out."""
+    was, now = (
+        Counter((f"{batch}, {batch.test_set.name}", batch.wanted) for batch in batches)
+        for batches in (before, after)
+    )
+    if was != now:
+        told = (_told(list((was - now).elements())), _told(list((now - was).elements())))
+        record(by, study, ChangeAction.BATCHES, *told)
+
+
+def _told(batches: Sequence[tuple[str, int]]) -> dict[str, int]:
+    """By name the people wanted; of very many, how many they are in all."""
+    if len(batches) <= MOST_LOGGED:
+        return dict(batches)
+    return {"batches": len(batches), "people": sum(wanted for _name, wanted in batches)}
+
+
+def missing(study: Study, chosen: Iterable[Batch], *, wanted: int) -> list[Batch]:
+    """Those that the study does not have yet, as they would be stored."""
+    present = set(study.batches.values_list("training_set_id", "test_set_id"))
+    new = [one for one in chosen if (one.training_set_id, one.test_set_id) not in present]
+    for batch in new:
+        batch.study, batch.wanted = study, wanted
+    return new
+
+
+def hold_draft(study: Study) -> None:
+    """Keep the study from being started until this transaction ends: a start would freeze the
+    batches that exist, and it updates this row."""
+    draft = Study.objects.filter(pk=study.pk, state=StudyState.DRAFT)
+    if not draft.update(state=StudyState.DRAFT):
+        raise Frozen("This study has been started and is frozen: copy it to change it.")
+
+
+def _check(study: Study, chosen: Sequence[Batch], wanted: int) -> None:
+    if wanted < 1:
+        raise BadInput("A batch needs at least one annotator: ask for 1 or more.")
+    if not chosen:
+        raise BadInput(
+            "No item set fits this choice: choose other shots or chains, or import the files."
+        )
+    for task in {batch.task for batch in chosen}:
+        if task.benchmark_id != study.benchmark_id:
+            raise BadInput(
+                f"The task {task} belongs to another benchmark than the study: leave it out."
+            )
+
+
+def _of_shot_sets(task: Task) -> list[Batch]:
+    test_set = task.item_sets.filter(role=Role.TEST, episode=None).order_by("name").first()
+    if test_set is None:
+        return []
+    sets: list[tuple[ItemSet, int | None]] = [
+        (item_set, chain.number)
+        for chain in chains_of_task(task)
+        for item_set in chain.sets.values()
+    ]
+    sets += [(item_set, None) for item_set in unchained(task)]
+    sets.sort(key=lambda pair: shots_and_split(pair[0]))
+    return [
+        Batch(task=task, training_set=item_set, test_set=test_set, chain=chain)
+        for item_set, chain in [(None, None), *sets]
+    ]
+
+
+def _of_episodes(task: Task) -> list[Batch]:
+    """An episode's training set goes with its test set; without one it is zero-shot."""
+    of_episodes = task.item_sets.filter(episode__isnull=False).order_by("episode", "name")
+    training = {s.episode: s for s in of_episodes if s.role == Role.TRAINING}
+    return [
+        Batch(task=task, training_set=training.get(test_set.episode), test_set=test_set)
+        for test_set in of_episodes
+        if test_set.role == Role.TEST
+    ]
+
+
+def cut_test_set(test_set: ItemSet, contexts: int, *, seed: int = 0) -> ItemSet:
+    """The part with this many of the set's contexts, each with all its questions, in the set's
+    order; the whole set if it has no more. Repeating it gives the same part."""
+    items = list(test_set.items.select_related("example").order_by("position"))
+    known = list(dict.fromkeys(item.example.context_hash for item in items))
+    if contexts < 1:
+        raise BadInput("A part of a test set needs at least one item.")
+    if contexts >= len(known):
+        return test_set
+    if test_set.episode is not None:
+        raise BadInput(f"An episode is done as a whole: this one has {len(items)} questions.")
+    name = f"{test_set.name}{PART}{contexts}" + (f"-{seed}" if seed else "")
+    present = ItemSet.objects.filter(task=test_set.task, name=name).first()
+    if present is not None:
+        return present
+    drawn = set(Draws(seed, "part", test_set.name).sample(sorted(known), contexts))
+    kept = [item for item in items if item.example.context_hash in drawn]
+    part = ItemSet.objects.create(
+        task=test_set.task,
+        name=name[:80],
+        role=test_set.role,
+        choices=test_set.choices,
+        source_file=test_set.source_file,
+        checksum=checksum([[item.example.identity, item.example.content_hash] for item in kept]),
+    )
+    Item.objects.bulk_create(
+        Item(item_set=part, example=item.example, position=position, source_id=item.source_id)
+        for position, item in enumerate(kept)
+    )
+    return part
 
 
 def draft_study(
@@ -36,7 +248,7 @@ def draft_study(
     count contexts, as the statistics do. Raises BadInput if the task has fewer such sets, or the
     short name is taken."""
     _check_free(slug)
-    chosen = _chosen(task, shots, batches)
+    chosen = _fitting(task, shots, batches)
     with transaction.atomic():
         study = Study.objects.create(
             slug=slug,
@@ -60,7 +272,7 @@ def _check_free(slug: str) -> None:
         raise BadInput(f"There is a study “{slug}” already: choose another name.")
 
 
-def _chosen(task: Task, shots: int, wanted: int) -> list[Batch]:
+def _fitting(task: Task, shots: int, wanted: int) -> list[Batch]:
     """The task's first batches with these shots, by split or by episode."""
     possible = possible_batches(task)
     fitting = [b for b in possible if shots_of(b) == shots and PART not in b.test_set.name]

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.models import Batch, Study, Task
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
-from annotation.studies.batching import possible_batches, split_of
+from annotation.studies.drafting import possible_batches, split_of
 from annotation.work.estimating import expected_seconds
 
 FEW, ZERO = "few", "zero"

@@ -1,28 +1,52 @@
-"""The researcher's pages outside the admin: trying a study out, exporting it."""
+"""The researcher's pages of a study outside the admin: trying it out, starting it, and what leaves
+it."""
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import asdict
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
+from django.core import signing
 from django.db.models import Count, Exists, OuterRef
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import rights
-from annotation.access.requests import ResearcherRequest, invitation_link, study_link
+from annotation.access.requests import (
+    ResearcherRequest,
+    invitation_link,
+    lets_in,
+    require,
+    study_link,
+)
 from annotation.access.rights import Right
-from annotation.jobs.requests import document
-from annotation.models import ItemSet, Study
-from annotation.models.errors import Refusal
+from annotation.jobs.files import on_disk
+from annotation.jobs.requests import document, large_file
+from annotation.models import Batch, ItemSet, Study
+from annotation.models.errors import BadInput, Refusal
 from annotation.studies.advice import design_advice, study_advice
-from annotation.studies.cards import study_cards
 from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read
-from annotation.studies.export_views import CSV
+from annotation.studies.exported_judgements import (
+    FORMATS,
+    Chosen,
+    export_judgements,
+    file_name,
+    judgements_file,
+)
+from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
 from annotation.studies.invitations import links_csv
 from annotation.studies.lifecycle import start_study, what_is_missing
-from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
+from annotation.studies.monitoring import study_cards
+from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
 from annotation.work.estimating import estimate, expected_seconds
+from annotation.work.page import context_at
 from annotation.work.paying import CENT
+from annotation.work.previewing import STOPS, Preview, PreviewState
 from annotation.work.wording import markdown_html
 
 
@@ -93,3 +117,175 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
 def invitation_links(request: ResearcherRequest, study: Study) -> HttpResponse:
     lines = links_csv(study, lambda invitation: invitation_link(request, invitation))
     return document("".join(lines).encode(), CSV, f"{study.slug}-invitations.csv")
+
+
+CSV = "text/csv; charset=utf-8"
+CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": CSV}
+
+
+@study_page(*READ, right=Right.PEOPLE, permission="annotation.view_assignment")
+def exports(request: ResearcherRequest, study: Study) -> HttpResponse:
+    offered = [export for export in EXPORTS.values() if _may(request, study, export)]
+    context = {
+        **study_frame(request.user, study, tab="data"),
+        "chosen": chosen_in(request),
+        "exports": [export for export in offered if export.name != "judgements"],
+        "judgements": next((export for export in offered if export.name == "judgements"), None),
+        "ids": IDS if _may(request, study, IDS) else None,
+    }
+    return render(request, "annotation/studies/exports.html", context)
+
+
+@never_cache
+@require_safe
+def export(request: ResearcherRequest, slug: str, name: str) -> HttpResponse | FileResponse:
+    table, study = _chosen_table(request, slug, name)
+    if table.name == "judgements":  # may be large: it has a page of its own
+        return redirect(reverse("annotation:export_judgements", args=[slug, "csv"]))
+    if table is IDS:
+        raise Http404
+    return _file(table.lines(study, chosen_in(request)), f"{slug}-{name}.csv")
+
+
+@never_cache
+@require_safe
+def dictionary(request: ResearcherRequest, slug: str, name: str) -> FileResponse:
+    table, _study = _chosen_table(request, slug, name)
+    return _file(table.dictionary(), f"{slug}-{name}-dictionary.csv")
+
+
+@never_cache
+@require_POST
+def ids(request: ResearcherRequest, slug: str) -> FileResponse:
+    """By a form, since it leaves a line in the log."""
+    _table, study = _chosen_table(request, slug, IDS.name)
+    lines = export_ids(study, chosen_in(request), by=request.user)
+    return _file(lines, f"{slug}-ids.csv")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def judgements(request: ResearcherRequest, slug: str, file_format: str) -> HttpResponse:
+    """The file, or of a large study a page on which it is ordered and fetched."""
+    if file_format not in FORMATS:
+        raise Http404
+    _table, study = _chosen_table(request, slug, "judgements")
+    chosen, content_type = chosen_in(request), CONTENT_TYPES[file_format]
+    file = judgements_file(study, file_format, chosen)
+    if file.is_large:
+        back = reverse("annotation:exports", args=[slug])
+        return large_file(request, file, content_type, back=back)
+    data = "".join(export_judgements(study, file_format, chosen)).encode()
+    return document(data, content_type, file_name(study, file_format))
+
+
+def chosen_in(request: ResearcherRequest) -> Chosen:
+    return Chosen(
+        simulated="simulated" in request.GET, with_excluded="with_excluded" in request.GET
+    )
+
+
+def _may(request: ResearcherRequest, study: Study, table: Export) -> bool:
+    return all(
+        lets_in(request.user, study, right, permission=table.permission) for right in table.rights
+    )
+
+
+def _chosen_table(request: ResearcherRequest, slug: str, name: str) -> tuple[Export, Study]:
+    """The table, and the study for whoever has all the rights that the table takes."""
+    table = {**EXPORTS, IDS.name: IDS}.get(name)
+    if table is None:
+        raise Http404
+    study = study_for(request, slug, table.permission, right=table.rights[0])
+    for right in table.rights[1:]:
+        require(request.user, study, right, permission=table.permission)
+    return table, study
+
+
+def _file(lines: Iterable[str], name: str) -> FileResponse:
+    """Sent by the server, so no thread waits for a slow reader."""
+    file = on_disk(lambda file: file.writelines(line.encode() for line in lines))
+    return FileResponse(file, as_attachment=True, filename=name, content_type=CSV)
+
+
+PREVIEW = "annotation/studies/preview.html"
+PREVIEW_REFUSED = "annotation/studies/refused.html"
+LASTS_S = 2 * 60 * 60
+LABELS = {"description": "What to do", "practice": "Practice", "test": "Test", "end": "End"}
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def preview(request: ResearcherRequest, batch_id: int) -> HttpResponse:
+    batches = Batch.objects.select_related(
+        "study__benchmark", "study__channel", "task", "training_set", "test_set"
+    )
+    batch = get_object_or_404(batches, pk=batch_id)
+    require(request.user, batch.study, Right.GOLD)
+    if batch.study.is_frozen:
+        sentence = "This study has started. Copy it, and preview or rehearse the copy."
+        return _refused_preview(request, batch, sentence, status=409)
+    now, error = timezone.now(), ""
+    try:
+        state = _state_before(request, batch)
+        preview = Preview(batch, state, at=now)
+        state = _state_after(request, preview)
+    except signing.BadSignature:
+        return _refused_preview(
+            request, batch, "This preview has expired: begin it again.", status=400
+        )
+    except BadInput as refusal:
+        error = str(refusal)
+    return _preview_page(request, Preview(batch, state, at=now), error)
+
+
+def _state_before(request: ResearcherRequest, batch: Batch) -> PreviewState:
+    """Raises BadSignature for one that has expired, or is another's or of another batch."""
+    if request.method != "POST":
+        return PreviewState(batch=batch.pk, seed=f"preview-{secrets.token_hex(4)}")
+    given = request.POST.get("state", "")
+    state = PreviewState(**signing.loads(given, salt=_salt(request), max_age=LASTS_S))
+    if state.batch != batch.pk:
+        raise signing.BadSignature
+    return state
+
+
+def _state_after(request: ResearcherRequest, preview: Preview) -> PreviewState:
+    """Raises BadInput for a form that the real page would refuse."""
+    if request.method == "POST":
+        return preview.sent({name: request.POST[name] for name in request.POST})
+    stop = request.GET.get("at", STOPS[0])
+    if stop not in STOPS:
+        raise Http404
+    return preview.at(stop)
+
+
+def _preview_page(request: ResearcherRequest, preview: Preview, error: str) -> HttpResponse:
+    batch = preview.batch
+    context = {
+        **context_at(preview),
+        "title": "Preview",
+        "preview_address": request.path,
+        "preview_state": signing.dumps(asdict(preview.state), salt=_salt(request), compress=True),
+        "stops": {
+            name: label for name, label in LABELS.items() if name != "practice" or preview.trained
+        },
+        "batch": batch,
+        "error": error,
+    }
+    template = "annotation/work/work.html#step" if request.htmx else PREVIEW
+    return render(request, template, context, status=422 if error else 200)
+
+
+def _salt(request: ResearcherRequest) -> str:
+    return f"preview of {request.user.pk}"
+
+
+def _refused_preview(
+    request: ResearcherRequest, batch: Batch, sentence: str, *, status: int
+) -> HttpResponse:
+    if request.htmx:
+        # A whole page does not fit into the place of a step.
+        return HttpResponse(headers={"HX-Redirect": request.path})
+    frame = study_frame(request.user, batch.study, tab="batches")
+    return render(request, PREVIEW_REFUSED, {**frame, "sentence": sentence}, status=status)

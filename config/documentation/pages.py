@@ -1,23 +1,177 @@
 """The documentation as the installation shows it to everybody: docs/ and nothing else, by the same
 files that `make docs` makes a site of. It tells nothing of the installation's data."""
 
+import argparse
 import re
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from itertools import pairwise
 from posixpath import dirname, join, normpath
+from typing import Any
 
 from django import template
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.core.management import get_commands, load_command_class
+from django.core.management.base import DjangoHelpFormatter
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import translation
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from config.documentation.generated import GENERATED
+from annotation.studies.exported_tables import EXPORTS
+from scoring.analysis.tables import ALL, PROVENANCE
+from scoring.comparison.row_tables import finding_table, interval_table, row_table
+from scoring.episodes.board import EpisodeBoard
+from scoring.episodes.tables import episode_tables
+from scoring.leaderboard.board import Board
+from scoring.leaderboard.tables import exported_tables
+from scoring.tables.table import Table
+
+OURS = ("annotation", "scoring", "config")
+# What every command of Django takes.
+COMMON = (
+    *("help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color"),
+    *("force_color", "skip_checks"),
+)
+WIDTH = 88
+# Its name, its schema, what stands behind its type, and what it means.
+FieldRow = tuple[str, Mapping[str, Any], str, str]
+
+
+def commands() -> str:
+    return "\n".join(_command(name) for name in command_names())
+
+
+def command_names() -> list[str]:
+    """Django's own are left out, and what this project only changes in them."""
+    own = [name for name, app in get_commands().items() if app in OURS]
+    return sorted(name for name in own if name not in ("makemigrations", "migrate"))
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    app = get_commands()[name]
+    assert isinstance(app, str)
+    return load_command_class(app, name).create_parser("manage.py", name)
+
+
+def _command(name: str) -> str:
+    parser = command_parser(name)
+    about = parser.description or ""
+    parser.description = None
+    parser.formatter_class = partial(DjangoHelpFormatter, width=WIDTH)
+    for action in parser._actions:
+        if action.dest in COMMON:
+            action.help = argparse.SUPPRESS
+    return f"## {name}\n\n{_escaped(about)}\n\n```text\n{parser.format_help().strip()}\n```\n"
+
+
+def dictionary() -> str:
+    with translation.override("en"):
+        return "\n".join([*_study_tables(), *map(_scoring_table, _scoring_tables())])
+
+
+def _study_tables() -> Iterator[str]:
+    for name, export in EXPORTS.items():
+        rows = ([f"`{column.key}`", column.meaning] for column in export.columns)
+        yield f"## {name}.csv\n\n{export.about}\n\n{_table(['column', 'meaning'], rows)}"
+
+
+def _scoring_tables() -> Iterator[Table]:
+    yield row_table("comparison", [])
+    yield finding_table([])
+    yield interval_table([])
+    yield from (*ALL, PROVENANCE)
+    yield from episode_tables(EpisodeBoard("", {("", False): 1, ("", True): 1}, ()), [])
+    yield from exported_tables(Board("", (), (), (), (), ()))
+
+
+def _scoring_table(table: Table) -> str:
+    rows = ([f"`{column.key}`", str(column.meaning), str(column.unit)] for column in table.columns)
+    title = f"## {table.name}\n\n"
+    return title + _table(["column", "meaning", "unit"], rows)
+
+
+def api() -> str:
+    with translation.override("en"):
+        generator: Any = SchemaGenerator  # without annotations of its own
+        schema = generator().get_schema(request=None, public=True)
+    return "\n".join(_operations(schema))
+
+
+def _operations(schema: Mapping[str, Any]) -> Iterator[str]:
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            yield f"## {method.upper()} {path}\n"
+            yield _escaped(operation.get("description", "")) + "\n"
+            given = operation.get("parameters", [])
+            rows = [(one["name"], one["schema"], "", one.get("description", "")) for one in given]
+            yield _fields("parameter", rows, schema)
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if body:
+                yield _fields("field", _body(body["schema"], schema), schema)
+            yield f"Answers: {', '.join(sorted(operation['responses']))}.\n"
+
+
+def _body(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> list[FieldRow]:
+    definition = _definition(reference, schema)
+    required = definition.get("required", [])
+    return [
+        (name, field, "" if name in required else ", optional", field.get("description", ""))
+        for name, field in definition.get("properties", {}).items()
+        if not field.get("readOnly")
+    ]
+
+
+def _fields(kind: str, given: Iterable[FieldRow], schema: Mapping[str, Any]) -> str:
+    rows = [
+        [f"`{name}`", _type(field, schema) + aside, _escaped(meaning)]
+        for name, field, aside, meaning in given
+    ]
+    return _table([kind, "type", "meaning"], rows) if rows else ""
+
+
+def _definition(reference: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    named = reference.get("$ref", "").rpartition("/")[2]
+    return schema["components"]["schemas"][named] if named else reference
+
+
+def _type(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    if "$ref" in field:
+        return _type(_definition(field, schema), schema)
+    if choices := field.get("enum"):
+        return "one of " + ", ".join(f"`{choice}`" for choice in choices)
+    if several := field.get("oneOf") or field.get("allOf"):
+        return " or ".join(_type(one, schema) for one in several)
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}), schema)}"
+    return str(field.get("type", "anything"))
+
+
+def _table(heading: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [heading, ["---"] * len(heading), *rows]
+    cells = ([text.replace("|", "\\|").replace("\n", " ") for text in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Words with underscores are names, not emphasis; nothing here is HTML or a reference."""
+    for sign in "\\<>*_[]":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "reference/commands": commands,
+    "reference/dictionary": dictionary,
+    "reference/api": api,
+}
+
 
 FOLDER = settings.BASE_DIR / "docs"
 PICTURES = FOLDER / "screens"

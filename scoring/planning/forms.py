@@ -13,7 +13,7 @@ from django.db.models import Count
 from annotation.access import rights
 from annotation.models import Assignment, Batch, Channel, Item, Role, Study, Task
 from annotation.models.benchmark import PART
-from annotation.studies.batching import possible_batches
+from annotation.studies.drafting import possible_batches
 from scoring.core.intervals import ESTIMANDS
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
 from scoring.planning.plans import MOST_ANNOTATORS, MOST_ITEMS, Assumptions, Contrast

@@ -15,8 +15,7 @@ from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
-from annotation.studies.batching import expect_seconds
-from annotation.studies.drafting import draft_study
+from annotation.studies.drafting import draft_study, expect_seconds
 from annotation.work.estimating import estimate
 from scoring.figures.sizes import COLUMN, PAGE, Size
 from scoring.planning.forms import DraftForm, PlanForm, StartForm

@@ -7,7 +7,7 @@ from typing import Any
 from annotation.kinds import answer_kind, asked, gold_in_force
 from annotation.models import Batch, Benchmark, Item, ItemSet, Study, Task
 from annotation.models.errors import BadInput
-from annotation.studies.batching import possible_batches, shots_of
+from annotation.studies.drafting import possible_batches, shots_of
 from scoring.core.episodes import Draws
 from scoring.runs.formats.records import prompt_id
 from scoring.runs.storing import find_task, find_test_set

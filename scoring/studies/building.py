@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.contrib.auth.models import User
 
 from annotation.models import Batch, Item, Study, Task
-from annotation.studies.batching import add_batches, cut_test_set, expect_seconds, missing
+from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, missing
 from annotation.work.estimating import Estimate, estimate, usual_seconds
 from annotation.work.paying import CENT
 from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of

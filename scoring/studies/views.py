@@ -24,7 +24,7 @@ from annotation.simulation.rehearsing import (
 )
 from annotation.simulation.simulating import SECONDS_PER_ANSWER, WEAK_SKILL, Crowd
 from annotation.studies.advice import design_advice
-from annotation.studies.batching import delete_batches
+from annotation.studies.drafting import delete_batches
 from annotation.studies.forms import BuilderForm
 from annotation.studies.lifecycle import what_is_missing
 from annotation.studies.tabs import study_frame

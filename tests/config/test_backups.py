@@ -15,9 +15,8 @@ from pytest_django import Settings
 
 from annotation.models import Batch, Benchmark, IdentityKey, Job, JobFile, Judgement
 from annotation.models.errors import BadInput
-from config.backups import writing
-from config.backups.archive import Backup, Held, Table
-from config.backups.writing import write_backup
+from config.backups import archive
+from config.backups.archive import Backup, Held, Table, write_backup
 from config.migrations import LAST_OF_FORMER_CHAIN
 from tests import make
 from tests.config.databases import NewDatabase, execute
@@ -118,15 +117,15 @@ def test_holds_one_moment_and_keeps_nobody_from_writing(
     batch = fill()
     working = make.at_work(batch)
     answers = Judgement.objects.count()
-    write = writing._write
+    write = archive._write
 
-    def write_while_people_work(archive: ZipFile, table: Table, using: str) -> Held:
+    def write_while_people_work(file: ZipFile, table: Table, using: str) -> Held:
         if table is Batch:
             make.answer(working)
             Benchmark.objects.create(name="begun meanwhile")
-        return write(archive, table, using)
+        return write(file, table, using)
 
-    monkeypatch.setattr(writing, "_write", write_while_people_work)
+    monkeypatch.setattr(archive, "_write", write_while_people_work)
     write_backup(tmp_path / "backup.zip")
     assert Judgement.objects.count() == answers + 1
     rows = {held.table: held.rows for held in held_by(tmp_path / "backup.zip")}

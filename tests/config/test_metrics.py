@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from annotation.models import Job, JoinCount
-from config import metrics
+from config import health
 from tests import make
 
 BEARER = {"Authorization": "Bearer tell-me"}
@@ -91,7 +91,7 @@ def test_times_requests_by_the_name_of_their_address(client: Client) -> None:
 def test_has_a_board_that_asks_for_what_there_is() -> None:
     """Every metric that the board names is one of ours."""
     names = set(re.findall(r"baseliner_\w+", Path("docs/grafana.json").read_text()))
-    source = Path(metrics.__file__).read_text()
+    source = Path(health.__file__).read_text()
     ours = set(re.findall(r"\"(baseliner_\w+)\"", source))
     bases = {re.sub(r"_(total|bucket|count|sum)$", "", name) for name in names}
     assert names

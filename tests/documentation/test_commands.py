@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Benchmark, Study
 from annotation.studies.lifecycle import start_study
-from config.documentation.generated import command_names, command_parser
+from config.documentation.pages import command_names, command_parser
 from tests import make
 from tests.annotation.benchmarks.flex_files import small
 from tests.documentation.blocks import ROOT, SHELL, WAYS, Command, commands, pages, text

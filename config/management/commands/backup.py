@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.arguments import RefusingCommand
-from config.backups.writing import write_backup
+from config.backups.archive import write_backup
 
 
 class Command(RefusingCommand):

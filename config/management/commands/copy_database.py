@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotation.management.arguments import RefusingCommand
-from config.backups.writing import write_backup
+from config.backups.archive import write_backup
 
 
 class Command(RefusingCommand):

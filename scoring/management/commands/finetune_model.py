@@ -9,7 +9,7 @@ from typing import Any
 
 from django.template.defaultfilters import pluralize
 
-from annotation.access.members import find_owner
+from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models.errors import BadInput
 from scoring.management.arguments import add_subject, find_subject, writing

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.access.members import find_owner
+from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from scoring.bundle.packing import import_bundle
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
-from annotation.access.members import find_owner
+from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models.errors import BadInput
 from scoring.models import Method, ProtocolTag

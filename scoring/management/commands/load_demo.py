@@ -5,7 +5,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.access.members import find_owner
+from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models import Assignment
 from annotation.simulation.demonstration import SLUG, demonstration, load_demonstration

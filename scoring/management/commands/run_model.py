@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
-from annotation.access.members import find_owner
+from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from scoring.asking.asked_runs import FORMATS, KEY_OF_ENDPOINT, Line, ModelSettings, Prompts
 from scoring.asking.asking import Tally, as_text, ask_model, estimate

@@ -8,19 +8,19 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.access.members import give_role
+from annotation.access.rights import give_role
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Batch, Change, Study
 from annotation.models.errors import Refusal
-from annotation.studies.batching import (
+from annotation.studies.codes import log_rules, rules_of, set_rewards
+from annotation.studies.drafting import (
     MOST_LOGGED,
+    copy_study,
     delete_batches,
     log_batches,
     make_batches,
     possible_batches,
 )
-from annotation.studies.codes import log_rules, rules_of, set_rewards
-from annotation.studies.drafting import copy_study
 from annotation.studies.erasing import erase_annotator
 from annotation.studies.excluding import exclude, lift_exclusion
 from annotation.studies.lifecycle import (

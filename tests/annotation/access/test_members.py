@@ -3,8 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.access.members import find_user, give_role, make_owner
-from annotation.access.rights import role_in
+from annotation.access.rights import find_user, give_role, make_owner, role_in
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput, Refusal
 from tests import make

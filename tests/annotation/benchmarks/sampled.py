@@ -6,7 +6,7 @@ from typing import Any
 from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
 from annotation.benchmarks.sampling import SampleReport, sample
 from annotation.models import Benchmark, Study, Task
-from annotation.studies.batching import add_batches, possible_batches
+from annotation.studies.drafting import add_batches, possible_batches
 from annotation.studies.lifecycle import start_study
 from scoring.core.episodes import EpisodeRules
 from tests import make

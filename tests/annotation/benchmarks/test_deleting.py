@@ -4,8 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.benchmarks.correcting import correct_gold
-from annotation.benchmarks.deleting import InUse, delete_benchmark, uses_of
+from annotation.benchmarks.correcting import InUse, correct_gold, delete_benchmark, uses_of
 from annotation.models import Benchmark, Example, Gold, Item, ItemSet, Task
 from scoring.models import Comparison, Leaderboard, Part
 from tests import make

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from annotation.benchmarks.importing import import_episodes
 from annotation.models import Batch, Benchmark, Example, ItemSet, Task
 from annotation.models.errors import BadInput
-from annotation.studies.batching import possible_batches
+from annotation.studies.drafting import possible_batches
 from tests import make
 from tests.annotation.benchmarks.flex_files import Written, challenge, small
 

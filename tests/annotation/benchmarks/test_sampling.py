@@ -6,7 +6,7 @@ import pytest
 from annotation.benchmarks.sampling import PRESETS, changed, labelled_task, preset
 from annotation.models import Example, ItemSet, Task
 from annotation.models.errors import BadInput
-from annotation.studies.batching import make_batches, possible_batches
+from annotation.studies.drafting import make_batches, possible_batches
 from scoring.core.episodes import FLEX_DOMAIN_AND_TASK, EpisodeRules, NestedRules
 from tests import make
 from tests.annotation.benchmarks.sampled import RULES, data_set, sampled

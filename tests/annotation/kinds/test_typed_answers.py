@@ -16,7 +16,7 @@ from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Gold, Judgement, Task
 from annotation.models.errors import BadInput, Frozen
 from annotation.simulation.simulating import simulate_study
-from annotation.studies.batching import make_batches
+from annotation.studies.drafting import make_batches
 from annotation.studies.lifecycle import start_study
 from scoring.analysis.uncertainty import agreement
 from scoring.cells.cell_rows import bounds

@@ -9,11 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import ChangeAction, Outcome, PaymentLine, Study, Submission
-from annotation.payments.due import due_of
 from annotation.payments.ledger import (
     COLUMNS,
     approve,
     correct,
+    due_of,
     export_payments,
     mark_as_sent,
     open_bonuses,

@@ -18,11 +18,12 @@ from annotation.models import (
     Study,
 )
 from annotation.models.errors import BadInput
-from annotation.payments.due import due_of, dues
 from annotation.payments.ledger import (
     Changed,
     approve,
     correct,
+    due_of,
+    dues,
     mark_as_sent,
     open_bonuses,
     settle_payout,

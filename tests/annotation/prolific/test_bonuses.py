@@ -6,9 +6,8 @@ import pytest
 
 from annotation.models import Assignment, Batch, Payout, PayoutState, ProlificStudy
 from annotation.models.errors import BadInput, Refusal
-from annotation.payments.due import due_of
-from annotation.payments.ledger import Changed, approve, open_bonuses, settle_payout
-from annotation.prolific.client import Declined, Lost
+from annotation.payments.ledger import Changed, approve, due_of, open_bonuses, settle_payout
+from annotation.prolific.connecting import Declined, Lost
 from annotation.prolific.statuses import pay_bonuses
 from tests import make
 from tests.annotation.payments.test_ledger import ended

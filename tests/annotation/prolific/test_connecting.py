@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Batch, ProlificStudy
 from annotation.models.errors import BadInput
 from annotation.prolific import connecting
-from annotation.prolific.client import Declined, Lost
+from annotation.prolific.connecting import Declined, Lost
 from annotation.studies.codes import codes_to_set_up
 from tests import make
 from tests.annotation.prolific.standin import TOKEN, StandIn

@@ -12,7 +12,7 @@ from annotation.studies.advice import (
     rule_advice,
     study_advice,
 )
-from annotation.studies.batching import make_batches
+from annotation.studies.drafting import make_batches
 from tests import make
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Frozen
-from annotation.studies.batching import add_batches, make_batches, possible_batches, select_shots
+from annotation.studies.drafting import add_batches, make_batches, possible_batches, select_shots
 from annotation.studies.lifecycle import start_study
 from tests import make
 

@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Assignment, Submission, SubmissionStatus
 from annotation.people.rows import rows
 from annotation.simulation.simulating import simulate_study
-from annotation.studies.cards import study_cards
+from annotation.studies.monitoring import study_cards
 from annotation.tasks import summarise_work
 from annotation.work.commenting import add_comment
 from tests import make

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Batch, Kind
-from annotation.studies import preview_views
+from annotation.studies import views
 from annotation.studies.lifecycle import start_study
 from tests import make
 
@@ -153,7 +153,7 @@ def test_refuses_a_state_of_another_batch_or_another_person(admin_client: Client
 def test_expires(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = draft_batch()
     state = state_of(admin_client.get(address(batch)).content.decode())
-    monkeypatch.setattr(preview_views, "LASTS_S", -1)
+    monkeypatch.setattr(views, "LASTS_S", -1)
     assert admin_client.post(address(batch), {"state": state}).status_code == 400
 
 

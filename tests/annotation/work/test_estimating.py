@@ -5,7 +5,7 @@ import pytest
 from annotation.models import Assignment, Study, Task
 from annotation.models.errors import Frozen
 from annotation.models.frozen import batch_content
-from annotation.studies.batching import expect_seconds
+from annotation.studies.drafting import expect_seconds
 from annotation.work.estimating import (
     ASSUMED_SECONDS,
     estimate,

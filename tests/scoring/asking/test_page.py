@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.access.members import give_role
+from annotation.access.rights import give_role
 from annotation.jobs import queue
 from annotation.models import Benchmark, Job, JobState
 from scoring.asking.asking import Tally, Tell, ask_model

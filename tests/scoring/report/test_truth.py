@@ -22,7 +22,7 @@ from annotation.models import (
     Role,
     Study,
 )
-from annotation.studies.batching import cut_test_set
+from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.finishing import withdraw
 from scoring.cells.cell_rows import cell_row

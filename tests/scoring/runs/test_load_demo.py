@@ -9,7 +9,7 @@ from django.core.management import call_command
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
 from annotation.simulation.demonstration import BENCHMARK, RUNS
-from annotation.studies.batching import cut_test_set
+from annotation.studies.drafting import cut_test_set
 from scoring.models import Prediction, Run
 from scoring.runs.demonstration import NAME, load_demonstration_runs
 from tests.scoring.runs.runs_from import answers

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Study, Task
-from annotation.studies.batching import possible_batches
+from annotation.studies.drafting import possible_batches
 from annotation.studies.lifecycle import start_study
 from scoring.planning.plans import Assumptions, design_of
 from scoring.planning.views import seconds_for
