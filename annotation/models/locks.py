@@ -259,9 +259,20 @@ def final_triggers(vendor: str) -> Triggers:
 
 def held_triggers(vendor: str) -> Triggers:
     """Those of the locks, and what each database needs besides."""
-    make = {"sqlite": _sqlite_lock, "postgresql": _postgres_lock}[vendor]
-    locks = {lock.name: (lock.table, make(lock)) for lock in LOCKS}
-    return locks | (_sqlite_guards() if vendor == "sqlite" else _postgres_guards())
+    if vendor != "sqlite":
+        return {lock.name: (lock.table, _postgres_lock(lock)) for lock in LOCKS} | {
+            # No table with a lock is ever emptied; the judgements' has its own trigger for it.
+            name: (table, _postgres_statements(name, _WHOLE[0], table, _WHOLE[1], "TRUE", REFUSAL))
+            for table in LOCKED_TABLES
+            if table != JUDGEMENTS
+            for name in [f"{table}_held_truncate"]
+        }
+    locks: Triggers = {}
+    for one in LOCKS:
+        refused = _refused(one, "IS NOT")
+        statement = _sqlite_trigger(one.name, one.verb, one.table, refused, one.refusal)
+        locks[one.name] = (one.table, [statement])
+    return locks | _sqlite_guards()
 
 
 def _refused(lock: Lock, differs: str) -> str:
@@ -274,11 +285,6 @@ def _refused(lock: Lock, differs: str) -> str:
 
 
 # SQLite
-
-
-def _sqlite_lock(lock: Lock) -> list[str]:
-    refused = _refused(lock, "IS NOT")
-    return [_sqlite_trigger(lock.name, lock.verb, lock.table, refused, lock.refusal)]
 
 
 def _sqlite_trigger(name: str, event: str, table: str, condition: str, refusal: str) -> str:
@@ -344,13 +350,3 @@ def _postgres_lock(lock: Lock) -> list[str]:
         moment, rows = f"BEFORE {lock.verb}", "FOR EACH ROW"
         condition = _refused(lock, "IS DISTINCT FROM")
     return _postgres_statements(lock.name, moment, lock.table, rows, condition, lock.refusal)
-
-
-def _postgres_guards() -> Triggers:
-    """No table with a lock is ever emptied; that of the judgements has its own trigger for it."""
-    return {
-        name: (table, _postgres_statements(name, _WHOLE[0], table, _WHOLE[1], "TRUE", REFUSAL))
-        for table in LOCKED_TABLES
-        if table != JUDGEMENTS
-        for name in [f"{table}_held_truncate"]
-    }

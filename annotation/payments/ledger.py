@@ -42,7 +42,7 @@ from scoring.tables.table import values_of
 # Nothing was paid by the platform, whatever code was handed in.
 _UNPAID = (SubmissionStatus.RETURNED, SubmissionStatus.REJECTED, SubmissionStatus.TIMED_OUT)
 # What the platform paid, whatever the work's outcome was.
-_PAID_AS = {
+_PAID_AS: dict[str, str] = {
     SubmissionStatus.APPROVED: Outcome.COMPLETED,
     SubmissionStatus.SCREENED_OUT: Outcome.SCREENED_OUT,
 }
@@ -52,7 +52,6 @@ NOTHING = Decimal("0.00")
 # What an assignment's lines of one purpose come to, and how many they are.
 Lines = tuple[Decimal, int]
 NO_LINES: Lines = (NOTHING, 0)
-Ledger = Mapping[tuple[int, str], Lines]
 
 
 @dataclass(frozen=True)
@@ -107,9 +106,7 @@ class Due:
 
     @property
     def status(self) -> str:
-        """What the platform says, if it says anything."""
-        submission = getattr(self.assignment, "submission", None)
-        return submission.status if submission else ""
+        return _status(self.assignment)
 
     @property
     def pays_time(self) -> bool:
@@ -148,7 +145,17 @@ def dues(study: Study, *, among: Iterable[int] | None = None) -> list[Due]:
     grouped = lines.values_list("assignment", "purpose").annotate(Sum("amount"), Count("pk"))
     # SQLite adds up binary fractions.
     ledger = {(pk, purpose): (sum_.quantize(CENT), count) for pk, purpose, sum_, count in grouped}
-    return [_due(assignment, rules, ledger) for assignment in assignments]
+    return [
+        Due(
+            assignment=assignment,
+            rule=rules.get(assignment.outcome),
+            earned=assignment.amount or NOTHING,
+            approvals=ledger.get((assignment.pk, PayPurpose.DUE), NO_LINES),
+            base=_base(assignment, rules),
+            bonuses=ledger.get((assignment.pk, PayPurpose.BONUS), NO_LINES),
+        )
+        for assignment in assignments
+    ]
 
 
 def due_of(assignment: Assignment) -> Due | None:
@@ -167,24 +174,19 @@ def ended_assignments(study: Study) -> QuerySet[Assignment]:
     )
 
 
-def _due(assignment: Assignment, rules: Mapping[str, OutcomeRule], ledger: Ledger) -> Due:
-    submission = getattr(assignment, "submission", None)
-    return Due(
-        assignment=assignment,
-        rule=rules.get(assignment.outcome),
-        earned=assignment.amount or NOTHING,
-        approvals=ledger.get((assignment.pk, PayPurpose.DUE), NO_LINES),
-        base=_base(submission.status if submission else "", assignment.outcome, rules),
-        bonuses=ledger.get((assignment.pk, PayPurpose.BONUS), NO_LINES),
-    )
-
-
-def _base(status: str, outcome: str, rules: Mapping[str, OutcomeRule]) -> Decimal:
+def _base(assignment: Assignment, rules: Mapping[str, OutcomeRule]) -> Decimal:
     """By what the platform says; until it says how it ended, by the code that was shown."""
+    status = _status(assignment)
     if status in _UNPAID:
         return NOTHING
-    rule = rules.get(_PAID_AS.get(SubmissionStatus(status), outcome) if status else outcome)
+    rule = rules.get(_PAID_AS.get(status, assignment.outcome))
     return rule.platform_pays if rule else NOTHING
+
+
+def _status(assignment: Assignment) -> str:
+    """What the platform says, if it says anything."""
+    submission = getattr(assignment, "submission", None)
+    return submission.status if submission else ""
 
 
 def _per_hour(amount: Decimal, hours: float) -> Decimal | None:

@@ -83,27 +83,18 @@ def _summary(assignment: Assignment) -> WorkSummary | None:
 def _compared(assignment: Assignment, group: Collection[WorkSummary]) -> Iterable[Flag]:
     """With the others on the task."""
     mine = _summary(assignment)
-    if mine is not None:
-        others = [one for one in group if one is not mine]
-        yield from _speed(mine, [one.median_ms for one in others if one.median_ms is not None])
-        yield from _alike(mine, others)
-
-
-def _speed(mine: WorkSummary, others: Sequence[int]) -> Iterable[Flag]:
-    if mine.median_ms is None or len(others) < ENOUGH_OTHERS:
+    if mine is None:
         return
-    usual = median(others)
-    if mine.median_ms < FAST_SHARE * usual:
-        sentence = f"answers in {mine.median_ms / 1000:.1f} s, the others in {usual / 1000:.1f} s"
-        yield Flag("fast", sentence)
-
-
-def _alike(mine: WorkSummary, others: Sequence[WorkSummary]) -> Iterable[Flag]:
-    """Unless the others' answers are all alike too: then the task is like that."""
-    if mine.tested < ENOUGH_ANSWERS or mine.commonest_share < ALIKE_SHARE:
-        return
+    others = [one for one in group if one is not mine]
+    times = [one.median_ms for one in others if one.median_ms is not None]
+    if mine.median_ms is not None and len(times) >= ENOUGH_OTHERS:
+        own, usual = mine.median_ms, median(times)
+        if own < FAST_SHARE * usual:
+            yield Flag("fast", f"answers in {own / 1000:.1f} s, the others in {usual / 1000:.1f} s")
+    # Unless the others' answers are all alike too: then the task is like that.
     shares = [one.commonest_share for one in others if one.tested >= ENOUGH_ANSWERS]
-    if not shares or median(shares) < ALIKE_SHARE:
+    is_usual = shares and median(shares) >= ALIKE_SHARE
+    if mine.tested >= ENOUGH_ANSWERS and mine.commonest_share >= ALIKE_SHARE and not is_usual:
         share = f"{100 * mine.commonest_share:.0f} %"
         yield Flag("alike", f"{share} of {mine.tested} answers are the same")
 

@@ -173,11 +173,9 @@ def _problems(study: Study) -> list[tuple[int, str, int]]:
     sets = {pk for batch in study.batches.all() for pk in batch.set_ids}
     items = Item.objects.filter(example__in=[pk for pk, _count in most], item_set__in=sets)
     # By their ids, which may be checksums, and how they begin.
-    names = {item.example_id: _item_name(item) for item in items.select_related("example")}
+    names = {}
+    for item in items.select_related("example"):
+        written = [*item.example.context, item.example.question]
+        beginning = Truncator(next(filter(None, written), "")).chars(LONGEST_BEGINNING)
+        names[item.example_id] = f"{Truncator(item.source_id).chars(LONGEST_ID)} “{beginning}”"
     return [(pk, names.get(pk, str(pk)), count) for pk, count in most]
-
-
-def _item_name(item: Item) -> str:
-    written = [*item.example.context, item.example.question]
-    beginning = Truncator(next(filter(None, written), "")).chars(LONGEST_BEGINNING)
-    return f"{Truncator(item.source_id).chars(LONGEST_ID)} “{beginning}”"

@@ -184,10 +184,6 @@ def _events(assignment: Assignment) -> Iterator[Event]:
     if assignment.finished_at:
         outcome = assignment.get_outcome_display()
         yield assignment.finished_at, f"ended: {outcome}"
-    yield from _marks(assignment)
-
-
-def _marks(assignment: Assignment) -> Iterator[Event]:
     submission = getattr(assignment, "submission", None)
     if submission:
         status = submission.get_status_display()

@@ -143,7 +143,9 @@ class _Simulation:
         for batch in self.study.batches.select_related("task").order_by("id"):
             write(partial(open_places, batch, simulated=True), self.pace)
             places = Place.objects.filter(batch=batch, simulated=True)
-            while places.claimable(self.at).exists() and self._tries_again(batch):
+            tried = Assignment.objects.simulated().filter(batch=batch)
+            most = MOST_TRIES * batch.wanted
+            while places.claimable(self.at).exists() and tried.count() < most:
                 yield write(partial(self._enter, batch), self.pace)
 
     def play(self, assignment: Assignment) -> None:
@@ -156,10 +158,6 @@ class _Simulation:
         golds = gold_in_force(examples, content.task_id, content.gold_version)
         while not assignment.is_finished:
             write(partial(self._play_on, assignment, bot, golds, leaves_at), self.pace)
-
-    def _tries_again(self, batch: Batch) -> bool:
-        tried = Assignment.objects.simulated().filter(batch=batch).count()
-        return tried < MOST_TRIES * batch.wanted
 
     def _enter(self, batch: Batch) -> Assignment:
         number = 1 + Assignment.objects.simulated().filter(study=self.study).count()
@@ -195,24 +193,9 @@ def _play_step(assignment: Assignment, bot: SimulatedPerson, golds: dict[int, Go
     elif assignment.state == WorkState.REVEALED:
         leave_reveal(assignment, step=assignment.step, at=shown_at + timedelta(seconds=REVEAL_S))
     else:
-        _answer(assignment, bot, golds, shown_at)
-
-
-def _answer(
-    assignment: Assignment, bot: SimulatedPerson, golds: dict[int, Gold], shown_at: datetime
-) -> None:
-    example = current_example(assignment)
-    content = batch_content(assignment.batch_id)
-    form, seconds = bot.answer(
-        example,
-        golds[example.pk].alternative_texts()[0],
-        content,
-        examples_seen=min(assignment.step, len(content.training)),
-    )
-    submit_answer(
-        assignment,
-        step=assignment.step,
-        form=form,
-        times={},
-        at=shown_at + timedelta(seconds=seconds),
-    )
+        example, content = current_example(assignment), batch_content(assignment.batch_id)
+        gold = golds[example.pk].alternative_texts()[0]
+        seen = min(assignment.step, len(content.training))
+        form, seconds = bot.answer(example, gold, content, examples_seen=seen)
+        at = shown_at + timedelta(seconds=seconds)
+        submit_answer(assignment, step=assignment.step, form=form, times={}, at=at)

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
 
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState
 from annotation.models.access import record
@@ -162,30 +161,19 @@ class CannotArchive(Refusal):
     """A study that has not ended, or is in the archive already."""
 
 
+@transaction.atomic
 def archive_study(study: Study, *, at: datetime, by: User | None = None) -> None:
-    closed = Study.objects.filter(state=StudyState.CLOSED, archived_at__isnull=True)
-    sentence = "Only a closed study that is not in the archive yet can be archived."
-    _move(study, closed, at, ChangeAction.ARCHIVED, sentence, by)
+    closed = Study.objects.filter(pk=study.pk, state=StudyState.CLOSED, archived_at=None)
+    if not closed.update(archived_at=at):
+        raise CannotArchive("Only a closed study that is not in the archive yet can be archived.")
+    record(by, study, ChangeAction.ARCHIVED, {"archived": False}, {"archived": True})
+    study.refresh_from_db()
 
 
+@transaction.atomic
 def take_out(study: Study, *, by: User | None = None) -> None:
-    archived = Study.objects.filter(archived_at__isnull=False)
-    sentence = "This study is not in the archive."
-    _move(study, archived, None, ChangeAction.TAKEN_OUT, sentence, by)
-
-
-def _move(
-    study: Study,
-    among: QuerySet[Study],
-    archived_at: datetime | None,
-    action: ChangeAction,
-    sentence: str,
-    by: User | None,
-) -> None:
-    """Into the archive or out of it, if the study is among these."""
-    with transaction.atomic():
-        if not among.filter(pk=study.pk).update(archived_at=archived_at):
-            raise CannotArchive(sentence)
-        is_in = archived_at is not None
-        record(by, study, action, {"archived": not is_in}, {"archived": is_in})
+    archived = Study.objects.filter(pk=study.pk, archived_at__isnull=False)
+    if not archived.update(archived_at=None):
+        raise CannotArchive("This study is not in the archive.")
+    record(by, study, ChangeAction.TAKEN_OUT, {"archived": True}, {"archived": False})
     study.refresh_from_db()

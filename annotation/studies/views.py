@@ -228,8 +228,7 @@ def preview(request: ResearcherRequest, batch_id: int) -> HttpResponse:
     now, error = timezone.now(), ""
     try:
         state = _state_before(request, batch)
-        preview = Preview(batch, state, at=now)
-        state = _state_after(request, preview)
+        state = _state_after(request, Preview(batch, state, at=now))
     except signing.BadSignature:
         return _refused_preview(
             request, batch, "This preview has expired: begin it again.", status=400

@@ -76,6 +76,10 @@ _REASONS: dict[str, StrOrPromise] = {
         "Your place is open for somebody else. Your answers so far stay stored under a pseudonym "
         "and are left out of the results."
     ),
+    # Of those whom no silence ended.
+    Outcome.EXPIRED: gettext_lazy(
+        "The study was closed before you had come to the end. What you sent until then is stored."
+    ),
     Outcome.DISPLACED: gettext_lazy(
         "You were away for longer than the place could be kept, and somebody else took it before "
         "you came back. What you sent until then is stored."
@@ -90,7 +94,7 @@ def _reason(assignment: Assignment) -> str:
     """Of the rule that really applied."""
     if assignment.outcome == Outcome.SCREENED_OUT:
         return _why_screened_out(assignment)
-    if assignment.outcome == Outcome.EXPIRED:
+    if assignment.outcome == Outcome.EXPIRED and not assignment.ended_by_closing:
         return _why_expired(assignment)
     return str(_REASONS[assignment.outcome])
 
@@ -109,11 +113,6 @@ def _why_screened_out(assignment: Assignment) -> str:
 
 
 def _why_expired(assignment: Assignment) -> str:
-    if assignment.ended_by_closing:
-        return _(
-            "The study was closed before you had come to the end. What you sent until then is "
-            "stored."
-        )
     hours = assignment.study.expire_hours
     sentence = ngettext(
         "Nothing was heard from you for more than %(hours)d hour, so this work has ended. What you "

@@ -172,11 +172,11 @@ def progress(assignment: Assignment, content: BatchContent) -> dict[str, Any]:
 
 
 def page_frame(assignment: Assignment, *, link: str, at: datetime) -> dict[str, Any]:
-    return {
-        "title": page_title(assignment),
-        "link": link,
-        "minutes_left": _minutes_left(assignment, at),
-    }
+    # Once the study is closed: for how long the page on the screen may still be sent.
+    until, left = assignment.study.sends_until, None
+    if not assignment.is_finished and until is not None:
+        left = max(1, -(-int((until - at).total_seconds()) // 60))
+    return {"title": page_title(assignment), "link": link, "minutes_left": left}
 
 
 def page_title(assignment: Assignment) -> str:
@@ -184,19 +184,16 @@ def page_title(assignment: Assignment) -> str:
         return _("Practice is over") if assignment.step else _("What to do")
     if assignment.state == WorkState.FINISHED:
         return heading_of(assignment.outcome)
-    example = _example_title(assignment)
+    here = progress(assignment, batch_content(assignment.batch_id))
+    if here["role"] == Role.TRAINING:
+        example = _("Practice %(number)d of %(total)d") % here
+    elif here["has_training"]:
+        example = _("Test %(number)d of %(total)d") % here
+    else:
+        example = _("Example %(number)d of %(total)d") % here
     if assignment.state == WorkState.REVEALED:
         return _("Right answer to %(example)s") % {"example": example}
     return example
-
-
-def _example_title(assignment: Assignment) -> str:
-    here = progress(assignment, batch_content(assignment.batch_id))
-    if here["role"] == Role.TRAINING:
-        return _("Practice %(number)d of %(total)d") % here
-    if here["has_training"]:
-        return _("Test %(number)d of %(total)d") % here
-    return _("Example %(number)d of %(total)d") % here
 
 
 @lru_cache(maxsize=256)
@@ -204,11 +201,3 @@ def picture_of(link: str) -> SafeString:
     """A QR code: from the screen of one device into the camera of another."""
     code = segno.make_qr(link, error="m")
     return mark_safe(code.svg_inline(scale=4, border=4, dark="#000", light="#fff", omitsize=True))
-
-
-def _minutes_left(assignment: Assignment, at: datetime) -> int | None:
-    """Once the study is closed: for how long the page on the screen may still be sent."""
-    until = assignment.study.sends_until
-    if assignment.is_finished or until is None:
-        return None
-    return max(1, -(-int((until - at).total_seconds()) // 60))

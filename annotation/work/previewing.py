@@ -88,7 +88,10 @@ class Preview(Position):
         answer = answer_kind(self.content.kind).read(form, self.example(), self.content)
         texts, spans = tuple(answer.texts), tuple(answer.spans)
         if self.state.step < self.trained:
-            scores = (*self.state.scores, self._score(texts))
+            content, pk = self.content, self.example().pk
+            gold = gold_in_force([pk], content.task_id, content.gold_version)[pk]
+            score = answer_score(texts, gold, content.reference_policy, content.normalisation)
+            scores = (*self.state.scores, score)
             return replace(
                 self.state, state=WorkState.REVEALED, answer=texts, spans=spans, scores=scores
             )
@@ -104,11 +107,6 @@ class Preview(Position):
         if screen(self._training_score(), [], self.batch.study)["passed"]:
             return replace(on, state=WorkState.DESCRIPTION)
         return replace(on, state=WorkState.FINISHED, outcome=Outcome.SCREENED_OUT)
-
-    def _score(self, texts: tuple[str, ...]) -> float:
-        content, pk = self.content, self.example().pk
-        gold = gold_in_force([pk], content.task_id, content.gold_version)[pk]
-        return answer_score(texts, gold, content.reference_policy, content.normalisation)
 
     def _training_score(self) -> float:
         return 100 * fmean(self.state.scores) if self.state.scores else 0.0
