@@ -18,7 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from pytest_django import DjangoDbBlocker
 
 from annotation.models import Assignment, Batch, Example, Job, Study
-from annotation.studies.invitations import invite
+from annotation.studies.people import invite
 from annotation.work.commenting import add_comment
 from scoring.models import BoardDecision, ImportedStudy, Leaderboard, ReportedScore, Run
 from tests import make

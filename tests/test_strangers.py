@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Annotator, Assignment, Benchmark, Channel, Membership, Study
-from annotation.studies.invitations import invite
+from annotation.studies.people import invite
 from annotation.work.finishing import expire_idle
 from scoring.models import Run
 from tests import make

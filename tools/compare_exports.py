@@ -117,8 +117,8 @@ def make_gaps() -> None:
     correction of gold; published figures."""
     from annotation.benchmarks.correcting import correct_gold
     from annotation.models import Batch, Kind
-    from annotation.studies.excluding import exclude, lift_exclusion
     from annotation.studies.lifecycle import start_study
+    from annotation.studies.people import exclude, lift_exclusion
     from annotation.work.finishing import expire_idle, withdraw
     from tests import make as made
 

@@ -1,6 +1,6 @@
 """Changes a module in small ways, one at a time, and shows the changes that no test notices.
 
-    python -m tools.mutants scoring/core/s1.py annotation/work/paying.py
+    python -m tools.mutants scoring/core/s1.py annotation/work/finishing.py
 
 mutmut does it, as pyproject.toml says, on a copy of the project under var/mutants: the working tree
 stays as it is. What survives is a gap in the tests, or means the same as before

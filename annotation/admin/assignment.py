@@ -14,9 +14,8 @@ from annotation.access.requests import ResearcherRequest, resume_link
 from annotation.access.rights import Right, is_all_powerful, studies
 from annotation.admin.pages import ViewOnlyAdmin, linked, shown
 from annotation.models import Annotator, Assignment, Comment, Judgement
-from annotation.studies.erasing import erase_annotator
-from annotation.studies.excluding import exclude, lift_exclusion
 from annotation.studies.forms import ReasonForm
+from annotation.studies.people import erase_annotator, exclude, lift_exclusion
 from annotation.work.joining import renew_resume_link
 
 

@@ -19,7 +19,7 @@ from annotation.models.errors import Refusal
 from annotation.models.texts import counted
 from annotation.studies import lifecycle
 from annotation.studies.drafting import copy_study
-from annotation.studies.invitations import invite, read_people
+from annotation.studies.people import invite, read_people
 
 CHANGE = "annotation.change_study"
 

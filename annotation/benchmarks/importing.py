@@ -18,28 +18,23 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
 
 from annotation.access.rights import check_may_import, make_owner
 from annotation.benchmarks.archives import Source, open_files
+from annotation.benchmarks.correcting import CONTENT
 from annotation.benchmarks.formats.clues import read_benchmark
 from annotation.benchmarks.formats.content import ReadSet, ReadTask, records_of
 from annotation.benchmarks.formats.flex import TRANSFERS, FlexChallenge, slug_of
 from annotation.benchmarks.storing import TaskPlan, TaskReport, Tell, exposure_key_for, new_task
 from annotation.jobs import queue
-from annotation.jobs.pacing import ROWS_AT_ONCE, write
+from annotation.jobs.queue import ROWS_AT_ONCE, write
 from annotation.kinds.choice import KIND as CHOICE
 from annotation.models import (
     Batch,
     Benchmark,
-    Example,
-    Gold,
-    GoldVersion,
-    Item,
-    ItemSet,
     Job,
     Role,
     Study,
@@ -222,20 +217,12 @@ def remove_abandoned(*, at: datetime) -> None:
 
 
 def remove(staged: Benchmark) -> None:
-    tasks = list(Task.objects.filter(benchmark=staged).values_list("pk", flat=True))
-    if tasks:
-        _delete(Item.objects.filter(item_set__task__in=tasks))
-        _delete(Gold.objects.filter(version__task__in=tasks))
-        _delete(ItemSet.objects.filter(task__in=tasks))
-        _delete(GoldVersion.objects.filter(task__in=tasks))
-        _delete(Example.objects.filter(task__in=tasks))
-        _delete(Task.objects.filter(pk__in=tasks))
-    write(lambda: Benchmark.every.filter(pk=staged.pk).delete())
-
-
-def _delete(rows: QuerySet[Any]) -> None:
-    while pks := list(rows.order_by().values_list("pk", flat=True)[:ROWS_AT_ONCE]):
-        write(lambda: rows.model._base_manager.filter(pk__in=pks).delete())
+    if Task.objects.filter(benchmark=staged).exists():
+        for model, path in CONTENT:
+            rows = model._base_manager.filter(**{path: staged.pk}).order_by()
+            while pks := list(rows.values_list("pk", flat=True)[:ROWS_AT_ONCE]):
+                write(model._base_manager.filter(pk__in=pks).delete)
+    write(Benchmark.every.filter(pk=staged.pk).delete)
 
 
 SOURCE = "FLEX's toolkit"

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from annotation.benchmarks.audit import Finding, audit_task
 from annotation.benchmarks.formats.content import ReadExample, ReadSet, ReadTask
-from annotation.jobs.pacing import ROWS_AT_ONCE, store, write
+from annotation.jobs.queue import ROWS_AT_ONCE, store, write
 from annotation.models import (
     Batch,
     Benchmark,

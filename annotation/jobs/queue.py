@@ -3,23 +3,83 @@
 The broker only wakes a worker. What survives a killed one is the row: it says how far the work is,
 when it last gave a sign of life, and which attempt this is; the sweep queues it again. So every
 kind of job must be safe to run twice.
+
+Long work leaves room: it writes in short transactions, with pauses between them. SQLite has one
+writer and no queue: who waits for it asks again from time to time. Work that takes it again the
+moment it has given it back keeps everybody else waiting, in spite of any timeout.
 """
 
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import OperationalError, connection, models, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from annotation.jobs.pacing import write
 from annotation.models import Job, JobState, Upload
 from annotation.models.errors import Refusal
+
+MOST_TRIES = 5
+ROWS_AT_ONCE = 500
+
+Row = TypeVar("Row", bound=models.Model)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Pace:
+    # About how long one transaction may take.
+    piece_s: float
+    # How long a pause is on SQLite, as a multiple of the transaction before it.
+    rest: float
+
+
+BESIDE_PEOPLE = Pace(piece_s=0.02, rest=3)
+# For what is done before anybody is served.
+ALONE = Pace(piece_s=5, rest=0)
+
+
+def write(act: Callable[[], T], pace: Pace = BESIDE_PEOPLE) -> T:
+    """Do something short in a transaction of its own, again where the database was locked for
+    long, and leave room behind it. Within a transaction of the caller's it is just done."""
+    if connection.in_atomic_block:
+        return act()
+    result, took_s = _tried(act)
+    if connection.vendor == "sqlite":
+        time.sleep(pace.rest * took_s)
+    return result
+
+
+def store(rows: Sequence[Row], tell: Callable[[], None] | None = None) -> None:
+    """New rows of one table, a few at a time; `tell` is called after each few."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[start : start + ROWS_AT_ONCE]
+        manager = type(some[0])._base_manager
+        write(partial(manager.bulk_create, some))
+        if tell:
+            tell()
+
+
+def _tried(act: Callable[[], T]) -> tuple[T, float]:
+    for tries_left in reversed(range(MOST_TRIES)):
+        try:
+            with transaction.atomic():
+                began = time.monotonic()
+                result = act()
+            return result, time.monotonic() - began
+        except OperationalError:
+            if not tries_left:
+                raise
+            connection.close_if_unusable_or_obsolete()
+    raise AssertionError("The last try returns or raises.")
+
 
 SILENCE = timedelta(seconds=60)
 MOST_ATTEMPTS = 3

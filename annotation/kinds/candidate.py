@@ -1,43 +1,46 @@
 """Candidate: one of the entities marked in the context."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from annotation.kinds import EMPTY, Asked, Context, FileRow, Floor, Reveal, mentions
+from annotation.kinds import (
+    EMPTY,
+    Asked,
+    Context,
+    FileRow,
+    Floor,
+    Piece,
+    Range,
+    Reveal,
+    marked,
+    mentions,
+)
 from annotation.kinds.choice import OneOption
-from annotation.kinds.marking import Piece, Range, marked
 from annotation.models import Judgement
 from annotation.models.frozen import FrozenExample
 from scoring.core import s1 as core
 
 
-def _named(asked: Sequence[Asked]) -> list[list[str]]:
-    return [mentions(one) for one in asked]
+def _floor(
+    rule: str, in_words: str, score: Callable[..., float], *, is_allowed: bool = True
+) -> Floor:
+    """Of what is marked in each example."""
+    return Floor(
+        rule,
+        in_words,
+        lambda asked, golds, policy: score(golds, list(map(mentions, asked)), references=policy),
+        is_allowed,
+    )
 
 
 FLOORS = (
     EMPTY,
-    Floor(
+    _floor(
         "most_frequent_candidate",
         "the entity that is marked most often",
-        lambda asked, golds, policy: core.most_frequent_candidate_score(
-            golds, _named(asked), references=policy
-        ),
+        core.most_frequent_candidate_score,
     ),
-    Floor(
-        "first_candidate",
-        "the entity that is marked first",
-        lambda asked, golds, policy: core.first_candidate_score(
-            golds, _named(asked), references=policy
-        ),
-    ),
-    Floor(
-        "every_candidate",
-        "every entity at once",
-        lambda asked, golds, policy: core.every_candidate_score(
-            golds, _named(asked), references=policy
-        ),
-        is_allowed=False,
-    ),
+    _floor("first_candidate", "the entity that is marked first", core.first_candidate_score),
+    _floor("every_candidate", "every entity at once", core.every_candidate_score, is_allowed=False),
 )
 
 

@@ -18,8 +18,8 @@ from annotation.kinds import (
     Golds,
     Reveal,
     Texts,
+    marked,
 )
-from annotation.kinds.marking import marked
 from annotation.kinds.replies import read_label
 from annotation.models import Judgement
 from annotation.models.errors import BadInput

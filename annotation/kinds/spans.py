@@ -9,9 +9,20 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import Answer, AnswerKind, Asked, Context, FileRow, Form, Reveal, Texts
+from annotation.kinds import (
+    Answer,
+    AnswerKind,
+    Asked,
+    Context,
+    FileRow,
+    Form,
+    Range,
+    Reveal,
+    Texts,
+    marked,
+    occurrences,
+)
 from annotation.kinds.choice import are_labels
-from annotation.kinds.marking import Range, marked, occurrences
 from annotation.kinds.replies import read_pieces
 from annotation.models import Judgement
 from annotation.models.errors import BadInput

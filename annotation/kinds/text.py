@@ -22,8 +22,8 @@ from annotation.kinds import (
     Form,
     Reveal,
     Texts,
+    marked,
 )
-from annotation.kinds.marking import marked
 from annotation.kinds.replies import is_nothing, own_part, said, without_lead_in
 from annotation.models import Judgement
 from annotation.models.errors import BadInput

@@ -36,7 +36,7 @@ from annotation.models import (
 from annotation.models.access import record
 from annotation.models.errors import BadInput, Refusal
 from annotation.studies.exported_judgements import column, csv_lines
-from annotation.work.paying import CENT, HOUR_MS, elapsed_hours
+from annotation.work.finishing import CENT, HOUR_MS, elapsed_hours
 from scoring.tables.table import values_of
 
 # Nothing was paid by the platform, whatever code was handed in.

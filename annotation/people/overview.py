@@ -21,7 +21,7 @@ from annotation.models.benchmark import names_of
 from annotation.people.rows import Row
 from annotation.studies.monitoring import BatchFigures, StudyFigures
 from annotation.work.estimating import estimate, expected_seconds
-from annotation.work.paying import CENT, earned
+from annotation.work.finishing import CENT, earned
 
 WINDOW = timedelta(minutes=5)
 # Fewer may be friends who were sent the link together.

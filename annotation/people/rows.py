@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db.models import Count, F, Q
 
-from annotation.jobs.pacing import write
+from annotation.jobs.queue import write
 from annotation.kinds import answer_kind
 from annotation.models import (
     Assignment,
@@ -33,7 +33,7 @@ from annotation.models import (
 from annotation.people.flags import Flag, flags_of
 from annotation.studies.exported_judgements import column, csv_lines
 from annotation.studies.monitoring import flagged_by_rule, people_of
-from annotation.work.paying import earned
+from annotation.work.finishing import earned
 from scoring.tables.table import values_of
 
 

@@ -23,9 +23,9 @@ from annotation.payments.views import CorrectionForm
 from annotation.people.flags import NAMES
 from annotation.people.overview import overview
 from annotation.people.rows import SORTS, Row, chosen, people_csv, row_of, rows
-from annotation.studies.excluding import exclude
 from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import figures_of
+from annotation.studies.people import exclude
 from annotation.studies.tabs import READ, SEND, study_frame, study_page
 from annotation.work.places import release_place
 

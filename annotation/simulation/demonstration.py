@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.access.rights import make_owner
 from annotation.benchmarks.importing import import_benchmark
-from annotation.jobs.pacing import ALONE
+from annotation.jobs.queue import ALONE
 from annotation.models import Assignment, Benchmark, Channel, Study
 from annotation.simulation import demo
 from annotation.simulation.simulating import simulate_study

@@ -32,7 +32,7 @@ from annotation.models.errors import BadInput, NotReady, Refusal
 from annotation.simulation.simulating import Crowd, simulate_study
 from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import close_study, start_study, what_is_missing
-from annotation.work.paying import CENT
+from annotation.work.finishing import CENT
 
 JOB = "rehearse_study"
 SEED = 1

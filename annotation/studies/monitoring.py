@@ -30,8 +30,8 @@ from annotation.models import (
     WorkSummary,
 )
 from annotation.models.texts import counted
+from annotation.work.finishing import CENT, elapsed_hours
 from annotation.work.joining import hour_of
-from annotation.work.paying import CENT, elapsed_hours
 from annotation.work.qualifying import screen
 
 

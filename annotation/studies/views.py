@@ -39,13 +39,13 @@ from annotation.studies.exported_judgements import (
     judgements_file,
 )
 from annotation.studies.exported_tables import EXPORTS, IDS, Export, export_ids
-from annotation.studies.invitations import links_csv
 from annotation.studies.lifecycle import start_study, what_is_missing
 from annotation.studies.monitoring import study_cards
+from annotation.studies.people import links_csv
 from annotation.studies.tabs import CHANGE, READ, SEND, study_for, study_frame, study_page
 from annotation.work.estimating import estimate, expected_seconds
+from annotation.work.finishing import CENT
 from annotation.work.page import context_at
-from annotation.work.paying import CENT
 from annotation.work.previewing import STOPS, Preview, PreviewState
 from annotation.work.wording import markdown_html
 

@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 from annotation.models import Batch, Outcome, OutcomeRule, Study
 from annotation.models.frozen import BatchContent, batch_content
 from annotation.work.estimating import WorkingTime, most_paid_s, working_time
-from annotation.work.paying import earned
+from annotation.work.finishing import earned
 from annotation.work.wording import amount_text, minutes_text, range_text, time_text
 
 # By their headings what is to be known of them.

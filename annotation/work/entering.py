@@ -30,7 +30,6 @@ from annotation.models import (
     new_token,
 )
 from annotation.models.errors import NoEntry
-from annotation.work.closing_page import code_of, pay_without_work
 from annotation.work.consent_facts import consent_facts
 from annotation.work.joining import (
     Full,
@@ -43,7 +42,7 @@ from annotation.work.joining import (
     person,
     present_assignment,
 )
-from annotation.work.page import own_work
+from annotation.work.page import code_of, own_work, pay_without_work
 from annotation.work.wording import markdown_html
 
 View = Callable[..., Any]

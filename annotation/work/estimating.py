@@ -10,7 +10,7 @@ from django.db.models import Count, Sum
 
 from annotation.models import Assignment, Batch, ItemSet, Study, Task
 from annotation.models.frozen import BatchContent
-from annotation.work.paying import earned
+from annotation.work.finishing import earned
 
 # Where nobody has worked on the tasks yet.
 ASSUMED_SECONDS = 20

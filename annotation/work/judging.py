@@ -13,8 +13,7 @@ from annotation.kinds import Form, answer_kind
 from annotation.models import Assignment, Judgement, Outcome, Role, WorkState
 from annotation.models.errors import BadInput
 from annotation.models.frozen import FrozenExample, batch_content, sequence
-from annotation.work.finishing import end_by_closing, finish
-from annotation.work.paying import paid_ms
+from annotation.work.finishing import end_by_closing, finish, paid_ms
 from annotation.work.places import holds_place, renew_lease
 from annotation.work.qualifying import qualify
 

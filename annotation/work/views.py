@@ -17,13 +17,18 @@ from annotation.kinds import Form
 from annotation.models import Assignment
 from annotation.models.errors import BadInput
 from annotation.work import judging
-from annotation.work.closing_page import ending_if_withdrawn
 from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
 from annotation.work.entering import REFUSED, View, annotators_page, go_on
 from annotation.work.finishing import withdraw as withdraw_assignment
 from annotation.work.judging import BrowserTimes
-from annotation.work.page import page_context, page_frame, page_title, picture_of
+from annotation.work.page import (
+    ending_if_withdrawn,
+    page_context,
+    page_frame,
+    page_title,
+    picture_of,
+)
 
 # What an annotator's forms carry is read by hand: these few fields come with every answer, and
 # Django's forms would take a sixth of a step's time.

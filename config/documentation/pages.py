@@ -73,22 +73,19 @@ def _command(name: str) -> str:
 
 def dictionary() -> str:
     with translation.override("en"):
-        return "\n".join([*_study_tables(), *map(_scoring_table, _scoring_tables())])
+        return "\n".join(_tables())
 
 
-def _study_tables() -> Iterator[str]:
+def _tables() -> Iterator[str]:
     for name, export in EXPORTS.items():
         rows = ([f"`{column.key}`", column.meaning] for column in export.columns)
         yield f"## {name}.csv\n\n{export.about}\n\n{_table(['column', 'meaning'], rows)}"
-
-
-def _scoring_tables() -> Iterator[Table]:
-    yield row_table("comparison", [])
-    yield finding_table([])
-    yield interval_table([])
-    yield from (*ALL, PROVENANCE)
-    yield from episode_tables(EpisodeBoard("", {("", False): 1, ("", True): 1}, ()), [])
-    yield from exported_tables(Board("", (), (), (), (), ()))
+    of_scoring = [
+        *(row_table("comparison", []), finding_table([]), interval_table([]), *ALL, PROVENANCE),
+        *episode_tables(EpisodeBoard("", {("", False): 1, ("", True): 1}, ()), []),
+        *exported_tables(Board("", (), (), (), (), ())),
+    ]
+    yield from map(_scoring_table, of_scoring)
 
 
 def _scoring_table(table: Table) -> str:

@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Min, Q, Sum
 
-from annotation.jobs.pacing import write
+from annotation.jobs.queue import write
 from annotation.models.errors import BadInput
 from scoring.models import Method, Prediction, Reply, Run
 from scoring.prompts.formats import UNIFEW, Templates, writer_of

@@ -20,8 +20,8 @@ from annotation.models import (
     Task,
 )
 from annotation.models.benchmark import names_of
+from annotation.work.finishing import HOUR_MS, elapsed_hours
 from annotation.work.joining import join_answers
-from annotation.work.paying import HOUR_MS, elapsed_hours
 from scoring.core.s1 import SCORER_VERSION
 from scoring.report.results import Results
 from scoring.report.words import between

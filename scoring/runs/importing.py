@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.db.models import Q
 
-from annotation.jobs.pacing import write
+from annotation.jobs.queue import write
 from annotation.models import Benchmark
 from annotation.models.errors import BadInput
 from scoring.models import Run, RunState

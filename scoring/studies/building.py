@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from annotation.models import Batch, Item, Study, Task
 from annotation.studies.drafting import add_batches, cut_test_set, expect_seconds, missing
 from annotation.work.estimating import Estimate, estimate, usual_seconds
-from annotation.work.paying import CENT
+from annotation.work.finishing import CENT
 from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of
 
 # With one person or one item there is no interval.

@@ -24,7 +24,7 @@ from annotation.kinds import answer_kind
 from annotation.models import Assignment, Benchmark, Item, ItemSet, Kind, Role
 from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
-from annotation.studies.invitations import read_people
+from annotation.studies.people import read_people
 from annotation.work.judging import current_example
 from annotation.work.wording import markdown_html
 from config.backups.archive import IDENTITY_KEY, MANIFEST, Backup

@@ -177,7 +177,7 @@ def read_benchmark(
 
 def find_folders(names: Sequence[str]) -> tuple[list[TaskFolder], list[str]]:
     """The folders of tasks, and whatever lies beside their files."""
-    paths = _without_top_folder({n: PurePosixPath(n).parts for n in names if _counts(n)})
+    paths = _paths(names)
     grouped: dict[str, dict[str, str]] = defaultdict(dict)
     ignored = []
     for name, parts in paths.items():
@@ -228,13 +228,15 @@ def labels_of(rows: Iterable[ReadExample]) -> list[str]:
     return sorted({text for row in rows for spans in row.gold_texts for text in spans})
 
 
-def _counts(name: str) -> bool:
-    parts = PurePosixPath(name).parts
-    hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
-    return not hidden and (name.endswith(".jsonl") or parts[-1] == TASK_FILE)
-
-
-def _without_top_folder(paths: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _paths(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The parts of the names that count, without the one folder that holds all others."""
+    paths = {
+        name: parts
+        for name in names
+        for parts in [PurePosixPath(name).parts]
+        if (name.endswith(".jsonl") or parts[-1] == TASK_FILE)
+        and not any(part.startswith((".", "__MACOSX")) for part in parts)
+    }
     tops = {parts[0] for parts in paths.values()}
     if len(tops) == 1 and all(len(parts) == 3 for parts in paths.values()):
         return {name: parts[1:] for name, parts in paths.items()}
@@ -336,12 +338,9 @@ def _note_differing_gold(rows: Iterable[ReadExample], notes: dict[str, list[str]
     first: dict[str, ReadExample] = {}
     for row in rows:
         same = first.setdefault(row.identity, row)
-        if _gold_key(same) != _gold_key(row):
+        own, other = ({frozenset(texts) for texts in one.gold_texts} for one in (row, same))
+        if own != other:
             notes["gold_differs"].append(f"{row.where}, against {same.where}")
-
-
-def _gold_key(row: ReadExample) -> set[frozenset[str]]:
-    return {frozenset(spans) for spans in row.gold_texts}
 
 
 def _once_each(read_set: ReadSet, notes: dict[str, list[str]]) -> ReadSet:

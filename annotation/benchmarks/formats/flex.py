@@ -89,7 +89,10 @@ class FlexChallenge:
         asked: set[str] = set()
         for record in records_of(challenge, file):
             rows = self._rows_of(record)
-            if _flag(record, "is_train"):
+            is_train = record.field("is_train")
+            if not isinstance(is_train, bool):
+                record.refuse("“is_train” must be true or false.")
+            if is_train:
                 rows.training.append(self._row(record, "hashed_id", _class_number(record), rows))
                 continue
             question = record.text("question_id")
@@ -171,11 +174,13 @@ class FlexChallenge:
         )
 
     def _example(self, row: _Row, role: str, rows: _Rows) -> ReadExample:
+        # As published, spaces included: the released prompts have them too.
+        sentences = row.text.split(BETWEEN_SENTENCES)
         return labelled_example(
             where=f"{self.file}, line {row.line}",
             role=role,
             source_id=row.id,
-            context=_segments(row.text),
+            context=sentences if len(sentences) == 2 else [row.text],
             question=QUESTIONS.get(rows.dataset, TOPIC_QUESTION),
             label=rows.labels[row.number],
         )
@@ -215,17 +220,10 @@ def _read_answers(lines: Lines, file: str) -> dict[str, int]:
     return classes
 
 
-def _segments(text: str) -> tuple[str, ...]:
-    """As published, spaces included: the released prompts have them too."""
-    parts = text.split(BETWEEN_SENTENCES)
-    return tuple(parts) if len(parts) == 2 else (text,)
-
-
 def _labels(record: Record) -> tuple[str, ...]:
     named = record.field("text_labels")
-    keys, values = (
-        (named.get("keys"), named.get("values")) if isinstance(named, dict) else (None, None)
-    )
+    given = named if isinstance(named, dict) else {}
+    keys, values = given.get("keys"), given.get("values")
     numbers = record.field("labels")
     if not (isinstance(keys, list) and isinstance(values, list) and len(keys) == len(values)):
         record.refuse("“text_labels” must hold “keys” and “values”, the same number of each.")
@@ -245,10 +243,3 @@ def _class_number(record: Record) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     record.refuse("“label” must be a class number as a string.")
-
-
-def _flag(record: Record, name: str) -> bool:
-    value = record.field(name)
-    if not isinstance(value, bool):
-        record.refuse(f"“{name}” must be true or false.")
-    return value

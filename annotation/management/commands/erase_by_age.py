@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.studies.erasing import clear_files, count_old, erase_old
+from annotation.studies.people import clear_files, count_old, erase_old
 
 KINDS = ("ids", "comments", "changes", "sign_ins")
 

@@ -21,8 +21,6 @@ from annotation.studies.drafting import (
     make_batches,
     possible_batches,
 )
-from annotation.studies.erasing import erase_annotator
-from annotation.studies.excluding import exclude, lift_exclusion
 from annotation.studies.lifecycle import (
     close_study,
     pause_study,
@@ -30,6 +28,7 @@ from annotation.studies.lifecycle import (
     start_study,
     want_more,
 )
+from annotation.studies.people import erase_annotator, exclude, lift_exclusion
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from annotation.access.identity import KeyChanged, identity_hash, remember_key
 from annotation.models import Annotator, IdentityKey
-from annotation.studies.erasing import erase_annotator
+from annotation.studies.people import erase_annotator
 from annotation.work.joining import person
 from tests import make
 from tests.config.environment import untouched

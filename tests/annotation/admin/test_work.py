@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.admin.assignment import decision_sentence
 from annotation.models import Assignment, Batch, Judgement, Place
-from annotation.studies.excluding import exclude
+from annotation.studies.people import exclude
 from tests import make
 
 pytestmark = pytest.mark.django_db

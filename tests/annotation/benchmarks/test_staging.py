@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation.benchmarks import importing
 from annotation.benchmarks.importing import import_benchmark, remove_abandoned
-from annotation.jobs import pacing
+from annotation.jobs import queue
 from annotation.models import Benchmark, Example, Gold, GoldVersion, Item, ItemSet, Task
 from scoring.planning.forms import DraftForm
 from tests.annotation.benchmarks.clues_files import choice_row, write_task
@@ -53,14 +53,14 @@ class TestBitByBit:
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         sizes: list[int] = []
-        bulk_create = pacing.write
+        bulk_create = queue.write
 
         def counted(act: Callable[[], object]) -> object:
             assert not connection.in_atomic_block
             sizes.append(Example.objects.count())
             return bulk_create(act)
 
-        monkeypatch.setattr(pacing, "write", counted)
+        monkeypatch.setattr(queue, "write", counted)
         import_benchmark(folder, name="mine")
         assert {0, 500, 1000} <= set(sizes)
 

@@ -29,7 +29,7 @@ from annotation.payments.ledger import (
     settle_payout,
     write_payout,
 )
-from annotation.studies.erasing import erase_annotator
+from annotation.studies.people import erase_annotator
 from annotation.work.finishing import finish
 from tests import make
 from tests.together import at_once

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from annotation.jobs.pacing import Pace
+from annotation.jobs.queue import Pace
 from annotation.models import Assignment, Judgement, Kind, Outcome, Place, Study
 from annotation.models.errors import Refusal
 from annotation.simulation import simulating
@@ -81,7 +81,7 @@ def test_ends_what_an_interrupted_run_has_begun(monkeypatch: pytest.MonkeyPatch)
 def test_holds_no_lock_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """A study is played in many transactions, each of a few acts, with pauses between them."""
     pauses: list[float] = []
-    monkeypatch.setattr("annotation.jobs.pacing.time.sleep", pauses.append)
+    monkeypatch.setattr("annotation.jobs.queue.time.sleep", pauses.append)
     monkeypatch.setattr(connection, "vendor", "sqlite")
     batch = make.running_batch(wanted=1, tests=100)
     simulate_study(batch.study, skill=0.8, seed=1, at=make.NOON, pace=Pace(0.001, 3))

@@ -4,8 +4,7 @@ import pytest
 
 from annotation.access.identity import identity_hash
 from annotation.models import Annotator, Assignment, Batch, Invitation, Judgement
-from annotation.studies.erasing import erase_annotator
-from annotation.studies.invitations import invite
+from annotation.studies.people import erase_annotator, invite
 from annotation.work.joining import Full
 from annotation.work.joining import person as person_of
 from tests import make

@@ -3,8 +3,8 @@ from django.contrib.auth import get_user_model
 
 from annotation.models import Assignment, Batch, Exclusion, Place
 from annotation.models.errors import BadInput
-from annotation.studies.excluding import CannotExclude, CannotLift, exclude, lift_exclusion
 from annotation.studies.lifecycle import close_study, pause_study, want_more
+from annotation.studies.people import CannotExclude, CannotLift, exclude, lift_exclusion
 from annotation.work.finishing import withdraw
 from annotation.work.joining import Full
 from tests import make

@@ -9,7 +9,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Assignment, Batch, Judgement
-from annotation.studies.excluding import exclude
 from annotation.studies.exported_judgements import (
     COLUMNS,
     PEOPLE,
@@ -18,6 +17,7 @@ from annotation.studies.exported_judgements import (
     judgement_rows,
 )
 from annotation.studies.lifecycle import start_study
+from annotation.studies.people import exclude
 from annotation.work.joining import renew_resume_link
 from scoring.core.s1 import SCORER_VERSION
 from tests import make

@@ -17,9 +17,9 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.access.rights import Right
 from annotation.models import Annotator, Assignment, Batch, Change, Comment
 from annotation.studies import exported_tables
-from annotation.studies.excluding import exclude
 from annotation.studies.exported_judgements import Chosen, column
 from annotation.studies.exported_tables import EXPORTS, IDS, export_ids
+from annotation.studies.people import exclude
 from annotation.work.commenting import add_comment
 from tests import make
 

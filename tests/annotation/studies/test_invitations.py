@@ -4,9 +4,8 @@ import pytest
 
 from annotation.models import Study
 from annotation.models.errors import BadInput
-from annotation.studies.erasing import erase_annotator
-from annotation.studies.invitations import invite, links_csv, read_people
 from annotation.studies.lifecycle import close_study
+from annotation.studies.people import erase_annotator, invite, links_csv, read_people
 from annotation.work.joining import person
 from tests import make
 

@@ -6,8 +6,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Assignment, Batch, JoinAnswer
 from annotation.simulation.simulating import simulate_study
-from annotation.studies.excluding import exclude
 from annotation.studies.monitoring import BatchFigures, study_figures
+from annotation.studies.people import exclude
 from annotation.work.finishing import withdraw
 from annotation.work.joining import count_answer
 from annotation.work.qualifying import others_scores, screen

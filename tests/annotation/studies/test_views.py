@@ -9,8 +9,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Batch
-from annotation.studies.invitations import invite
 from annotation.studies.lifecycle import close_study
+from annotation.studies.people import invite
 from tests import make
 
 pytestmark = pytest.mark.django_db

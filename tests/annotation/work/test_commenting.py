@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Comment
 from annotation.models.errors import BadInput
-from annotation.studies.erasing import erase_annotator
 from annotation.studies.exported_judgements import export_judgements
+from annotation.studies.people import erase_annotator
 from annotation.work import commenting
 from annotation.work.commenting import LONGEST, add_comment
 from annotation.work.judging import current_example

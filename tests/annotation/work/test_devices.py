@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from annotation.models import Assignment, DeviceCode, Outcome
 from annotation.models.errors import BadInput
-from annotation.studies.erasing import erase_annotator
+from annotation.studies.people import erase_annotator
 from annotation.work.device_codes import CODE_MINUTES, new_code, use_code
 from annotation.work.finishing import finish
 from annotation.work.joining import renew_resume_link

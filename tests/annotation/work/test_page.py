@@ -2,8 +2,7 @@
 
 import pytest
 
-from annotation.kinds import Reveal, compare
-from annotation.kinds.marking import Piece
+from annotation.kinds import Piece, Reveal, compare
 from annotation.models import Gold, Kind
 from annotation.work.judging import submit_answer
 from annotation.work.page import page_context

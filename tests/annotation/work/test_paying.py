@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from annotation.models import Assignment, Outcome, OutcomeRule
-from annotation.work.paying import amount_due, earned, paid_ms
+from annotation.work.finishing import amount_due, earned, paid_ms
 from tests import make
 
 pytestmark = pytest.mark.django_db

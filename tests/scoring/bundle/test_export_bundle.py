@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Assignment, Batch, Change, Example
 from annotation.simulation.simulating import simulate_study
-from annotation.studies.excluding import exclude
+from annotation.studies.people import exclude
 from annotation.work.commenting import add_comment
 from scoring.bundle.packing import SUMS
 from tests import make

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from annotation.models import Batch, Kind, Normalisation, ReferencePolicy, Study
-from annotation.studies.excluding import exclude
 from annotation.studies.lifecycle import start_study
+from annotation.studies.people import exclude
 from scoring.bundle import figures
 from scoring.bundle.figures import cell_figures, rebuilt, score
 from scoring.cells.cell_rows import cell_row

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Batch, Change, Example
-from annotation.studies.excluding import exclude
+from annotation.studies.people import exclude
 from tests import make
 from tests.scoring.comparison import measured
 
