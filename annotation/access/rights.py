@@ -148,7 +148,9 @@ def give_role(thing: Thing, user: User, role: str | None, *, by: User) -> None:
         before = role_in(user, thing)
         if before == role:
             return
-        _keep_an_owner(thing, user, role, by=by)
+        others = members(thing).filter(role=MemberRole.OWNER).exclude(user=user)
+        if before == MemberRole.OWNER and not others and not is_all_powerful(by):
+            raise Refusal("Somebody has to own it: make another member an owner first.")
         if role:
             thing.memberships.update_or_create(user=user, defaults={"role": role})
         else:
@@ -156,10 +158,3 @@ def give_role(thing: Thing, user: User, role: str | None, *, by: User) -> None:
         name = user.get_username()
         was, now = ({name: one} if one else {} for one in (before, role))
         record(by, thing, ChangeAction.RIGHTS, was, now)
-
-
-def _keep_an_owner(thing: Thing, user: User, role: str | None, *, by: User) -> None:
-    others = members(thing).filter(role=MemberRole.OWNER).exclude(user=user)
-    is_owner = role_in(user, thing) == MemberRole.OWNER
-    if is_owner and role != MemberRole.OWNER and not others and not is_all_powerful(by):
-        raise Refusal("Somebody has to own it: make another member an owner first.")

@@ -4,7 +4,7 @@ assignments: how they stand, and why. Neither is ever changed."""
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -29,6 +29,7 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
     list_filter = ("channel", ("erased_at", admin.EmptyFieldListFilter))
     list_select_related = ("channel",)
     search_fields = ("pseudonym",)
+    id_fields = ("external_id",)
     fields = ("pseudonym", "channel", "shown_id", "created_at", "erased_at", "assignment_link")
     readonly_fields = ("shown_id", "assignment_link")
 
@@ -44,15 +45,6 @@ class AnnotatorAdmin(ViewOnlyAdmin[Annotator]):
             .get_queryset(request)
             .annotate(assignment_count=Coalesce(Subquery(count), 0), is_named=is_named)
         )
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Annotator], search_term: str
-    ) -> tuple[QuerySet[Annotator], bool]:
-        """Also by the whole external id, for those who may see it."""
-        found, _twice = super().get_search_results(request, queryset, search_term)
-        if search_term:
-            found |= self.own(request, queryset, Right.IDS).filter(external_id=search_term.strip())
-        return found, False
 
     def allows(self, request: HttpRequest, row: Annotator, right: Right) -> bool:
         """Erasing takes the right in every study of the person: it touches them all."""
@@ -147,6 +139,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
         "exclusion",
     )
     search_fields = ("annotator__pseudonym",)
+    id_fields = ("annotator__external_id", "submission_id")
     ordering = ("-id",)
     fieldsets = [
         (None, {"fields": ["annotator", "study", "batch", "submission_shown", "order_seed"]}),
@@ -185,17 +178,6 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             for name, right in (("shows_ids", Right.IDS), ("shows_pay", Right.PAY))
         }
         return super().get_queryset(request).annotate(**mine)
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Assignment], search_term: str
-    ) -> tuple[QuerySet[Assignment], bool]:
-        """Also by a whole id, for those who may see it."""
-        found, twice = super().get_search_results(request, queryset, search_term)
-        if search_term:
-            term = search_term.strip()
-            ids = Q(annotator__external_id=term) | Q(submission_id=term)
-            found |= self.own(request, queryset, Right.IDS).filter(ids)
-        return found, twice
 
     def exclude_page(self, request: ResearcherRequest, assignment: Assignment) -> HttpResponse:
         form = ReasonForm(request.POST or None)

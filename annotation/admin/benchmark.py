@@ -1,6 +1,6 @@
 """Benchmarks and their tasks: what was imported, what the audit found, what can be changed."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -41,6 +41,7 @@ from annotation.models.errors import Refusal
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")
+_Content = TypeVar("_Content", ItemSet, Example)
 
 
 @admin.register(Benchmark)
@@ -206,20 +207,24 @@ class TaskAdmin(OwnedAdmin[Task]):
         }
 
 
-@admin.register(ItemSet)
-class ItemSetAdmin(ViewOnlyAdmin[ItemSet]):
+class TaskContentAdmin(ViewOnlyAdmin[_Content]):
+    """Reached from its task."""
+
     things = staticmethod(readable_benchmarks)
     path = "task__benchmark"
     to_view = Right.GOLD
-    change_form_template = "admin/annotation/item_set_form.html"
-    list_display = ("__str__", "role", "shots", "split", "episode")
     list_select_related = ("task__benchmark",)
-    search_fields = ("task__slug", "name")
-    fields = ("task", "name", "role", "shots", "split", "episode", "choices", "source_file")
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Reached from its task."""
         return False
+
+
+@admin.register(ItemSet)
+class ItemSetAdmin(TaskContentAdmin[ItemSet]):
+    change_form_template = "admin/annotation/item_set_form.html"
+    list_display = ("__str__", "role", "shots", "split", "episode")
+    search_fields = ("task__slug", "name")
+    fields = ("task", "name", "role", "shots", "split", "episode", "choices", "source_file")
 
     def about(self, request: HttpRequest, row: ItemSet) -> dict[str, Any]:
         return {"items": row.items.select_related("example").order_by("position")}
@@ -231,20 +236,12 @@ def _is_held(task: Task) -> bool:
 
 
 @admin.register(Example)
-class ExampleAdmin(ViewOnlyAdmin[Example]):
-    things = staticmethod(readable_benchmarks)
-    path = "task__benchmark"
-    to_view = Right.GOLD
+class ExampleAdmin(TaskContentAdmin[Example]):
     pages = {"correct": ("annotation.add_goldversion", Right.SET_UP)}
     change_form_template = "admin/annotation/example_form.html"
     list_display = ("identity", "task", "question")
-    list_select_related = ("task__benchmark",)
     search_fields = ("identity", "items__source_id")
     fields = ("task", "identity", "question")
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Reached from its item sets."""
-        return False
 
     def correct_page(self, request: ResearcherRequest, example: Example) -> HttpResponse:
         gold = _latest_gold(example)

@@ -210,6 +210,8 @@ class OwnedAdmin(PagedAdmin[_Row]):
     to_view = Right.SET_UP
     to_change = Right.SET_UP
     to_delete = Right.SET_UP
+    # By which a search finds a row, given the whole id, for those who may see ids.
+    id_fields: tuple[str, ...] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[_Row]:
         return self.own(request, super().get_queryset(request), None)
@@ -219,7 +221,12 @@ class OwnedAdmin(PagedAdmin[_Row]):
     ) -> tuple[QuerySet[_Row], bool]:
         """Lists, and what a chooser offers, leave out what the user could not open."""
         own = self.own(request, queryset, self.to_view)
-        return super().get_search_results(request, own, search_term)
+        found, twice = super().get_search_results(request, own, search_term)
+        if search_term and self.id_fields:
+            ids = [(field, search_term.strip()) for field in self.id_fields]
+            named = self.own(request, queryset, Right.IDS)
+            found |= named.filter(Q(*ids, _connector=Q.OR))
+        return found, twice
 
     def allows(self, request: HttpRequest, row: _Row, right: Right) -> bool:
         return self.own(request, self.model._default_manager.all(), right).contains(row)
@@ -325,10 +332,7 @@ class MemberForm(forms.Form):
 
 
 class MembersAdmin(OwnedAdmin[_Thing]):
-    """Of things that belong to somebody."""
-
     def members_page(self, request: ResearcherRequest, thing: _Thing) -> HttpResponse:
-        """Who is a member, and a form that adds, changes or removes one."""
         form = MemberForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             try:
@@ -351,7 +355,6 @@ class MembersAdmin(OwnedAdmin[_Thing]):
         )
 
     def changes_page(self, request: HttpRequest, thing: _Thing) -> HttpResponse:
-        """The newest changes, with who and when."""
         return self.show_page(
             request,
             f"{FOLDER}/changes.html",

@@ -9,7 +9,6 @@ works with yet. What a started study holds is never touched.
 
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -36,7 +35,6 @@ from annotation.models import (
     Batch,
     Benchmark,
     Job,
-    Role,
     Study,
     Task,
 )
@@ -228,20 +226,9 @@ def remove(staged: Benchmark) -> None:
 SOURCE = "FLEX's toolkit"
 
 
-@dataclass(frozen=True)
-class EpisodesReport:
-    benchmark: str
-    # The published challenge that these episodes are, by their checksum.
-    published: str
-    checksum: str
-    tasks: list[TaskReport]
-    few_shot: int
-    zero_shot: int
-
-
 def import_episodes(
     paths: Sequence[Path], *, name: str, owner: User | None = None
-) -> EpisodesReport:
+) -> tuple[FlexChallenge, list[TaskReport]]:
     """The rows of a challenge and its answer key, in either order; all of it is stored, or nothing.
     Raises BadInput, and Frozen where a started study would change."""
     check_names(name)
@@ -249,27 +236,15 @@ def import_episodes(
     with _opened(rows) as lines, _opened(answers) as key:
         challenge = FlexChallenge(lines, key, rows.name, answers.name)
     _check_slugs(challenge)
-    counts: Counter[str] = Counter()
 
     def read() -> Iterator[ReadTask]:
-        counts.clear()
         for dataset in challenge.datasets:
             present = Task.objects.filter(benchmark__name=name, slug=slug_of(dataset)).first()
             _check_same(present, challenge)
             # One data set at a time: together they may fill the memory.
-            sets = challenge.sets(dataset)
-            counts.update(read_set.role for read_set in sets)
-            yield _read_task(dataset, sets, challenge)
+            yield _read_task(dataset, challenge.sets(dataset), challenge)
 
-    reports = store_tasks(name, read, owner=owner)
-    return EpisodesReport(
-        benchmark=name,
-        published=challenge.published,
-        checksum=challenge.checksum,
-        tasks=reports,
-        few_shot=counts[Role.TRAINING],
-        zero_shot=counts[Role.TEST] - counts[Role.TRAINING],
-    )
+    return challenge, store_tasks(name, read, owner=owner)
 
 
 def _both(paths: Sequence[Path]) -> tuple[Path, Path]:

@@ -13,7 +13,6 @@ from django.db.migrations.executor import MigrationExecutor
 from annotation.models.errors import BadInput
 from config.backups.archive import (
     Backup,
-    Table,
     columns_of,
     content_of,
     lines_of,
@@ -93,10 +92,6 @@ def _fill(then: Apps, backup: Backup) -> None:
             raise BadInput(f"The backup's table {held.table} does not fit its own migrations.")
         store_lines(tables[held.table], backup.lines(held), connection.alias)
     reset_sequences(tables.values(), connection.alias)
-    _compare(tables, backup)
-
-
-def _compare(tables: dict[str, Table], backup: Backup) -> None:
     for held in backup.manifest.tables:
         stored = content_of(lines_of(tables[held.table], connection.alias))
         if not held.matches(stored):

@@ -107,7 +107,16 @@ class FlexChallenge:
         self._check_whole(gold, asked, answers_file)
 
     @property
+    def few_shot(self) -> int:
+        return sum(bool(rows.training) for rows in self._rows.values())
+
+    @property
+    def zero_shot(self) -> int:
+        return len(self._rows) - self.few_shot
+
+    @property
     def published(self) -> str:
+        """The name under which exactly these episodes were published."""
         return PUBLISHED.get(self.checksum, "")
 
     @property

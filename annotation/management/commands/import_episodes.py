@@ -32,12 +32,13 @@ class Command(ImportingCommand):
         super().add_arguments(parser)
 
     def act(self, owner: User | None, options: Mapping[str, Any]) -> None:
-        report = import_episodes(options["paths"], name=options["name"], owner=owner)
-        for task in report.tasks:
+        episodes, tasks = import_episodes(options["paths"], name=options["name"], owner=owner)
+        for task in tasks:
             news = "new" if task.created else "changed" if task.is_changed else "no change"
             examples = task.training_examples + task.test_examples
             self.stdout.write(f"{task.slug}: {examples} examples ({news})")
-        self.stdout.write(f"{report.few_shot} few-shot and {report.zero_shot} zero-shot episodes")
-        known = f", as the published challenge {report.published}" if report.published else ""
-        self.stdout.write(f"checksum {report.checksum}{known}")
-        self.ask_for_descriptions(report.tasks)
+        few, zero = episodes.few_shot, episodes.zero_shot
+        self.stdout.write(f"{few} few-shot and {zero} zero-shot episodes")
+        known = f", as the published challenge {episodes.published}" if episodes.published else ""
+        self.stdout.write(f"checksum {episodes.checksum}{known}")
+        self.ask_for_descriptions(tasks)

@@ -74,7 +74,7 @@ def test_changes_nothing_the_second_time(tmp_path: Path) -> None:
 
 def test_takes_the_two_files_in_either_order(tmp_path: Path) -> None:
     challenge_file, answers = small().save(tmp_path)
-    assert import_episodes([answers, challenge_file], name="flex").few_shot == 1
+    assert import_episodes([answers, challenge_file], name="flex")[0].few_shot == 1
 
 
 def test_refuses_other_episodes_under_the_same_name(tmp_path: Path) -> None:
