@@ -194,7 +194,6 @@ def end(services: Services) -> None:
 
 
 def end_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """The process, if it still runs, and those that it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
 

@@ -80,7 +80,6 @@ def may(user: Who, thing: Thing, right: Right) -> bool:
 
 
 def may_see_gold(user: Who, benchmark: Benchmark) -> bool:
-    """Whether a user may know the right answers of a benchmark's test items."""
     return benchmarks_with_gold(user).filter(pk=benchmark.pk).exists()
 
 
@@ -90,7 +89,6 @@ def studies(user: Who, right: Right | None = None) -> QuerySet[Study]:
 
 
 def benchmarks(user: Who, right: Right | None = None) -> QuerySet[Benchmark]:
-    """The benchmarks in which a user has a right, or any role."""
     return _all_or(Benchmark.objects.all(), user, _held_by(user, right))
 
 

@@ -231,7 +231,6 @@ class ItemSetAdmin(TaskContentAdmin[ItemSet]):
 
 
 def _is_held(task: Task) -> bool:
-    """Whether a study that has started reads this task."""
     return Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT).exists()
 
 

@@ -72,7 +72,6 @@ class Row:
 
     @cached_property
     def gold(self) -> set[str]:
-        """All the gold texts, of whichever alternative."""
         return {text for texts in self.texts for text in texts}
 
     def says(self, what: object = "") -> str:
@@ -93,7 +92,6 @@ class TestMaterial:
         return [normalised_golds(row.texts, self.task.normalisation) for row in self.test]
 
     def givable(self, row: Row) -> set[str]:
-        """The gold texts that an answer could hold, as S1 compares them."""
         texts = answer_kind(self.task.kind).givable(row.gold, row.asked)
         return set(normalised(texts, self.task.normalisation))
 
@@ -276,7 +274,6 @@ READER_MESSAGES = {
 
 
 def audit_task(task: Task, notes: Mapping[str, Sequence[str]] | None = None) -> list[Finding]:
-    """Every finding of a task as it is stored, after its reader's notes."""
     material = Material(task)
     findings = [check(material) for check in CHECKS]
     read = [warning(code, READER_MESSAGES[code], cases) for code, cases in (notes or {}).items()]

@@ -103,7 +103,6 @@ def preset(name: str) -> Preset:
 
 
 def changed(rules: Rules, changes: dict[str, Any]) -> Rules:
-    """The rules with some of their fields set. Raises BadInput."""
     fields = asdict(rules)
     if unknown := [name for name in changes if name not in fields]:
         kind = "nested sets" if isinstance(rules, NestedRules) else "episodes"

@@ -228,7 +228,6 @@ def new_task(benchmark: Benchmark, read: ReadTask) -> Task:
 
 
 def _held_by_started_studies(task: Task) -> tuple[set[int], set[int]]:
-    """The keys of the sets, and of the examples."""
     started = Batch.objects.filter(task=task).exclude(study__state=StudyState.DRAFT)
     pairs = started.values_list("training_set_id", "test_set_id")
     sets = {pk for pair in pairs for pk in pair if pk is not None}
@@ -288,6 +287,5 @@ def _in_tests() -> QuerySet[Item]:
 
 
 def _tasks_of(items: QuerySet[Item]) -> list[int]:
-    """The task of every distinct pair of task and content."""
     pairs = items.order_by().values_list("item_set__task_id", "example__content_hash").distinct()
     return [task_id for task_id, _ in pairs]

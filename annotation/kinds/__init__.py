@@ -120,18 +120,14 @@ class Asked(HasContext, Protocol):
     """What a kind must know about an example, whoever holds it."""
 
     @property
-    def labels(self) -> Texts:
-        """Those that its set offers."""
-        ...
+    def labels(self) -> Texts: ...
 
 
 class FileRow(HasContext, Protocol):
     """A row of a benchmark's file."""
 
     @property
-    def gold_texts(self) -> Sequence[Texts]:
-        """Its alternatives."""
-        ...
+    def gold_texts(self) -> Sequence[Texts]: ...
 
 
 @dataclass(frozen=True)
@@ -176,7 +172,6 @@ EMPTY = Floor(
 
 
 def gold_in_force(example_ids: Iterable[int], task_id: int, version: int) -> dict[int, Gold]:
-    """The gold of each example as it stood at a gold version of the task."""
     golds = (
         Gold.objects.filter(
             example_id__in=list(example_ids), version__task_id=task_id, version__number__lte=version
@@ -230,7 +225,6 @@ def compare(answer: Sequence[str], gold: Gold, policy: str, normalisation: str) 
     alternatives = gold.alternative_texts() or [[]]
 
     def compared(texts: Sequence[str]) -> dict[str, str]:
-        """Each counted text by what S1 compares of it."""
         keys = normalised(texts, normalisation)
         return {key: text for key, text in zip(keys, texts, strict=True) if key}
 
@@ -331,7 +325,6 @@ class AnswerKind(ABC):
     # ---- Models: prompts, and what they answered
 
     def as_text(self, answer: Texts) -> str:
-        """An answer as the one text that a model is shown, or gives."""
         return answer[0] if answer else ""
 
     def as_shown(self, answer: Texts) -> str:

@@ -23,7 +23,6 @@ from scoring.core import s1 as core
 def _floor(
     rule: str, in_words: str, score: Callable[..., float], *, is_allowed: bool = True
 ) -> Floor:
-    """Of what is marked in each example."""
     return Floor(
         rule,
         in_words,

@@ -114,7 +114,6 @@ class Change(models.Model):
         return f"{self.study or self.benchmark}: {self.get_action_display()}"
 
     def details(self) -> list[tuple[str, Any, Any]]:
-        """What it is about, before and after."""
         names = [*self.before, *(name for name in self.after if name not in self.before)]
         return [(name, self.before.get(name, "–"), self.after.get(name, "–")) for name in names]
 

@@ -93,7 +93,6 @@ class Due:
 
     @property
     def overpaid(self) -> Decimal:
-        """What the platform and the bonuses paid beyond what is due."""
         return max(self.base + self.sent - self.total, NOTHING)
 
     @property
@@ -194,7 +193,6 @@ def _per_hour(amount: Decimal, hours: float) -> Decimal | None:
 
 
 def totals(all_dues: Collection[Due]) -> dict[str, Any]:
-    """Of all dues of a study."""
     names = {"due": "total", **{name: name for name in ("base", "sent", "open", "overpaid")}}
     return {
         "people": len(all_dues),

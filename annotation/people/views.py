@@ -20,9 +20,8 @@ from annotation.models.errors import Refusal
 from annotation.models.frozen import batch_content
 from annotation.payments.ledger import due_of
 from annotation.payments.views import CorrectionForm
-from annotation.people.flags import NAMES
 from annotation.people.overview import overview
-from annotation.people.rows import SORTS, Row, chosen, people_csv, row_of, rows
+from annotation.people.rows import NAMES, SORTS, Row, chosen, people_csv, row_of, rows
 from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import figures_of
 from annotation.studies.people import exclude
@@ -165,7 +164,6 @@ Event = tuple[datetime, str]
 
 
 def events(assignment: Assignment) -> list[Event]:
-    """In the order in which they happened."""
     return sorted(_events(assignment), key=itemgetter(0))
 
 

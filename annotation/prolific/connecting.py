@@ -87,7 +87,6 @@ class Client:
         return str(self._post("hooks/secrets/", {"workspace_id": workspace_id})["value"])
 
     def subscribe(self, workspace_id: str, target_url: str) -> str:
-        """Be told of every change of a submission; confirmed at once."""
         body = {
             "workspace_id": workspace_id,
             "event_type": "submission.status.change",
@@ -281,7 +280,6 @@ def block_repeats(connection: ProlificStudy, *, by: User | None = None) -> int:
 
 
 def subscribe(connection: ProlificStudy, *, target_url: str, by: User | None = None) -> None:
-    """Have Prolific report what becomes of submissions."""
     client = client_of(connection)
     if not connection.workspace_id:
         raise BadInput("Prolific reports for a workspace: store its id first.")

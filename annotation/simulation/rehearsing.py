@@ -106,7 +106,6 @@ def discard_rehearsal(rehearsal: Study) -> None:
 
 
 def rehearsal_figures(rehearsal: Study) -> dict[str, Any]:
-    """What came of it, as it would come of people who work like this."""
     rows = list(rehearsal.assignments.values("outcome", "amount", "paid_ms"))
     outcomes = Counter(row["outcome"] for row in rows)
     minutes = [r["paid_ms"] / 60_000 for r in rows if r["outcome"] == Outcome.COMPLETED]

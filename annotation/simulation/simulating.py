@@ -71,7 +71,6 @@ class SimulatedPerson:
         *,
         examples_seen: int,
     ) -> tuple[Form, float]:
-        """The answer to an example, and the seconds that it took."""
         chance = Random(f"answer:{self.seed}:{self.number}:{example.pk}")
         gain = GAIN_PER_DOUBLING * log2(1 + examples_seen)
         logit = self.ability() + gain - difficulty(self.seed, example.pk)

@@ -52,7 +52,6 @@ def names_label(description: str, label: str) -> bool:
 
 
 def study_advice(study: Study) -> list[str]:
-    """About the rule, the times, the batches and the descriptions of a study."""
     advice = rule_advice(
         max_drop=study.max_drop, drop_unit=study.drop_unit, group_size=study.drop_group_size
     )
@@ -128,7 +127,6 @@ def _of_reach(study: Study, host: str) -> Iterator[str]:
 
 
 def _is_near(host: str) -> bool:
-    """Whether an address leads to this machine or a private network."""
     name = host.rpartition(":")[0] if re.search(r":\d+$", host) else host
     name = name.strip("[]")
     if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):

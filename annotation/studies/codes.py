@@ -13,7 +13,7 @@ from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, St
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.frozen import draft_content
-from annotation.work.consent_facts import Facts, facts_about
+from annotation.work.estimating import Facts, facts_about
 
 # Those who declined or came too late have not worked.
 UNPAID = frozenset(JoinAnswer.values)
@@ -36,7 +36,6 @@ def add_missing_codes(study: Study) -> list[OutcomeRule]:
 
 
 def rules_of(study: Study) -> dict[str, str]:
-    """Every field of every outcome, by outcome and field."""
     return {
         f"{rule.outcome}: {field}": str(getattr(rule, field))
         for rule in study.outcome_rules.all()

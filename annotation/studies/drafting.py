@@ -273,7 +273,6 @@ def _check_free(slug: str) -> None:
 
 
 def _fitting(task: Task, shots: int, wanted: int) -> list[Batch]:
-    """The task's first batches with these shots, by split or by episode."""
     possible = possible_batches(task)
     fitting = [b for b in possible if shots_of(b) == shots and PART not in b.test_set.name]
     if len(fitting) < wanted:

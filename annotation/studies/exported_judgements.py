@@ -213,7 +213,6 @@ def with_checksums(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _item_ids(item_set_id: int) -> dict[int, str]:
-    """The ids that a set's file gives its examples."""
     items = Item.objects.filter(item_set_id=item_set_id)
     return dict(items.values_list("example_id", "source_id"))
 

@@ -251,7 +251,6 @@ def study_cards(user: User) -> list[Card]:
 
 
 def _totals(rows: QuerySet[Any], study: str, figure: Count | Sum | None = None) -> dict[int, Any]:
-    """By study a figure, or how many rows there are."""
     grouped = rows.order_by().values(study).annotate(total=figure or Count("pk"))
     return dict(grouped.values_list(study, "total"))
 

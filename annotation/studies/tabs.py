@@ -26,7 +26,6 @@ SCORING_PAGES = {name: f"scoring:{name}" for name in f"{_PAGES} rehearsals repor
 
 
 def scoring_pages(request: HttpRequest) -> dict[str, Any]:
-    """For templates."""
     return {"scoring_pages": SCORING_PAGES}
 
 

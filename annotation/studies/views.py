@@ -53,7 +53,6 @@ from annotation.work.wording import markdown_html
 @login_not_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """With what is the user's own."""
     user, page = request.user, "annotation/studies/home.html"
     if not user.is_authenticated:
         return render(request, page)

@@ -30,7 +30,7 @@ from annotation.models import (
     new_token,
 )
 from annotation.models.errors import NoEntry
-from annotation.work.consent_facts import consent_facts
+from annotation.work.estimating import consent_facts
 from annotation.work.joining import (
     Full,
     NotOpen,
@@ -85,7 +85,6 @@ def annotators_page(view: View) -> View:
 @annotators_page
 @require_safe
 def open_link(request: HttpRequest, token: str, name: str) -> HttpResponse:
-    """Of a study, a batch or an invitation."""
     link = _link(name, token)
     if slowed := _slowed(request, "joins", link):
         return slowed

@@ -1,16 +1,20 @@
-"""What batches will need, and what they ask of one person: people, time and money."""
+"""What batches will need, and what they ask of one person: people, time and money; and what is said
+of that before the consent, and must then hold."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from statistics import median
 
 from django.db.models import Count, Sum
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from annotation.models import Assignment, Batch, ItemSet, Study, Task
-from annotation.models.frozen import BatchContent
+from annotation.models import Assignment, Batch, ItemSet, Outcome, OutcomeRule, Study, Task
+from annotation.models.frozen import BatchContent, batch_content
 from annotation.work.finishing import earned
+from annotation.work.wording import amount_text, minutes_text, range_text, time_text
 
 # Where nobody has worked on the tasks yet.
 ASSUMED_SECONDS = 20
@@ -105,7 +109,6 @@ def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTim
 
 
 def most_paid_s(study: Study, contents: Collection[BatchContent]) -> int:
-    """The most seconds that are paid to anybody in one of these batches."""
     return max(_longest_s(study, len(content.training), len(content.test)) for content in contents)
 
 
@@ -134,3 +137,203 @@ def _longest_s(study: Study, training: int, test: int) -> int:
     # The description, and after a training the page before the test.
     reading = study.reading_cap_s * (2 if training else 1)
     return reading + judging + training * study.reveal_cap_s
+
+
+# By their headings what is to be known of them.
+Facts = dict[str, Sequence[str]]
+
+
+def consent_facts(study: Study, batches: Sequence[Batch]) -> Facts:
+    """What is known before the consent: which of the batches it will be is not."""
+    return facts_about(study, [batch_content(batch.pk) for batch in batches])
+
+
+def facts_about(study: Study, contents: Sequence[BatchContent]) -> Facts:
+    rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
+    time = working_time(study, contents)
+    return {
+        _("What you do"): _what_you_do(contents),
+        _("How long it takes"): [_how_long(time)],
+        _("What you are paid"): _pay(study, time, rules.get(Outcome.COMPLETED)),
+        _("What is paid at most"): _caps(study, contents, rules),
+        _("Whether it may end early"): _early_end(study, contents, rules),
+        _("Pausing and stopping"): _pausing(study, rules),
+        **({_("Whom to ask"): [study.contact]} if study.contact else {}),
+    }
+
+
+def ahead(study: Study, content: BatchContent) -> list[str]:
+    """Once it is known which batch it is: how many examples come after the practice, how long it
+    all takes and what it comes to."""
+    time = working_time(study, [content])
+    rule = study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
+    then = ngettext(
+        "Then %(n)s example without feedback.",
+        "Then %(n)s examples without feedback.",
+        len(content.test),
+    ) % {"n": len(content.test)}
+    return [*([then] if content.training else []), _how_long(time), _in_all(study, time, rule)]
+
+
+def _paid_then(study: Study, rule: OutcomeRule | None) -> str:
+    """What an outcome pays, said before it has come about."""
+    if rule is None or (rule.pays_time and not rule.minimum):
+        return _("You are then paid for the time worked until then.")
+    least = {"amount": amount_text(rule.minimum, study.currency)}
+    if rule.pays_time:
+        sentence = _("You are then paid for the time worked until then, and at least %(amount)s.")
+        return sentence % least
+    if rule.minimum:
+        return _("You are then paid %(amount)s.") % least
+    return _("Nothing is paid then.")
+
+
+def _what_you_do(contents: Sequence[BatchContent]) -> list[str]:
+    training = [len(content.training) for content in contents]
+    tests = [len(content.test) for content in contents]
+    least, most = min(tests), max(tests)
+    sentence = ngettext(
+        "%(n)s example to answer, without feedback.",
+        "%(n)s examples to answer, without feedback.",
+        most,
+    )
+    told = {"n": most if least == most else f"{least}–{most}"}
+    return [*_training_sentence(min(training), max(training)), sentence % told]
+
+
+def _training_sentence(least: int, most: int) -> list[str]:
+    if not most:
+        return []
+    if least == most:
+        sentence = ngettext(
+            "First %(n)s example for practice: you see the right answer after each.",
+            "First %(n)s examples for practice: you see the right answer after each.",
+            most,
+        )
+    elif least:
+        sentence = _(
+            "First %(least)s to %(n)s examples for practice: you see the right answer after each."
+        )
+    else:
+        sentence = _(
+            "First up to %(n)s examples for practice: you see the right answer after each."
+        )
+    return [sentence % {"n": most, "least": least}]
+
+
+def _how_long(time: WorkingTime) -> str:
+    least, most = (minutes_text(_whole_minutes(s)) for s in (time.least, time.most))
+    if time.is_measured:
+        sentence = _("About %(time)s of work: the median of those who have finished.")
+    else:
+        sentence = _(
+            "About %(time)s of work. This is an estimate: too few have finished to tell from them."
+        )
+    return sentence % {"time": range_text(least, most)}
+
+
+def _pay(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> list[str]:
+    minimum = rule.minimum if rule else 0
+    rate = amount_text(study.hourly_rate, study.currency)
+    sentences = [
+        _in_all(study, time, rule),
+        _("The time that you work is paid: %(rate)s an hour.") % {"rate": rate},
+    ]
+    if minimum:
+        amount = amount_text(minimum, study.currency)
+        sentences.append(
+            _("If you go to the end you are paid at least %(amount)s.") % {"amount": amount}
+        )
+    return sentences
+
+
+def _in_all(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> str:
+    minimum = rule.minimum if rule else 0
+    least, most = (
+        amount_text(max(earned(1000 * s, study.hourly_rate), minimum), study.currency)
+        for s in (time.least, time.most)
+    )
+    return _("About %(total)s in all, if you go to the end.") % {"total": range_text(least, most)}
+
+
+def _caps(
+    study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
+) -> list[str]:
+    caps = {
+        "item": time_text(study.item_cap_s),
+        "reading": time_text(study.reading_cap_s),
+        "reveal": time_text(study.reveal_cap_s),
+    }
+    if any(content.training for content in contents):
+        sentence = _(
+            "At most %(item)s are paid for one example, %(reading)s for reading what to do and "
+            "again before the test, and %(reveal)s for looking at one right answer."
+        )
+    else:
+        sentence = _(
+            "At most %(item)s are paid for one example, and %(reading)s for reading what to do."
+        )
+    seconds = most_paid_s(study, contents)
+    minimum = max((rule.minimum for rule in rules.values()), default=Decimal(0))
+    amount = max(earned(1000 * seconds, study.hourly_rate), minimum)
+    most = {
+        "time": minutes_text(_whole_minutes(seconds)),
+        "amount": amount_text(amount, study.currency),
+    }
+    return [
+        sentence % caps,
+        _("Time beyond that counts as a pause, and is not paid."),
+        _(
+            "If every page took that long, it would be %(time)s in all. Nobody is paid more than "
+            "%(amount)s."
+        )
+        % most,
+    ]
+
+
+def _early_end(
+    study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
+) -> list[str]:
+    decides = study.min_training_score is not None or study.max_drop is not None
+    if not decides or not any(content.training for content in contents):
+        return [_("Nobody is sent away for their answers.")]
+    return [
+        _(
+            "When the practice ends you may be told that your part ends there, because too few of "
+            "your answers agreed with the reference answers."
+        ),
+        _paid_then(study, rules.get(Outcome.SCREENED_OUT)),
+        _("After that nobody is sent away for their answers."),
+    ]
+
+
+def _pausing(study: Study, rules: dict[str, OutcomeRule]) -> list[str]:
+    place = {
+        "minutes": minutes_text(study.lease_minutes),
+        "hours": ngettext("%(n)d hour", "%(n)d hours", study.expire_hours)
+        % {"n": study.expire_hours},
+    }
+    return [
+        _(
+            "You can pause at any time: close the page, and come back by your personal link, which "
+            "is on every page."
+        ),
+        *_lost_places(study, rules, place),
+        _("You can stop at any time.") + " " + _paid_then(study, rules.get(Outcome.WITHDRAWN)),
+    ]
+
+
+def _lost_places(study: Study, rules: dict[str, OutcomeRule], place: dict[str, str]) -> list[str]:
+    """Both ways to lose a place by a long pause, and what is paid after each."""
+    taken = _("Your place is kept for %(minutes)s; after that somebody else may take it.") % place
+    silent = _("After %(hours)s without a sign of life the work ends.") % place
+    after_taken, after_silent = (
+        _paid_then(study, rules.get(outcome)) for outcome in (Outcome.DISPLACED, Outcome.EXPIRED)
+    )
+    if after_taken == after_silent:
+        return [f"{taken} {silent} {after_silent}"]
+    return [f"{taken} {after_taken}", f"{silent} {after_silent}"]
+
+
+def _whole_minutes(seconds: int) -> int:
+    return max(1, -(-seconds // 60))

@@ -162,7 +162,6 @@ class Content:
 
 
 def tables_of(apps: Apps) -> dict[str, Table]:
-    """Every table that the models make, by its label."""
     stored = {
         model._meta.label_lower: model
         for model in apps.get_models(include_auto_created=True)

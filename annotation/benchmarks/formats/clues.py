@@ -176,7 +176,6 @@ def read_benchmark(
 
 
 def find_folders(names: Sequence[str]) -> tuple[list[TaskFolder], list[str]]:
-    """The folders of tasks, and whatever lies beside their files."""
     paths = _paths(names)
     grouped: dict[str, dict[str, str]] = defaultdict(dict)
     ignored = []
@@ -195,7 +194,6 @@ def find_folders(names: Sequence[str]) -> tuple[list[TaskFolder], list[str]]:
 
 
 def read_task(folder: TaskFolder, files: Files) -> ReadTask:
-    """One folder: its task file, its shot files and its test file."""
     reader = RowReader()
     own: Fields = {}
     if name := folder.files.get(TASK_FILE):

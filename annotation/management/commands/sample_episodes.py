@@ -137,7 +137,6 @@ def _data(source: Task | None, options: Mapping[str, Any]) -> LabelledData:
 
 
 def _changes(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that were given."""
     named = {field.name for rules in (EpisodeRules, NestedRules) for field in fields(rules)}
     given = {name: options[name] for name in named if options[name] is not None}
     if "shots" in given:

@@ -8,8 +8,7 @@ import pytest
 
 from annotation.models import Assignment, Batch, OutcomeRule, WorkState
 from annotation.studies.lifecycle import start_study
-from annotation.work.consent_facts import consent_facts
-from annotation.work.estimating import ENOUGH_PEOPLE
+from annotation.work.estimating import ENOUGH_PEOPLE, consent_facts
 from annotation.work.judging import begin, leave_reveal, submit_answer
 from annotation.work.page import page_context
 from tests import make
