@@ -87,15 +87,6 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-@dataclass(frozen=True)
-class SampleReport:
-    task: TaskReport
-    checksum: str
-    examples: int
-    classes: int
-    sets: int
-
-
 def preset(name: str) -> Preset:
     if name not in PRESETS:
         raise BadInput(f"There is no preset “{name}”; there are {', '.join(PRESETS)}.")
@@ -143,8 +134,9 @@ def sample(
     fields: dict[str, Any] | None = None,
     expected: str = "",
     owner: User | None = None,
-) -> SampleReport:
-    """Draw the sets and store them as this task; `fields` describe a new task.
+) -> tuple[TaskReport, str, int]:
+    """Draw the sets and store them as this task; `fields` describe a new task. Returns its report,
+    the checksum of its sets, and how many they are.
 
     Raises BadInput if the data set cannot give such sets, if their checksum is not the expected
     one, or if the task exists with other sets.
@@ -167,13 +159,7 @@ def sample(
         return [ReadTask(task, own, defaults, sets, data.notes)]
 
     [report] = store_tasks(benchmark, read, owner=owner)
-    return SampleReport(
-        task=report,
-        checksum=record["checksum"],
-        examples=len(data.examples),
-        classes=len(set(data.labels.values())),
-        sets=len(sets),
-    )
+    return report, record["checksum"], len(sets)
 
 
 def _drawn(

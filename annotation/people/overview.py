@@ -175,7 +175,7 @@ def _problems(study: Study) -> list[tuple[int, str, int]]:
     # By their ids, which may be checksums, and how they begin.
     names = {}
     for item in items.select_related("example"):
-        written = [*item.example.context, item.example.question]
-        beginning = Truncator(next(filter(None, written), "")).chars(LONGEST_BEGINNING)
+        texts = [*item.example.context, item.example.question]
+        beginning = Truncator(next(filter(None, texts), "")).chars(LONGEST_BEGINNING)
         names[item.example_id] = f"{Truncator(item.source_id).chars(LONGEST_ID)} “{beginning}”"
     return [(pk, names.get(pk, str(pk)), count) for pk, count in most]

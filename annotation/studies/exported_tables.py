@@ -110,7 +110,7 @@ _OF_JUDGEMENTS = {one.key: one for one in COLUMNS}
 
 def _same(key: str, source: str = "") -> Column:
     """As it is described among the judgements, read from another thing."""
-    return replace(_OF_JUDGEMENTS[key], source=source, without_gold=OPEN)
+    return replace(_OF_JUDGEMENTS[key], source=source)
 
 
 _ASSIGNMENTS = (
@@ -163,12 +163,8 @@ _ITEMS = (
     column(
         "position", "Position in the set; annotators see an order of their own.", "item.position"
     ),
-    column("item", "The id that the benchmark's file gives the item.", "item.source_id"),
-    column(
-        "identity",
-        "Name of the example: training by its content, test by its id.",
-        "item.example.identity",
-    ),
+    _same("item", "item.source_id"),
+    _same("identity", "item.example.identity"),
     column("context", "The text, a JSON list of segments.", "item.example.context"),
     column("question", "The question.", "item.example.question"),
     column(
@@ -179,7 +175,7 @@ _ITEMS = (
     column("labels", "JSON list of the labels that the set offers.", "set.choices"),
     column("gold", "JSON list of alternatives, each a list of texts.", "texts"),
     column("gold_version", "The version that brought this gold.", "gold.version.number"),
-    column("content_hash", "SHA-256 of the example's content.", "item.example.content_hash"),
+    _same("content_hash", "item.example.content_hash"),
     column(
         "context_hash",
         "SHA-256 of its context; items that share one are one cluster.",

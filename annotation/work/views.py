@@ -261,7 +261,13 @@ def enter_code(request: HttpRequest) -> HttpResponse:
         return render(request, TYPED)
     address = throttles.address_of(request)
     if seconds := throttles.seconds_to_wait(LIMIT, address):
-        return _slowed(request, seconds)
+        sentence = _(
+            "Very many wrong codes have come from your network. Wait %(minutes)d minutes and type "
+            "a new code, or open your personal link: nothing is lost."
+        ) % {"minutes": -(-seconds // 60)}
+        response = render(request, TYPED, {"error": sentence}, status=429)
+        response["Retry-After"] = str(seconds)
+        return response
     try:
         assignment = use_code(request.POST.get("code", ""), at=timezone.now())
     except BadInput as refusal:
@@ -269,13 +275,3 @@ def enter_code(request: HttpRequest) -> HttpResponse:
         context = {"error": str(refusal), "typed": request.POST.get("code", "")}
         return render(request, TYPED, context, status=422)
     return go_on(request, assignment)
-
-
-def _slowed(request: HttpRequest, seconds: int) -> HttpResponse:
-    sentence = _(
-        "Very many wrong codes have come from your network. Wait %(minutes)d minutes and type "
-        "a new code, or open your personal link: nothing is lost."
-    ) % {"minutes": -(-seconds // 60)}
-    response = render(request, TYPED, {"error": sentence}, status=429)
-    response["Retry-After"] = str(seconds)
-    return response

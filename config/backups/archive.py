@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -46,8 +46,8 @@ class Held:
     rows: int
     checksum: str
 
-    def matches(self, content: "Content") -> bool:
-        return (self.rows, self.checksum) == (content.rows, content.checksum)
+    def matches(self, content: tuple[int, str]) -> bool:
+        return (self.rows, self.checksum) == content
 
 
 @dataclass(frozen=True)
@@ -144,23 +144,6 @@ def columns_of(table: Table) -> list[str]:
     return [field.attname for field in fields_of(table)]
 
 
-@dataclass
-class Content:
-    """How many rows there are, and a checksum that does not depend on their order, in which two
-    databases may differ."""
-
-    rows: int = 0
-    total: int = field(default=0, repr=False)
-
-    def add(self, line: bytes) -> None:
-        self.rows += 1
-        self.total = (self.total + int.from_bytes(sha256(line).digest())) % 2**256
-
-    @property
-    def checksum(self) -> str:
-        return f"{self.total:064x}"
-
-
 def tables_of(apps: Apps) -> dict[str, Table]:
     stored = {
         model._meta.label_lower: model
@@ -178,11 +161,14 @@ def lines_of(table: Table, using: str) -> Iterator[bytes]:
         yield json.dumps(values, ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
 
-def content_of(lines: Iterable[bytes]) -> Content:
-    content = Content()
+def content_of(lines: Iterable[bytes]) -> tuple[int, str]:
+    """How many rows there are, and a checksum that does not depend on their order, in which two
+    databases may differ."""
+    rows = total = 0
     for line in lines:
-        content.add(line)
-    return content
+        rows += 1
+        total = (total + int.from_bytes(sha256(line).digest())) % 2**256
+    return rows, f"{total:064x}"
 
 
 def store_lines(table: Table, lines: Iterable[bytes], using: str) -> None:
@@ -281,9 +267,12 @@ def snapshot() -> Iterator[str]:
 
 
 def _write(archive: ZipFile, table: Table, using: str) -> Held:
-    content, label = Content(), table._meta.label_lower
+    label = table._meta.label_lower
     with archive.open(ZipInfo(file_of(label)), "w", force_zip64=True) as file:
-        for line in lines_of(table, using):
-            content.add(line)
-            file.write(line)
-    return Held(label, columns_of(table), content.rows, content.checksum)
+
+        def written() -> Iterator[bytes]:
+            for line in lines_of(table, using):
+                file.write(line)
+                yield line
+
+        return Held(label, columns_of(table), *content_of(written()))

@@ -96,7 +96,7 @@ def _fill(then: Apps, backup: Backup) -> None:
         stored = content_of(lines_of(tables[held.table], connection.alias))
         if not held.matches(stored):
             raise BadInput(
-                f"Of {held.table} the database keeps {stored.rows} rows that are not the backup's "
+                f"Of {held.table} the database keeps {stored[0]} rows that are not the backup's "
                 f"{held.rows}: nothing was restored."
             )
 

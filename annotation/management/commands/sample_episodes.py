@@ -12,7 +12,6 @@ from django.utils.text import slugify
 from annotation.benchmarks.formats.labelled import DEFAULT_QUESTION, LabelledData, read_labelled
 from annotation.benchmarks.sampling import (
     PRESETS,
-    SampleReport,
     changed,
     labelled_task,
     preset,
@@ -84,7 +83,7 @@ class Command(ImportingCommand):
                 f"{data.file} has {found} classes, but the preset {options['preset']} is for "
                 f"{chosen.classes}."
             )
-        report = sample(
+        task, checksum, sets = sample(
             data,
             rules=changed(chosen.rules, _changes(options)),
             seed=options["seed"],
@@ -94,16 +93,12 @@ class Command(ImportingCommand):
             expected=options["expected"],
             owner=owner,
         )
-        self._say(report, options["seed"])
-
-    def _say(self, report: SampleReport, seed: int) -> None:
-        task = report.task
         news = "new" if task.created else "no change"
         self.stdout.write(
-            f"{task.slug}: {report.sets} item sets from {report.examples} examples of "
-            f"{report.classes} classes, seed {seed} ({news})"
+            f"{task.slug}: {sets} item sets from {len(data.examples)} examples of {found} classes, "
+            f"seed {options['seed']} ({news})"
         )
-        self.stdout.write(f"checksum {report.checksum}")
+        self.stdout.write(f"checksum {checksum}")
         for finding in task.findings:
             if finding.severity == "warning":
                 self.stderr.write(finding.message)

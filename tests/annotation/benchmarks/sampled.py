@@ -4,7 +4,8 @@ from collections.abc import Collection
 from typing import Any
 
 from annotation.benchmarks.formats.labelled import LabelledData, distinct, labelled_example
-from annotation.benchmarks.sampling import SampleReport, sample
+from annotation.benchmarks.sampling import sample
+from annotation.benchmarks.storing import TaskReport
 from annotation.models import Benchmark, Study, Task
 from annotation.studies.drafting import add_batches, possible_batches
 from annotation.studies.lifecycle import start_study
@@ -32,7 +33,7 @@ def data_set(sizes: dict[str, int] | None = None) -> LabelledData:
     )
 
 
-def sampled(data: LabelledData | None = None, **options: Any) -> SampleReport:
+def sampled(data: LabelledData | None = None, **options: Any) -> tuple[TaskReport, str, int]:
     return sample(
         data or data_set(),
         **{"rules": RULES, "seed": 1, "benchmark": "flex", "task": "topics", **options},
