@@ -215,11 +215,12 @@ def remove_abandoned(*, at: datetime) -> None:
 
 
 def remove(staged: Benchmark) -> None:
-    is_empty = not Task.objects.filter(benchmark=staged).exists()
-    for model, path in CONTENT[-1:] if is_empty else CONTENT:
-        rows = model._base_manager.filter(**{path: staged.pk}).order_by()
-        while pks := list(rows.values_list("pk", flat=True)[:ROWS_AT_ONCE]):
-            write(model._base_manager.filter(pk__in=pks).delete)
+    if Task.objects.filter(benchmark=staged).exists():
+        for model, path in CONTENT:
+            rows = model._base_manager.filter(**{path: staged.pk}).order_by()
+            while pks := list(rows.values_list("pk", flat=True)[:ROWS_AT_ONCE]):
+                write(model._base_manager.filter(pk__in=pks).delete)
+    write(Benchmark.every.filter(pk=staged.pk).delete)
 
 
 SOURCE = "FLEX's toolkit"

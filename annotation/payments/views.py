@@ -22,7 +22,7 @@ from annotation.payments.ledger import COLUMNS, FORMATS, Due, dues, export_payme
 from annotation.studies.codes import rewards
 from annotation.studies.codes import set_rewards as store_rewards
 from annotation.studies.exported_judgements import dictionary_lines
-from annotation.studies.tabs import READ, SEND, study_frame, study_page
+from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 
 _AMOUNT: dict[str, Any] = {"max_digits": 8, "decimal_places": 2}
 
@@ -49,7 +49,6 @@ class CorrectionForm(forms.Form):
     )
 
 
-CHANGE = "annotation.change_study"
 FOLDER = "annotation/payments"
 FILTERS = (("all", "everybody"), ("waiting", "to be approved"), ("open", "to be sent"))
 PER_PAGE = 200

@@ -25,10 +25,10 @@ from annotation.people.rows import NAMES, SORTS, Row, chosen, people_csv, row_of
 from annotation.studies.forms import ReasonForm
 from annotation.studies.monitoring import figures_of
 from annotation.studies.people import exclude
-from annotation.studies.tabs import READ, SEND, study_frame, study_page
+from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from annotation.work.places import release_place
 
-VIEW, CHANGE = "annotation.view_assignment", "annotation.change_study"
+VIEW = "annotation.view_assignment"
 WATCH = "annotation/people/watch.html"
 PEOPLE = "annotation/people/people.html"
 PERSON = "annotation/people/person.html"

@@ -29,7 +29,7 @@ from annotation.prolific import connecting, statuses
 from annotation.prolific.connecting import SECRETS, SETTINGS
 from annotation.prolific.statuses import pay_bonuses
 from annotation.studies.codes import codes_to_set_up
-from annotation.studies.tabs import READ, SEND, study_frame, study_page
+from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 
 
 class ConnectionForm(forms.Form):
@@ -82,7 +82,6 @@ class ConnectionForm(forms.Form):
         return given
 
 
-CHANGE = "annotation.change_study"
 PAGE = "annotation/prolific/prolific.html"
 EVENT = "submission.status.change"
 

@@ -31,7 +31,6 @@ from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
 from scoring.leaderboard.tables import exported_tables
-from scoring.tables.table import Table
 
 OURS = ("annotation", "scoring", "config")
 # What every command of Django takes.
@@ -85,13 +84,9 @@ def _tables() -> Iterator[str]:
         *episode_tables(EpisodeBoard("", {("", False): 1, ("", True): 1}, ()), []),
         *exported_tables(Board("", (), (), (), (), ())),
     ]
-    yield from map(_scoring_table, of_scoring)
-
-
-def _scoring_table(table: Table) -> str:
-    rows = ([f"`{column.key}`", str(column.meaning), str(column.unit)] for column in table.columns)
-    title = f"## {table.name}\n\n"
-    return title + _table(["column", "meaning", "unit"], rows)
+    for table in of_scoring:
+        rows = ([f"`{one.key}`", str(one.meaning), str(one.unit)] for one in table.columns)
+        yield f"## {table.name}\n\n{_table(['column', 'meaning', 'unit'], rows)}"
 
 
 def api() -> str:

@@ -17,6 +17,7 @@ from django.utils.text import slugify
 
 from annotation.benchmarks.archives import Files
 from annotation.benchmarks.formats.content import (
+    LONGEST_ID,
     Alternatives,
     ReadExample,
     ReadSet,
@@ -49,9 +50,6 @@ class TaskFolder:
     slug: str
     # From the name within the folder to the name that reads it.
     files: Mapping[str, str]
-
-
-LONGEST_ID = 200
 
 
 class RowReader:

@@ -13,6 +13,7 @@ from annotation.models.texts import checksum, is_text
 
 Span = dict[str, Any]
 Alternatives = list[list[Span]]
+LONGEST_ID = 200
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from hashlib import sha1
 from django.utils.text import slugify
 
 from annotation.benchmarks.formats.content import (
+    LONGEST_ID,
     ReadExample,
     ReadSet,
     Record,
@@ -24,7 +25,6 @@ from annotation.models import Role, Transfer
 from annotation.models.errors import BadInput
 
 Lines = Iterable[bytes]
-LONGEST_ID = 200
 # Challenges that are known by their checksum.
 PUBLISHED = {
     "29332397efd53c29e77c4fe66405d13ae061306a": "flex",

@@ -10,11 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 
-from annotation.benchmarks.formats.content import ReadExample, Record, json_type, read_records
+from annotation.benchmarks.formats.content import (
+    LONGEST_ID,
+    ReadExample,
+    Record,
+    json_type,
+    read_records,
+)
 from annotation.models import Role
 from annotation.models.errors import BadInput
 
-LONGEST_ID = 200
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 DEFAULT_QUESTION = "Which label fits best?"
 
