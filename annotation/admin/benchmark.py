@@ -24,7 +24,6 @@ from annotation.admin.pages import (
 )
 from annotation.benchmarks.chains import chains
 from annotation.benchmarks.correcting import correct_gold, delete_benchmark, kept_sentence, uses_of
-from annotation.benchmarks.forms import GoldForm, written
 from annotation.jobs.queue import enqueue
 from annotation.kinds import gold_in_force
 from annotation.models import (
@@ -38,6 +37,7 @@ from annotation.models import (
     Upload,
 )
 from annotation.models.errors import Refusal
+from annotation.studies.forms import GoldForm, written
 
 # A batch copies its task's description when it starts; these fields it reads from the task.
 READ_BY_BATCHES = ("title", "language", "direction", "reference_policy")

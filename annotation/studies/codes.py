@@ -151,9 +151,7 @@ _ON_PROLIFIC: dict[str, str] = {
 _ELSEWHERE: dict[str, str] = {
     Outcome.COMPLETED: "Approve, and pay what is due.",
     Outcome.SCREENED_OUT: "Pay what is due, as a partial completion if there is one.",
-    Outcome.WITHDRAWN: "Pay what is due.",
-    Outcome.EXPIRED: "Pay what is due.",
-    Outcome.DISPLACED: "Pay what is due.",
+    **dict.fromkeys((Outcome.WITHDRAWN, Outcome.EXPIRED, Outcome.DISPLACED), "Pay what is due."),
     JoinAnswer.DECLINED: "Nothing to do.",
     JoinAnswer.FULL: "Nothing to do, unless the rule pays for having come.",
 }

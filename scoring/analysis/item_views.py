@@ -17,10 +17,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access.requests import ResearcherRequest, lets_in
 from annotation.access.rights import Right
 from annotation.benchmarks.correcting import Given, correct_gold, propose_gold
-from annotation.benchmarks.forms import GoldForm, written
 from annotation.kinds import gold_in_force
 from annotation.models import Benchmark, Example, Gold, Task
 from annotation.models.errors import Refusal
+from annotation.studies.forms import GoldForm, written
 from scoring.analysis.items import ItemScores, effect_of, given_answers, item_scores, task_cells
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices, Scope
