@@ -1,8 +1,9 @@
 """The analysis of a comparison: kept, requested, watched, stopped and exported. Its page has what
 most readers look for in sight, the rest behind a click on a line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from django.http import Http404, HttpResponse
 from django.utils import translation
@@ -12,6 +13,7 @@ from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from scoring.analysis.analysing import STORE, analysis_tables
 from scoring.analysis.tables import PROVENANCE, TERMS, with_task_names
+from scoring.analysis.uncertainty import Record
 from scoring.cells.scope import Scope, inputs_fingerprint
 from scoring.comparison.documents import FRAGILE, NOTE_OF_FRAGILE, SIGNS
 from scoring.comparison.keeping import Kept, is_stale, stop
@@ -21,14 +23,7 @@ from scoring.core.verdicts import AHEAD, BEHIND
 from scoring.models import method_label
 from scoring.tables.arranging import in_parts
 from scoring.tables.documents import FORMATS, chosen
-from scoring.tables.table import (
-    Cell,
-    Column,
-    Line,
-    Table,
-    Value,
-    lines_of,
-)
+from scoring.tables.table import Cell, Column, Line, Table, Value, lines_of
 from scoring.tests.differences import MIRRORED
 
 
@@ -60,7 +55,8 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
 def _shown(request: ResearcherRequest, table: Table, scope: Scope) -> Table:
     table = table.without({"study"} if scope.study else set()).without_empty_texts()
     table = with_task_names(for_page(table, scope.task_order), scope.task_names)
-    return by_task(arrange(request, table, usual_columns(table)))
+    # A long one in parts, each with its outcomes counted.
+    return in_parts(arrange(request, table, usual_columns(table)), "task", told="outcome")
 
 
 def _open(request: ResearcherRequest, tables: list[Table]) -> str:
@@ -129,8 +125,6 @@ def _rests_on(kept: Kept, compared: Scope, *, stale: bool) -> Table:
 
 
 PLACE = ("study", "simulated", "task", "shots")
-
-
 # By table, beside where a line belongs; in this order.
 USUAL: dict[str, tuple[str, ...]] = {
     "tests": ("system", "difference", "outcome", "p_holm"),
@@ -143,146 +137,79 @@ USUAL: dict[str, tuple[str, ...]] = {
     "aggregates": ("system", "mean", "sd"),
     "excluded": ("without_mean", "without_n", "with_mean", "with_n"),
 }
-
-
 # The tables whose first side is people; their lines are about the system, as in the overview.
 OF_PEOPLE = ("tests", "average-tests")
-
-
 OF_SYSTEM: dict[str, str] = {**WORDS, AHEAD: "behind people", BEHIND: "ahead of people"}
-
-
 OF_SYSTEMS: dict[str, str] = {**WORDS, AHEAD: "first ahead", BEHIND: "first behind"}
-
-
-# With its method and size a system's name is one cell.
-NAMES = {
-    "system": ("method", "parameters"),
-    "first": ("first_method", "first_parameters"),
-}
-
-
-# What the outcome says already; documents have it.
-IMPLIED = ("direction", "fragile")
-
-
-def usual_columns(table: Table) -> tuple[str, ...]:
-    """Without what all lines have in common of where they belong."""
-    if table.name not in USUAL:
-        return ()
-    told = [key for key in PLACE if len({_value(line, key) for line in table.lines}) > 1]
-    return (*told, *USUAL[table.name])
+# With its method and size a system's name is one cell; the first of them names a line.
+NAMES = {"first": ("first_method", "first_parameters"), "system": ("method", "parameters")}
+# What the outcome, and the cell of a system's name, say already; documents have it.
+IMPLIED = {"direction", "fragile", *chain.from_iterable(NAMES.values())}
 
 
 def for_page(table: Table, tasks: Sequence[str]) -> Table:
     """With a difference and its limits in one cell, a system's name in one, the outcome in words
-    and with its sign, in the order of the tasks."""
-    table = _named(_in_order(table, tasks))
-    if "difference" in table.keys:
-        table = _with_limits(table)
-    if "outcome" in table.keys:
-        table = _in_words(table).without(IMPLIED)
-    return _in_sight_first(table)
+    and with its sign, in the order of the tasks; the usual columns before the further ones."""
+    of_people, keys = table.name in OF_PEOPLE, table.keys
+    name = next((key for key in NAMES if key in keys), "")
+    first = (*PLACE, *USUAL[table.name])
+    told = IMPLIED | ({"low", "high"} if "difference" in keys else set())
+
+    def place(column: Column) -> tuple[bool, int]:
+        return not column.is_name, first.index(column.key) if column.key in first else len(first)
+
+    def task_place(record: Record) -> int:
+        return tasks.index(record["task"]) if record.get("task") in tasks else len(tasks)
+
+    headings = {"difference": "People less system"} if of_people else {}
+    columns = (
+        replace(each, is_name=each.key == name, heading=headings.get(each.key, each.heading))
+        for each in table.without(told).columns
+    )
+    return replace(
+        table,
+        columns=tuple(sorted(columns, key=place)),
+        lines=tuple(
+            Line(_cells(record, of_people=of_people))
+            for record in sorted(table.records, key=task_place)
+        ),
+        marks={FRAGILE: NOTE_OF_FRAGILE},
+    )
 
 
-def by_task(table: Table) -> Table:
-    """A long one in parts, each with its outcomes counted."""
-    return in_parts(table, "task", told="outcome")
+def usual_columns(table: Table) -> tuple[str, ...]:
+    """Without what all lines have in common of where they belong."""
+    told = [key for key in PLACE if len({line.cells.get(key) for line in table.lines}) > 1]
+    return (*told, *USUAL[table.name])
 
 
 def common_terms(tables: Sequence[Table]) -> dict[str, Value]:
     """Policy, normalisation and gold version, where all figures are under the same: then the page
     says them once. Empty where they differ."""
     found = {
-        tuple(_value(line, key) for key in TERMS)
+        tuple(record[key] for key in TERMS)
         for table in tables
         if set(TERMS) <= set(table.keys)
-        for line in table.lines
+        for record in table.records
     }
     return dict(zip(TERMS, found.pop(), strict=True)) if len(found) == 1 else {}
 
 
-def _in_sight_first(table: Table) -> Table:
-    """A choice of further columns stands behind the usual ones."""
-    keys = (*PLACE, *USUAL.get(table.name, ()))
-
-    def place(column: Column) -> tuple[bool, int]:
-        return not column.is_name, keys.index(column.key) if column.key in keys else len(keys)
-
-    return replace(table, columns=tuple(sorted(table.columns, key=place)))
-
-
-def _named(table: Table) -> Table:
-    first = next((key for key in ("first", "system") if key in table.keys), "")
-    if not first:
-        return table
-    lines = tuple(
-        replace(line, cells={**line.cells, **{key: _name(line, key) for key in NAMES}})
-        for line in table.lines
-    )
-    columns = tuple(replace(column, is_name=column.key == first) for column in table.columns)
-    about = {key for keys in NAMES.values() for key in keys}
-    return replace(table, lines=lines, columns=columns).without(about)
+def _cells(record: Record, *, of_people: bool) -> dict[str, Value | Cell]:
+    cells = {**record, **{key: _name(record, key) for key in NAMES if key in record}}
+    if "difference" in record:
+        low, high = record["low"], record["high"]
+        cells["difference"] = Cell(record["difference"], low=low, high=high)
+    if outcome := record.get("outcome"):
+        words = OF_SYSTEM if of_people else OF_SYSTEMS
+        # Signs say how the second side stands to people; of two systems the first is meant.
+        sign = SIGNS.get(outcome if of_people else MIRRORED.get(outcome, outcome), "")
+        marks = FRAGILE if record.get("fragile") else ""
+        cells["outcome"] = Cell(words[outcome], sign=sign, marks=marks)
+    return cells
 
 
-def _name(line: Line, key: str) -> Cell:
-    method, size = (_value(line, about) for about in NAMES[key])
-    about = [method_label(str(method or "")), f"({size})" if size else ""]
-    return Cell(_value(line, key), aside=" ".join(filter(None, about)))
-
-
-def _in_order(table: Table, tasks: Sequence[str]) -> Table:
-    if "task" not in table.keys:
-        return table
-    places = {task: place for place, task in enumerate(tasks)}
-
-    def place(line: Line) -> int:
-        return places.get(str(_value(line, "task")), len(places))
-
-    return replace(table, lines=tuple(sorted(table.lines, key=place)))
-
-
-def _with_limits(table: Table) -> Table:
-    heading = "People less system" if table.name in OF_PEOPLE else None
-    columns = tuple(
-        replace(column, heading=heading) if heading and column.key == "difference" else column
-        for column in table.columns
-    )
-    lines = tuple(
-        replace(line, cells={**line.cells, "difference": _difference(line)}) for line in table.lines
-    )
-    return replace(table, columns=columns, lines=lines).without({"low", "high"})
-
-
-def _difference(line: Line) -> Cell:
-    low, high = (_number(line, end) for end in ("low", "high"))
-    return Cell(_value(line, "difference"), low=low, high=high)
-
-
-def _in_words(table: Table) -> Table:
-    of_people = table.name in OF_PEOPLE
-    words = OF_SYSTEM if of_people else OF_SYSTEMS
-    marks = {FRAGILE: NOTE_OF_FRAGILE}
-    lines = tuple(_worded(line, words, of_people=of_people) for line in table.lines)
-    return replace(table, marks=marks, lines=lines)
-
-
-def _worded(line: Line, words: Mapping[str, str], *, of_people: bool) -> Line:
-    outcome = str(_value(line, "outcome") or "")
-    if not outcome:
-        return line
-    # Signs say how the second side stands to people; of two systems the first is meant.
-    sign = SIGNS.get(outcome if of_people else MIRRORED.get(outcome, outcome), "")
-    marks = FRAGILE if _value(line, "fragile") else ""
-    cell = Cell(words[outcome], sign=sign, marks=marks)
-    return replace(line, cells={**line.cells, "outcome": cell})
-
-
-def _value(line: Line, key: str) -> Value:
-    cell = line.cells.get(key)
-    return cell.value if isinstance(cell, Cell) else cell
-
-
-def _number(line: Line, key: str) -> float | None:
-    value = _value(line, key)
-    return float(value) if isinstance(value, int | float) else None
+def _name(record: Record, key: str) -> Cell:
+    method, size = (record.get(about) for about in NAMES[key])
+    about = [method_label(method), f"({size})" if size else ""]
+    return Cell(record[key], aside=" ".join(filter(None, about)))
