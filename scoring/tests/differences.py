@@ -30,7 +30,8 @@ from scoring.models import shots_order
 from scoring.tables.table import REQUIRED, as_in, columns_of, described
 
 MIRRORED = {AHEAD: BEHIND, BEHIND: AHEAD}
-
+# What a test counts of either side.
+COUNTS = ("n", "r", "m", "left_out", "people_left_out", "runs_left_out")
 
 points = partial(described, digits=1)
 words = partial(described, is_number=False)
@@ -147,38 +148,50 @@ COLUMNS = columns_of(Difference)
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two cells side by side: the rows of each over the items of either, and what these are nested
-    in."""
+    """Two cells side by side, over the items of either."""
 
     cell: Cell
     other: Cell
-    ours: Floats
-    theirs: Floats
-    clusters: list[str]
-    splits: list[str]
-    other_splits: list[str]
 
     @cached_property
     def test(self) -> PairedDifference:
         """One cell's mean less the other's, on the items that the system and somebody answered."""
-        return paired_difference(self.ours, self.theirs, splits=self.splits, **self._options)
+        return paired_difference(*self._scores, **self._nested, **self._kinds)
 
     def without_each(self) -> tuple[PairedDifference, ...]:
         """The test without each annotator in turn."""
-        return paired_without_each(self.ours, self.theirs, splits=self.splits, **self._options)
+        return paired_without_each(*self._scores, **self._nested, **self._kinds)
 
     @cached_property
     def design(self) -> ComparisonDesign:
         """What another comparison like this one could show."""
-        return observed_design(
-            pair_up(self.ours, self.theirs, self.clusters, self.splits, self.other_splits)
+        return observed_design(pair_up(*self._scores, **self._nested))
+
+    @cached_property
+    def _clusters(self) -> dict[int, str]:
+        """By example."""
+        other, own = (
+            dict(zip(cell.example_ids, cell.clusters, strict=True))
+            for cell in (self.other, self.cell)
         )
+        return other | own
+
+    @cached_property
+    def _scores(self) -> tuple[Floats, Floats]:
+        return _over(self.cell, self._clusters), _over(self.other, self._clusters)
 
     @property
-    def _options(self) -> dict[str, Any]:
+    def _nested(self) -> dict[str, Any]:
+        """What the items and the rows of either side are nested in."""
         return {
-            "clusters": self.clusters,
-            "system_splits": self.other_splits,
+            "clusters": list(self._clusters.values()),
+            "splits": self.cell.splits_of_rows,
+            "system_splits": self.other.splits_of_rows,
+        }
+
+    @property
+    def _kinds(self) -> dict[str, bool]:
+        return {
             "both_people": self.cell.study is not None and self.other.study is not None,
             "both_systems": self.cell.study is None,
         }
@@ -194,25 +207,11 @@ class Pairing:
         }
 
 
-def side_by_side(cell: Cell, other: Cell) -> Pairing:
-    clusters = dict(zip(other.example_ids, other.clusters, strict=True))
-    clusters |= dict(zip(cell.example_ids, cell.clusters, strict=True))
-    return Pairing(
-        cell=cell,
-        other=other,
-        ours=_over(cell, clusters),
-        theirs=_over(other, clusters),
-        clusters=list(clusters.values()),
-        splits=cell.splits_of_rows,
-        other_splits=other.splits_of_rows,
-    )
-
-
 def people_and_systems(people: Iterable[Cell], systems: Sequence[Cell]) -> list[Pairing]:
     """Every cell of people beside every system with the same task and shots. Those on episodes are
     tested over episodes, on their own board."""
     return [
-        side_by_side(cell, system)
+        Pairing(cell, system)
         for cell in people
         for system in systems
         if not cell.is_of_episodes and (system.task.pk, system.shots) == (cell.task.pk, cell.shots)
@@ -222,7 +221,7 @@ def people_and_systems(people: Iterable[Cell], systems: Sequence[Cell]) -> list[
 def systems_and_systems(systems: Sequence[Cell]) -> list[Pairing]:
     """Every two systems with the same task and shots."""
     return [
-        side_by_side(one, other)
+        Pairing(one, other)
         for one, other in combinations([cell for cell in systems if not cell.is_of_episodes], 2)
         if (one.task.pk, one.shots) == (other.task.pk, other.shots)
     ]
@@ -235,13 +234,13 @@ def more_and_fewer_shots(people: Sequence[Cell]) -> list[Pairing]:
     for cell in people:
         if not cell.is_of_episodes:
             groups.setdefault((cell.study, cell.simulated, cell.task), []).append(cell)
-    pairs: list[tuple[Cell, Cell]] = []
+    pairs: list[Pairing] = []
     for those in groups.values():
         cells = sorted(those, key=lambda cell: shots_order(cell.shots))
-        pairs += [(more, fewer) for fewer, more in pairwise(cells)]
+        pairs += [Pairing(more, fewer) for fewer, more in pairwise(cells)]
         if len(cells) > 2:
-            pairs.append((cells[-1], cells[0]))
-    return [side_by_side(*pair) for pair in pairs]
+            pairs.append(Pairing(cells[-1], cells[0]))
+    return pairs
 
 
 def difference_of(pair: Pairing, **said: Any) -> Difference:
@@ -257,12 +256,7 @@ def difference_of(pair: Pairing, **said: Any) -> Difference:
         first_parameters=cell.parameters,
         mean=percent(test.people_mean),
         other_mean=percent(test.system_mean),
-        n=test.n,
-        r=test.r,
-        m=test.m,
-        left_out=test.left_out,
-        people_left_out=test.people_left_out,
-        runs_left_out=test.runs_left_out,
+        **{name: getattr(test, name) for name in COUNTS},
         references=cell.references,
         normalisation=cell.normalisation,
         gold_version=cell.gold_version,
