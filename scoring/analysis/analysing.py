@@ -1,10 +1,12 @@
 """Analysing: everything about a comparison that takes too long for a page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scoring.analysis.curves import Curve, curves
+import numpy as np
+
+from annotation.models import Assignment, Judgement, Study, Task
 from scoring.analysis.tables import (
     ALL,
     AVERAGE_TESTS,
@@ -16,14 +18,20 @@ from scoring.analysis.tables import (
     excluded_record,
 )
 from scoring.analysis.uncertainty import Record, agreement, uncertainty
-from scoring.cells.cells import Cell, CellReader
+from scoring.cells.cells import CellReader, cell_order, percent, shots_of_batch
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import Comparison, compare, whole_of
 from scoring.comparison.keeping import Progress, Store
+from scoring.core.learning import learning_curve
+from scoring.core.normalisation import normalised
+from scoring.core.s1 import score_one
 from scoring.models import Part
 from scoring.tables.table import Table, lines_of, records_of
 from scoring.tests.verdicts import between_shots, between_systems
+
+# How many points a learning curve has, about.
+POINTS = 5
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,9 @@ class Analysis:
     changes: tuple[Record, ...] = ()
     uncertainty: tuple[Record, ...] = ()
     agreement: tuple[Record, ...] = ()
-    curves: tuple[Curve, ...] = ()
+    # Of each: where it belongs and how many annotators it is of; its `points`, each as its table has
+    # it; and `by_annotator`, by pseudonym the mean in the same blocks.
+    curves: tuple[Record, ...] = ()
     aggregates: tuple[Record, ...] = ()
     average_tests: tuple[Record, ...] = ()
     excluded: tuple[Record, ...] = ()
@@ -64,7 +74,8 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
     sure, agreed = [], []
     for number, cell in enumerate(people):
         progress(number, steps, f"{cell.task}, {cell.shots} shots")
-        about = _about(cell, reader)
+        assert cell.study is not None, "they are of people"
+        about = _about(cell.study, cell.task, cell.shots, reader, simulated=cell.simulated)
         sure.append({**about, **uncertainty(cell, choices)})
         if len(cell.scores) > 1:
             together = table.consensus_of(cell)
@@ -102,13 +113,15 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
     )
 
 
-def _about(cell: Cell, reader: CellReader) -> dict[str, Any]:
+def _about(
+    study: Study, task: Task, shots: int | str, reader: CellReader, *, simulated: bool
+) -> dict[str, Any]:
     return {
-        "study": cell.study.slug if cell.study else None,
-        "simulated": cell.simulated,
-        "task": cell.task.slug,
-        "shots": cell.shots,
-        **reader.scored_under(cell.task),
+        "study": study.slug,
+        "simulated": simulated,
+        "task": task.slug,
+        "shots": shots,
+        **reader.scored_under(task),
     }
 
 
@@ -128,3 +141,81 @@ def filled(table: Table, analysis: Analysis) -> Table:
 def analysis_tables(analysis: Analysis) -> list[Table]:
     """Every table of a kept analysis; those without rows are left out."""
     return [table for table in (filled(table, analysis) for table in ALL) if table.lines]
+
+
+def curves(study: Study, reader: CellReader, *, simulated: bool = False) -> list[Record]:
+    """One curve for each cell of a study that has training: of everybody who finished it, screened
+    out or not. Leaving out the screened-out would show selection as learning."""
+    assignments = Assignment.objects.filter(
+        study=study, training_ended_at__isnull=False
+    ).select_related("annotator", "batch__task", "batch__training_set", "batch__test_set")
+    assignments = assignments.simulated() if simulated else assignments.of_people()
+    if not reader.choices.with_excluded:
+        assignments = assignments.filter(exclusion__isnull=True)
+    cells: dict[tuple[str, int | str], list[Assignment]] = {}
+    for assignment in assignments.order_by("pk"):
+        shots = shots_of_batch(assignment.batch)
+        if shots:
+            cells.setdefault((assignment.batch.task.slug, shots), []).append(assignment)
+    return [
+        {
+            **_about(study, those[0].batch.task, shots, reader, simulated=simulated),
+            "annotators": len(those),
+            **_learned(those, reader),
+        }
+        for (_, shots), those in sorted(cells.items(), key=cell_order)
+    ]
+
+
+def _learned(members: Sequence[Assignment], reader: CellReader) -> dict[str, Any]:
+    rows = _scored_judgements(members, reader)
+    positions = {position for _, _, position, _ in rows}
+    learning = learning_curve(
+        *zip(*rows, strict=True), block=max(1, round(len(positions) / POINTS))
+    )
+    return {
+        "points": [
+            {
+                "first": point.first,
+                "last": point.last,
+                "answers": point.n,
+                "mean": percent(point.mean),
+                "adjusted": percent(float(np.clip(point.adjusted, 0, 1))),
+                "se": percent(point.se),
+            }
+            for point in learning.points
+        ],
+        "by_annotator": {
+            str(name): [percent(mean) for mean in means]
+            for name, means in learning.by_annotator.items()
+        },
+    }
+
+
+def _scored_judgements(
+    members: Sequence[Assignment], reader: CellReader
+) -> list[tuple[str, int, int, float]]:
+    """Every training judgement: by whom, of which example, at which position from 1, its S1."""
+    task = members[0].batch.task
+    names = {member.pk: member.annotator.pseudonym for member in members}
+    golds: dict[int, list[list[str]]] = {}
+    sets = {member.batch.training_set for member in members}
+    for training_set in filter(None, sets):
+        items = reader.items(task, training_set)
+        golds |= dict(zip(items.example_ids, items.compared, strict=True))
+    judgements = Judgement.objects.of_training().filter(assignment_id__in=names).order_by("pk")
+    return [
+        (
+            names[owner],
+            example,
+            step + 1,
+            score_one(
+                normalised(answer, task.normalisation),
+                golds[example],
+                references=reader.policy(task),
+            ),
+        )
+        for owner, example, step, answer in judgements.values_list(
+            "assignment_id", "example_id", "step", "answer"
+        )
+    ]

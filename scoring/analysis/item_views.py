@@ -22,7 +22,7 @@ from annotation.models import Benchmark, Example, Gold, Task
 from annotation.models.errors import Refusal
 from annotation.studies.forms import GoldForm, written
 from scoring.analysis.items import ItemScores, effect_of, given_answers, item_scores, task_cells
-from scoring.cells.cells import Cell, CellReader
+from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.requests import asked, frame_of
 
@@ -47,7 +47,7 @@ def items(request: HttpRequest, scope: str, name: str) -> HttpResponse:
     order = request.GET.get("order", "gap")
     if order not in ORDERS:
         raise Http404
-    scores = item_scores(task, *_cells(compared, task, choices)) if task else []
+    scores = item_scores(task, *task_cells(task, compared, choices)) if task else []
     shown = sorted(_filtered(scores, request.GET), key=ORDERS[order][1])
     context = {
         **_shared(request, compared, task, choices),
@@ -69,7 +69,7 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
     example = get_object_or_404(
         Example.objects.select_related("task"), pk=example_id, task__in=compared.tasks
     )
-    people, systems = _cells(compared, example.task, choices)
+    people, systems = task_cells(example.task, compared, choices)
     scores = {item.example_id: item for item in item_scores(example.task, people, systems)}
     if example.pk not in scores:
         raise Http404
@@ -84,24 +84,12 @@ def item(request: HttpRequest, scope: str, name: str, example_id: int) -> HttpRe
     return render(request, "scoring/comparison/item.html", context)
 
 
-def _cells(scope: Scope, task: Task, choices: Choices) -> tuple[list[Cell], list[Cell]]:
-    return task_cells(task, scope.studies, CellReader(choices))
-
-
 def _shared(
     request: HttpRequest, compared: Scope, task: Task | None, choices: Choices
 ) -> dict[str, Any]:
     """What both pages show, among it what every score must name."""
     context = {**frame_of(request, compared, tab="items"), "choices": choices}
-    if task is None:
-        return context
-    reader = CellReader(choices)
-    return {
-        **context,
-        "references": reader.policy(task),
-        "normalisation": task.normalisation,
-        "gold_version": reader.gold_version(task),
-    }
+    return context | (CellReader(choices).scored_under(task) if task else {})
 
 
 def in_order(compared: Scope) -> list[Task]:

@@ -10,6 +10,7 @@ import numpy as np
 from annotation.kinds import answer_score
 from annotation.models import Assignment, Example, Gold, Item, Judgement, Outcome, Study, Task
 from scoring.cells.cells import Cell, CellReader, percent
+from scoring.cells.scope import Choices, Scope
 from scoring.cells.vectors import Answers, judged_answers, predicted_answers
 from scoring.core.normalisation import normalised, normalised_golds
 from scoring.core.s1 import score_one
@@ -78,17 +79,10 @@ def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> 
     ]
 
 
-def task_cells(
-    task: Task, studies: Iterable[Study], reader: CellReader
-) -> tuple[list[Cell], list[Cell]]:
+def task_cells(task: Task, scope: Scope, choices: Choices) -> tuple[list[Cell], list[Cell]]:
     """The cells of people, and of systems, on one task."""
-    people = [
-        cell
-        for study in studies
-        for simulated in reader.kinds
-        for cell in reader.people(study, simulated=simulated, task=task)
-    ]
-    return people, reader.systems(task)
+    reader = CellReader(choices)
+    return reader.people_of(scope.studies, task), reader.systems(task)
 
 
 def given_answers(

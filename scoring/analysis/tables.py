@@ -2,17 +2,9 @@
 
 from collections.abc import Mapping
 
-from scoring.analysis.curves import ANNOTATORS, OF_POINT
 from scoring.analysis.uncertainty import AGREEMENT, UNCERTAINTY, Record
 from scoring.cells.rows import BY_KEY, Row, RowKind
-from scoring.tables.table import (
-    Column,
-    Table,
-    picked,
-    points,
-    values_of,
-    words,
-)
+from scoring.tables.table import Column, Table, picked, points, values_of, words
 from scoring.tests.differences import COLUMNS as OF_TESTS
 from scoring.tests.verdicts import OF_AVERAGES
 
@@ -101,7 +93,21 @@ CURVES = Table(
     "S1 in percent by position in the shot set, over everybody who finished the training, "
     "screened out or not. Adjusted: corrected for which items happened to be there, since "
     "orders differ, and kept within 0 and 100.",
-    (*WHERE, ANNOTATORS, *OF_POINT, *SCORED_UNDER),
+    (
+        *WHERE,
+        Column("annotators", "Annotators", "Those who finished the training of the cell."),
+        Column("first", "From position", "The first training item of the block, from 1."),
+        Column("last", "To position", "The last training item of the block."),
+        Column("answers", "Answers", "Answers at these positions."),
+        points("mean", "Mean", "Mean S1 of these answers in percent, not adjusted."),
+        points(
+            "adjusted",
+            "Adjusted",
+            "Mean S1 in percent, corrected for which items stood at these positions.",
+        ),
+        points("se", "SE of adjusted", "Standard error of that mean, in percent points."),
+        *SCORED_UNDER,
+    ),
 )
 AVERAGES = Table(
     "aggregates",
@@ -138,8 +144,6 @@ _SIDE = {
     "ci_high": "95 % high",
     "ci_method": "Method",
 }
-
-
 _SIDES = {
     f"{side}_{key}": BY_KEY[key].under(f"{side}_{key}", f"{heading} {side}")
     for side in ("without", "with")

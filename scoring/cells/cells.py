@@ -21,11 +21,7 @@ from scoring.cells.vectors import (
     run_scores,
     scored_items,
 )
-from scoring.core.intervals import (
-    LeaveOneOut,
-    cluster_scores,
-    leave_one_out,
-)
+from scoring.core.intervals import LeaveOneOut, cluster_scores, leave_one_out
 from scoring.models import FEW, Run, shots_label, shots_order
 
 _Member = TypeVar("_Member", Assignment, Run)
@@ -209,10 +205,14 @@ class CellReader(TaskScoring):
         chosen = assignments.simulated() if simulated else assignments.of_people()
         about = ("annotator", "batch__task", "batch__training_set", "batch__test_set", "exclusion")
         members = list(chosen.select_related(*about).order_by("joined_at", "pk"))
-        vectors = self._assignment_vectors(members)
+        by_task: dict[Task, list[Assignment]] = defaultdict(list)
         cells: dict[tuple[str, int | str], list[Assignment]] = defaultdict(list)
         for member in members:
+            by_task[member.batch.task].append(member)
             cells[member.batch.task.slug, shots_of_batch(member.batch)].append(member)
+        vectors: dict[int, Vector] = {}
+        for of_task, those in by_task.items():
+            vectors |= self._vectors(of_task, those)
         about_people = {"study": study, "simulated": simulated}
         return [
             self._cell(those[0].batch.task, those, vectors, shots, **about_people)
@@ -220,13 +220,13 @@ class CellReader(TaskScoring):
             if self.choices.wants(shots)
         ]
 
-    def people_of(self, studies: Iterable[Study]) -> list[Cell]:
+    def people_of(self, studies: Iterable[Study], task: Task | None = None) -> list[Cell]:
         """The cells of several studies; those of simulated annotators if asked for."""
         return [
             cell
             for study in studies
             for simulated in self.kinds
-            for cell in self.people(study, simulated=simulated)
+            for cell in self.people(study, simulated=simulated, task=task)
         ]
 
     @property
@@ -237,7 +237,7 @@ class CellReader(TaskScoring):
     def systems(self, task: Task) -> list[Cell]:
         """A task's systems, each over its splits or episodes."""
         runs = list(task.runs.complete().select_related("test_set").order_by("pk"))
-        vectors = self._run_vectors(task, runs)
+        vectors = self._vectors(task, runs)
         cells: dict[tuple[str, str, str, int | str, bool], list[Run]] = defaultdict(list)
         for run in sorted(runs, key=_reading_order):
             is_of_episode = run.episode is not None
@@ -270,33 +270,15 @@ class CellReader(TaskScoring):
             **about,
         )
 
-    def _assignment_vectors(self, members: Sequence[Assignment]) -> dict[int, Vector]:
-        """Annotators are nested in the training sets that they learned from, which are splits."""
-        vectors: dict[int, Vector] = {}
-        by_task: dict[Task, list[Assignment]] = defaultdict(list)
-        for member in members:
-            by_task[member.batch.task].append(member)
-        for task, those in by_task.items():
-            items = self._items_of(task, {member.pk: member.batch.test_set for member in those})
-            scores = assignment_scores(items, self.policy(task))
-            vectors |= {
-                member.pk: Vector(
-                    items[member.pk],
-                    scores[member.pk],
-                    split=_learned_from(member),
-                    episode=member.batch.test_set.episode,
-                )
-                for member in those
-            }
-        return vectors
-
-    def _run_vectors(self, task: Task, members: Sequence[Run]) -> dict[int, Vector]:
-        """Several runs on one split are nested in it."""
-        items = self._items_of(task, {member.pk: member.test_set for member in members})
-        scores = run_scores(items, self.policy(task))
+    def _vectors(self, task: Task, members: Sequence[_Member]) -> dict[int, Vector]:
+        """People are nested in the training sets that they learned from, several runs in their
+        split."""
+        items = self._items_of(task, {member.pk: _test_set_of(member) for member in members})
+        are_runs = any(isinstance(member, Run) for member in members)
+        scores = (run_scores if are_runs else assignment_scores)(items, self.policy(task))
         return {
             member.pk: Vector(
-                items[member.pk], scores[member.pk], split=_split_of(member), episode=member.episode
+                items[member.pk], scores[member.pk], _split_of(member), _episode_of(member)
             )
             for member in members
         }
@@ -329,22 +311,26 @@ def _reading_order(run: Run) -> tuple[object, ...]:
     return *system, run.shots is None, run.shots or 0, *place, run.checksum
 
 
-def _learned_from(member: Assignment) -> str:
-    """Empty for those who were shown nothing. By the number of the split where it has one, as of
-    runs, and in that order."""
-    batch = member.batch
-    if batch.test_set.episode is not None:
-        return f"episode {batch.test_set.episode:06}"
-    learned = batch.training_set
+def _test_set_of(member: Assignment | Run) -> ItemSet:
+    return member.test_set if isinstance(member, Run) else member.batch.test_set
+
+
+def _episode_of(member: Assignment | Run) -> int | None:
+    return member.episode if isinstance(member, Run) else member.batch.test_set.episode
+
+
+def _split_of(member: Assignment | Run) -> str:
+    """Empty for people who were shown nothing. By the number of the split where it has one, so that
+    people and runs have the same, and in that order."""
+    episode = _episode_of(member)
+    if episode is not None:
+        return f"episode {episode:06}"
+    learned = member if isinstance(member, Run) else member.batch.training_set
     if learned is None:
         return ""
-    return learned.name if learned.split is None else f"{learned.split:06}"
-
-
-def _split_of(run: Run) -> str:
-    if run.episode is not None:
-        return f"episode {run.episode:06}"
-    return f"run {run.checksum}" if run.split is None else f"{run.split:06}"
+    if learned.split is not None:
+        return f"{learned.split:06}"
+    return f"run {learned.checksum}" if isinstance(learned, Run) else learned.name
 
 
 def known(value: float) -> float | None:

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotation.benchmarks.audit import ALMOST_ALL
-from scoring.analysis.curves import Curve
 from scoring.analysis.items import ItemScores
 from scoring.cells.rows import CEILING, Bound, Row, RowKind, first_policies, no_skill, policy_of
 from scoring.comparison.paper_tables import UNKNOWN, task_order
@@ -133,7 +132,7 @@ def _test_names(tests: Sequence[Record]) -> list[str]:
     ]
 
 
-def curves_figure(curves: Sequence[Curve], *, size: Size = PAGE) -> Figure:
+def curves_figure(curves: Sequence[Record], *, size: Size = PAGE) -> Figure:
     """Learning over the training items, one panel per cell: each annotator pale, the group's
     mean hollow, the adjusted mean filled with its SE."""
     figure, panels = new_panels(len(curves), "S1 (percent)", size)

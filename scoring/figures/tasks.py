@@ -2,7 +2,6 @@ from annotation.jobs import files, queue
 from annotation.models import Job
 from annotation.models.errors import Refusal
 from scoring.analysis.items import item_scores, task_cells
-from scoring.cells.cells import CellReader
 from scoring.cells.scope import ordered
 from scoring.figures.sizes import SIZES, file_name
 
@@ -21,7 +20,7 @@ def draw_items_figure(job: Job, progress: queue.Progress) -> queue.Result:
     from scoring.figures.canvas import rendered
     from scoring.figures.drawing import items_figure
 
-    scores = item_scores(task, *task_cells(task, scope.studies, CellReader(choices)))
+    scores = item_scores(task, *task_cells(task, scope, choices))
     figure = items_figure(scope.task_names[task.slug], scores, size=SIZES[size])
     document = rendered(figure, form)
     return files.keep(job, file_name("items", scope.name, form, size), [document])

@@ -12,7 +12,6 @@ from annotation.jobs.requests import large_file
 from scoring.analysis.analysing import STORE
 from scoring.analysis.item_views import chosen_task, in_order
 from scoring.analysis.items import item_scores, task_cells
-from scoring.cells.cells import CellReader
 from scoring.cells.scope import file_order
 from scoring.comparison.comparing import glance
 from scoring.comparison.requests import asked, download, shown_to
@@ -62,7 +61,7 @@ def items_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
     if form in CONTENT_TYPES and file.is_large:
         back = reverse("scoring:items", args=[scope, name])
         return large_file(request, file, CONTENT_TYPES[form], back=back)
-    cells = task_cells(task, compared.studies, CellReader(choices))
+    cells = task_cells(task, compared, choices)
     task_name = compared.task_names[task.slug]
     return _response(request, "items", form, name, task_name, item_scores(task, *cells))
 

@@ -2,11 +2,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.models import Batch, Gold, GoldVersion, Study
+from annotation.models import Batch, Gold, GoldVersion
 from annotation.work.places import open_places
 from scoring.analysis.items import item_scores, task_cells
-from scoring.cells.cells import CellReader
-from scoring.cells.scope import Choices
+from scoring.cells.scope import Choices, Scope
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -82,8 +81,7 @@ def test_takes_the_difficulty_from_all_answers() -> None:
     batch = measured.cell([3, 7], tests=4)
     measured.run(batch.task, wrong=1)
     measured.run(batch.task, wrong=2, split=2)
-    reader = CellReader(Choices())
-    cells = task_cells(batch.task, Study.objects.all(), reader)
+    cells = task_cells(batch.task, Scope(batch.study.benchmark), Choices())
     scores = item_scores(batch.task, *cells)
     assert [item.systems for item in scores] == [0, 50, 100, 100]
     # One annotator right everywhere, the other nowhere.
