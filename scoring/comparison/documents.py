@@ -3,7 +3,7 @@ that answers the question, which its page shows too: people first, every system 
 number of shots, with what the tests say; all else is a click away."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import Row, RowKind, no_skill
@@ -218,12 +218,12 @@ def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Lin
 def paper_tables(table: Comparison) -> list[Table]:
     """As in a paper: the answer, people with every annotator, systems, full supervision, how long
     people took; without empty ones."""
-    shots, basis, figures = shots_of_people(table.rows), table.basis, table.figures
+    shots, basis = shots_of_people(table.rows), table.basis
     papers = [
         replace(overview(table, shots), is_short=True),
-        *annotators_by_shots([*table.rows, *table.consensus], table.task_names),
-        *system_tables(figures, table.bounds, names=table.task_names),
-        *supervision_table(figures, shots, table.task_names),
+        *annotators_by_shots(table),
+        *system_tables(table),
+        *supervision_table(table, shots),
     ]
     times = time_table(table.rows).with_names("task", table.task_names)
     scores = [
@@ -297,11 +297,10 @@ def _xlsx(table: Comparison) -> bytes:
     )
 
 
-WRITERS: dict[str, Callable[[Comparison], bytes | str]] = {
-    "csv": _csv,
-    "json": _json,
-    "latex": _latex,
-    "markdown": _markdown,
-    "xlsx": _xlsx,
+FORMATS = {
+    "csv": Format("csv", _csv),
+    "json": Format("json", _json),
+    "latex": Format("latex", _latex),
+    "markdown": Format("markdown", _markdown),
+    "xlsx": Format("xlsx", _xlsx),
 }
-FORMATS = {name: Format(name, writer) for name, writer in WRITERS.items()}

@@ -22,6 +22,7 @@ from scoring.cells.rows import (
     first_policies,
     policy_of,
 )
+from scoring.comparison.comparing import Comparison
 from scoring.models import FULLY_SUPERVISED, Method, References, method_label, shots_order
 from scoring.tables.table import Cell, Column, Group, Line, Table, limits, values_of
 
@@ -130,42 +131,46 @@ def name_of(row: Row) -> str:
     return f"{row.system}, {row.study}" if row.study else str(row.system)
 
 
-def people_table(rows: Iterable[Row], links: Links = None, names: Names | None = None) -> Table:
+def people_table(table: Comparison, links: Links = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
-    columns, lines = figures_by_column(_groups(rows), by_shots=False)
-    return _people_table(columns, (_people_line(line, links) for line in lines), links, names)
+    columns, found = figures_by_column(_groups(table), by_shots=False)
+    lines = [_people_line(line, links) for line in found]
+    return _table("people", "People", columns, lines, links, table.task_names)
 
 
-def annotators_by_shots(rows: Sequence[Row], names: Names | None = None) -> list[Table]:
+def annotators_by_shots(table: Comparison) -> list[Table]:
     """The table of people with every annotator beneath their cell, the best first. Each cell has
     people of its own: those of one line have nothing in common. A table for each number of shots
     where together they are too long for a page."""
-    columns, found = figures_by_column(_groups(rows), by_shots=False)
-    persons = [row for row in rows if row.single]
-    blocks = [(_people_line(line, None), *_annotator_lines(line, persons)) for line in found]
+    columns, found = figures_by_column(_groups(table), by_shots=False)
+    persons = [row for row in table.rows if row.single]
+    blocks = [[_people_line(line, None), *_annotator_lines(line, persons)] for line in found]
     lines = [line for block in blocks for line in block]
     pages = [lines] if len(lines) <= MOST_LINES else blocks
-    return [_people_table(columns, page, None, names) for page in pages]
+    return [_table("people", "People", columns, page, None, table.task_names) for page in pages]
 
 
-def supervision_table(rows: Sequence[Row], shots: str, names: Names | None = None) -> list[Table]:
+def supervision_table(table: Comparison, shots: str) -> list[Table]:
     """Full supervision beside few shots: people, and the systems that have both."""
     system = attrgetter("system", "method", "parameters")
     supervised = {
-        system(row) for row in rows if row.shots == FULLY_SUPERVISED and not row.is_of_people
+        system(row)
+        for row in table.figures
+        if row.shots == FULLY_SUPERVISED and not row.is_of_people
     }
     beside = [
         row
-        for row in rows
+        for row in table.figures
         if str(row.shots) in (shots, FULLY_SUPERVISED)
         and (row.is_of_people or system(row) in supervised)
     ]
     if not supervised or shots == FULLY_SUPERVISED:
         return []
-    return [
-        replace(table, name="supervision", title=f"Few shots and full supervision: {table.title}")
-        for table in system_tables(beside, names=names, most_tasks=MOST_COLUMNS // 2)
-    ]
+    tables = system_tables(
+        replace(table, rows=tuple(beside), consensus=(), bounds=()), most_tasks=MOST_COLUMNS // 2
+    )
+    title = "Few shots and full supervision"
+    return [replace(one, name="supervision", title=f"{title}: {one.title}") for one in tables]
 
 
 def time_table(rows: Iterable[Row]) -> Table:
@@ -179,19 +184,13 @@ def time_table(rows: Iterable[Row]) -> Table:
     return Table("times", "Time of people", "", columns, lines, is_short=True)
 
 
-def _groups(rows: Iterable[Row]) -> list[Row]:
-    return [row for row in rows if not row.single and row.is_of_people]
+def _groups(table: Comparison) -> list[Row]:
+    return [row for row in table.figures if row.is_of_people]
 
 
 def _people_line(line: FigureLine, links: Links) -> Line:
     cells = {column.key: _cell(row, links, in_full=True) for column, row in line.figures.items()}
     return Line({"who": Cell(line.name, aside=line.shots), **cells}, kind="people")
-
-
-def _people_table(
-    columns: Iterable[ScoreColumn], lines: Iterable[Line], links: Links, names: Names | None
-) -> Table:
-    return _table("people", "People", columns, lines, links, names)
 
 
 def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]:
@@ -216,46 +215,31 @@ def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[tuple[str, float |
 
 
 def system_tables(
-    rows: Sequence[Row],
-    bounds: Sequence[Bound] = (),
-    links: Links = None,
-    names: Names | None = None,
-    *,
-    most_tasks: int = MOST_TASKS,
+    table: Comparison, links: Links = None, *, most_tasks: int = MOST_TASKS
 ) -> list[Table]:
     """People first, then systems by method, then what no skill earns and the form allows;
     columns are task × shots, those of two tasks in a table where they go on a page."""
-    figures = [row for row in rows if not row.single]
-    columns, _ = figures_by_column(figures, by_shots=True)
+    columns, _ = figures_by_column(table.figures, by_shots=True)
     groups: list[list[str]] = []
-    widths = {task: sum(column.task == task for column in columns) for task in task_order(figures)}
+    widths = {
+        task: sum(column.task == task for column in columns) for task in task_order(table.figures)
+    }
     for task, width in widths.items():
         has_room = groups and len(groups[-1]) < most_tasks
         if has_room and sum(widths[other] for other in groups[-1]) + width <= MOST_COLUMNS:
             groups[-1].append(task)
         else:
             groups.append([task])
-    return [
-        _system_table(
-            [row for row in figures if row.task in group],
-            [bound for bound in bounds if bound.task in group],
-            ", ".join((names or {}).get(task, task) for task in group),
-            links,
-            names,
-        )
-        for group in groups
-    ]
+    return [_system_table(table, group, links) for group in groups]
 
 
-def _system_table(
-    rows: Sequence[Row],
-    bounds: Iterable[Bound],
-    title: str,
-    links: Links,
-    names: Names | None,
-) -> Table:
+def _system_table(table: Comparison, tasks: Sequence[str], links: Links) -> Table:
+    rows = [row for row in table.figures if row.task in tasks]
     columns, found = figures_by_column(rows, by_shots=True)
+    bounds = [bound for bound in table.bounds if bound.task in tasks]
     lines = [*(_system_line(line, links) for line in found), *_bound_lines(bounds, columns)]
+    names = table.task_names
+    title = ", ".join(names.get(task, task) for task in tasks)
     return _table("systems", title, columns, lines, links, names)
 
 
@@ -265,16 +249,14 @@ def _table(
     shown: Iterable[ScoreColumn],
     lines: Iterable[Line],
     links: Links,
-    names: Names | None,
+    names: Names,
 ) -> Table:
     columns = (
-        replace(
-            column.shown(shots_text(column.shots) if column.shots else "", links, names or {}),
-            is_strong=True,
-        )
+        column.shown(shots_text(column.shots) if column.shots else "", links, names)
         for column in shown
     )
-    return Table(name, title, "", (WHO, *columns), tuple(lines), marks=NOTES, is_short=True)
+    strong = (replace(column, is_strong=True) for column in columns)
+    return Table(name, title, "", (WHO, *strong), tuple(lines), marks=NOTES, is_short=True)
 
 
 def _bound_lines(bounds: Iterable[Bound], columns: Sequence[ScoreColumn]) -> list[Line]:

@@ -102,8 +102,8 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "overview": arrange(request, overview(table, at, links)),
         "has_measured": any(row.is_cell_of_people for row in table.rows),
         "has_people": any(row.is_of_people for row in table.rows),
-        "people": people_table(table.figures, links, table.task_names),
-        "systems": system_tables(table.figures, table.bounds, links, table.task_names),
+        "people": people_table(table, links),
+        "systems": system_tables(table, links),
         "intervals": arrange(
             request, intervals.with_names("task", table.task_names), USUAL_OF_INTERVALS
         ),

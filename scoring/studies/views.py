@@ -187,7 +187,7 @@ def _came_out(request: ResearcherRequest, study: Study) -> dict[str, Any]:
     low, high = SECONDS_PER_ANSWER
     return {
         "figures": rehearsal_figures(study),
-        "table": people_table(table.figures, {}, table.task_names),
+        "table": people_table(table, {}),
         "report_text": as_text(report, ["methods"]),
         "least_s": low,
         "most_s": high,

@@ -190,7 +190,7 @@ def test_calls_a_cell_of_few_people_exploratory_however_many_splits_they_have() 
     few = measured.study_with_splits(splits=2, people=2)[0].study
     [cell] = of_kind(compared(few), "human")
     assert (cell.n, cell.units, cell.is_exploratory) == (4, 4, True)
-    [line] = people_table([cell]).read
+    [line] = people_table(Comparison(rows=(cell,))).read
     assert line.cells[1].cell.marks == FEW
     many = measured.cell([3, 4, 6, 5, 7]).study
     [cell] = of_kind(compared(many), "human")

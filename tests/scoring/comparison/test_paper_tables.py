@@ -1,6 +1,8 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import Bound, Row, RowKind
+from scoring.comparison.comparing import Comparison
 from scoring.comparison.paper_tables import (
     FEW,
     ONE,
@@ -21,6 +23,10 @@ PUBLISHED = Row(RowKind.REPORTED, system="BERT", method="PT", task="sst2", shots
 PEOPLE = replace(PUBLISHED, system="Human", method=None, shots=10, source="CLUES Table 5")
 
 
+def table_of(rows: Sequence[Row], bounds: Sequence[Bound] = ()) -> Comparison:
+    return Comparison(rows=tuple(rows), bounds=tuple(bounds))
+
+
 def names(table: Table) -> list[tuple[object, str]]:
     """Who stands in each line, with the method or shots."""
     cells = [line.cells["who"] for line in table.lines]
@@ -37,7 +43,7 @@ def cells(table: Table, line: int) -> list[Cell]:
 
 
 def test_puts_people_first_then_systems_by_method() -> None:
-    [table] = system_tables([PUBLISHED, RUN, PEOPLE, HUMAN])
+    [table] = system_tables(table_of([PUBLISHED, RUN, PEOPLE, HUMAN]))
     assert names(table) == [
         ("Human, pilot", ""),
         ("Human, CLUES Table 5", ""),
@@ -49,7 +55,7 @@ def test_puts_people_first_then_systems_by_method() -> None:
 
 def test_has_a_column_for_each_task_and_number_of_shots_supervised_last() -> None:
     rows = [PUBLISHED, RUN, replace(RUN, shots=0), replace(RUN, task="mnli", shots=30)]
-    [table] = system_tables(rows)
+    [table] = system_tables(table_of(rows))
     assert places(table) == [
         ("sst2", "any", "0 shots"),
         ("sst2", "any", "10 shots"),
@@ -60,20 +66,20 @@ def test_has_a_column_for_each_task_and_number_of_shots_supervised_last() -> Non
 
 def test_puts_two_tasks_in_a_table() -> None:
     rows = [replace(RUN, task=task) for task in "abcde"]
-    assert [table.title for table in system_tables(rows)] == ["a, b", "c, d", "e"]
+    assert [table.title for table in system_tables(table_of(rows))] == ["a, b", "c, d", "e"]
 
 
 def test_gives_a_task_with_many_columns_a_table_of_its_own() -> None:
     many = [replace(RUN, task="a", shots=shots) for shots in (0, 10, 20, 30, "all")]
     few = [replace(RUN, task="b", shots=shots) for shots in (10, 20, 30)]
     wide = [replace(row, task="c") for row in many]
-    assert [table.title for table in system_tables([*many, *few, *wide])] == ["a, b", "c"]
-    assert [table.title for table in system_tables([*many, *wide])] == ["a", "c"]
+    assert [table.title for table in system_tables(table_of([*many, *few, *wide]))] == ["a, b", "c"]
+    assert [table.title for table in system_tables(table_of([*many, *wide]))] == ["a", "c"]
 
 
 def test_puts_shots_down_and_tasks_across_for_people() -> None:
     rows = [HUMAN, replace(HUMAN, shots=0, mean=70.0), replace(HUMAN, task="mnli"), PEOPLE, RUN]
-    table = people_table(rows)
+    table = people_table(table_of(rows))
     assert places(table) == [("sst2", "any", ""), ("mnli", "any", "")]
     assert names(table) == [
         ("Human, pilot", "0 shots"),
@@ -85,20 +91,20 @@ def test_puts_shots_down_and_tasks_across_for_people() -> None:
 
 def test_leaves_single_annotators_out_of_the_grids() -> None:
     person = replace(HUMAN, kind=RowKind.ANNOTATOR, system="BCDF", single=True)
-    assert len(people_table([HUMAN, person]).lines) == 1
-    assert len(system_tables([HUMAN, person])[0].lines) == 1
+    assert len(people_table(table_of([HUMAN, person])).lines) == 1
+    assert len(system_tables(table_of([HUMAN, person]))[0].lines) == 1
 
 
 def test_writes_mean_sd_and_interval_with_one_decimal() -> None:
     row = replace(HUMAN, mean=79.85, ci_low=70.04, ci_high=100.0)
-    [line] = people_table([row]).read
+    [line] = people_table(table_of([row])).read
     assert (line.cells[1].figure, line.cells[1].interval) == ("79.8 (1.0)", "[70.0, 100.0]")
 
 
 def test_puts_figures_under_different_policies_into_columns_of_their_own() -> None:
     other = replace(PUBLISHED, shots=10, references="set", source="another paper")
     bounds = [Bound("sst2", "best_label", 56.2, "any", gold_version=1)]
-    [table] = system_tables([HUMAN, other, replace(PUBLISHED, shots=10)], bounds)
+    [table] = system_tables(table_of([HUMAN, other, replace(PUBLISHED, shots=10)], bounds))
     assert places(table) == [("sst2", "any", "10 shots"), ("sst2", "set", "10 shots")]
     assert [cell.value for cell in cells(table, 0)] == [80.0, None]
     # The figure of unknown policy goes beside the scored one.
@@ -108,7 +114,7 @@ def test_puts_figures_under_different_policies_into_columns_of_their_own() -> No
 
 
 def test_puts_published_people_under_another_policy_into_a_column_of_their_own() -> None:
-    table = people_table([HUMAN, replace(PEOPLE, references="set")])
+    table = people_table(table_of([HUMAN, replace(PEOPLE, references="set")]))
     assert places(table) == [("sst2", "any", ""), ("sst2", "set", "")]
     assert [[cell.value for cell in cells(table, line)] for line in (0, 1)] == [
         [80.0, None],
@@ -120,7 +126,7 @@ def test_puts_published_people_under_another_policy_into_a_column_of_their_own()
 
 def test_marks_an_unknown_policy_partial_coverage_and_small_groups() -> None:
     def marks(row: Row) -> str:
-        return cells(system_tables([row])[0], 0)[0].marks
+        return cells(system_tables(table_of([row]))[0], 0)[0].marks
 
     assert marks(PUBLISHED) == UNKNOWN
     assert marks(replace(RUN, coverage=0.99)) == PARTIAL
@@ -132,14 +138,16 @@ def test_marks_an_unknown_policy_partial_coverage_and_small_groups() -> None:
 
 def test_puts_the_figures_of_one_system_from_two_tables_into_one_line() -> None:
     ner = replace(PUBLISHED, task="conll03", source="CLUES Table 7")
-    [table] = system_tables([PUBLISHED, ner])
+    [table] = system_tables(table_of([PUBLISHED, ner]))
     [line] = table.read
     assert line.cells[0].cell.note == "CLUES Table 6; CLUES Table 7"
     assert [cell.value for cell in cells(table, 0)] == [91.9, 91.9]
 
 
 def test_keeps_two_figures_for_the_same_place_apart() -> None:
-    [table] = system_tables([PUBLISHED, replace(PUBLISHED, mean=1.0, source="another paper")])
+    [table] = system_tables(
+        table_of([PUBLISHED, replace(PUBLISHED, mean=1.0, source="another paper")])
+    )
     assert [line.cells[0].cell.note for line in table.read] == ["CLUES Table 6", "another paper"]
 
 
@@ -152,5 +160,5 @@ def test_puts_each_consensus_behind_its_people() -> None:
         PEOPLE,
         HUMAN,
     ]
-    people = [str(name).split(", ")[0] for name, _ in names(people_table(rows))]
+    people = [str(name).split(", ")[0] for name, _ in names(people_table(table_of(rows)))]
     assert people == ["Human", "Consensus", "Human", "Simulated annotators", "Consensus"]
