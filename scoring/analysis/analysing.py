@@ -43,8 +43,8 @@ class Analysis:
     changes: tuple[Record, ...] = ()
     uncertainty: tuple[Record, ...] = ()
     agreement: tuple[Record, ...] = ()
-    # Of each: where it belongs and how many annotators it is of; its `points`, each as its table has
-    # it; and `by_annotator`, by pseudonym the mean in the same blocks.
+    # Of each: where it belongs, how many annotators it is of, its `points` as the table has them,
+    # and `by_annotator`, by pseudonym the mean in the same blocks.
     curves: tuple[Record, ...] = ()
     aggregates: tuple[Record, ...] = ()
     average_tests: tuple[Record, ...] = ()

@@ -196,11 +196,13 @@ def common_terms(tables: Sequence[Table]) -> dict[str, Value]:
 
 
 def _cells(record: Record, *, of_people: bool) -> dict[str, Value | Cell]:
-    cells = {**record, **{key: _name(record, key) for key in NAMES if key in record}}
+    names = {key: _name(record, key) for key in NAMES if key in record}
+    cells: dict[str, Value | Cell] = {**record, **names}
     if "difference" in record:
         low, high = record["low"], record["high"]
         cells["difference"] = Cell(record["difference"], low=low, high=high)
-    if outcome := record.get("outcome"):
+    if record.get("outcome"):
+        outcome = str(record["outcome"])
         words = OF_SYSTEM if of_people else OF_SYSTEMS
         # Signs say how the second side stands to people; of two systems the first is meant.
         sign = SIGNS.get(outcome if of_people else MIRRORED.get(outcome, outcome), "")

@@ -180,10 +180,7 @@ class PairedDifference:
     """People's mean less the system's, over new people, new runs and new items.
 
     people_mean and system_mean are those over the compared items, so that they subtract. n, r and m
-    count the compared annotators, runs and item clusters; left_out the items that were not
-    compared, people_left_out and runs_left_out those whose split the other side does not have.
-    above: how many annotators score higher than the system on what they saw. splits: how many the
-    two sides are paired by; 0 where they are not.
+    count the compared annotators, runs and item clusters of the pair.
 
     p is two-sided; low and high hold the difference and lie within [−1, 1]. se, df, t and p are
     those with the two more items. Whatever cannot be computed is NaN, and a note says why.
@@ -196,20 +193,15 @@ class PairedDifference:
     p: float
     low: float
     high: float
+    people_mean: float
+    system_mean: float
     n: int
     r: int
     m: int
-    left_out: int
-    level: float
+    pair: Pair
     notes: tuple[str, ...]
-    both_people: bool = False
-    both_systems: bool = False
-    people_mean: float = np.nan
-    system_mean: float = np.nan
-    above: int = 0
-    splits: int = 0
-    people_left_out: int = 0
-    runs_left_out: int = 0
+    both_people: bool
+    both_systems: bool
 
     @property
     def exploratory(self) -> bool:
@@ -287,20 +279,15 @@ def paired_difference(
         p=p,
         low=low,
         high=high,
+        people_mean=float(item_means(h).mean()) if m else np.nan,
+        system_mean=float(item_means(s).mean()) if m else np.nan,
         n=n,
         r=r,
         m=m,
-        left_out=pair.left_out,
-        level=level,
+        pair=pair,
         notes=(*why, *_notes(pair, both_people=both_people, both_systems=both_systems)),
         both_people=both_people,
         both_systems=both_systems,
-        people_mean=float(item_means(h).mean()) if m else np.nan,
-        system_mean=float(item_means(s).mean()) if m else np.nan,
-        above=pair.above,
-        splits=pair.splits,
-        people_left_out=pair.people_left_out,
-        runs_left_out=pair.runs_left_out,
     )
 
 

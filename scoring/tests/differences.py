@@ -15,7 +15,6 @@ from scoring.cells.rows import BY_KEY, PEOPLE, Row, RowKind
 from scoring.cells.vectors import Floats
 from scoring.core.comparison import (
     PairedDifference,
-    pair_up,
     paired_difference,
     paired_without_each,
 )
@@ -30,8 +29,8 @@ from scoring.models import shots_order
 from scoring.tables.table import REQUIRED, as_in, columns_of, described
 
 MIRRORED = {AHEAD: BEHIND, BEHIND: AHEAD}
-# What a test counts of either side.
-COUNTS = ("n", "r", "m", "left_out", "people_left_out", "runs_left_out")
+# What a test does not compare.
+LEFT_OUT = ("left_out", "people_left_out", "runs_left_out")
 
 points = partial(described, digits=1)
 words = partial(described, is_number=False)
@@ -156,42 +155,27 @@ class Pairing:
     @cached_property
     def test(self) -> PairedDifference:
         """One cell's mean less the other's, on the items that the system and somebody answered."""
-        return paired_difference(*self._scores, **self._nested, **self._kinds)
+        return paired_difference(**self._options)
 
     def without_each(self) -> tuple[PairedDifference, ...]:
         """The test without each annotator in turn."""
-        return paired_without_each(*self._scores, **self._nested, **self._kinds)
+        return paired_without_each(**self._options)
 
     @cached_property
     def design(self) -> ComparisonDesign:
         """What another comparison like this one could show."""
-        return observed_design(pair_up(*self._scores, **self._nested))
+        return observed_design(self.test.pair)
 
     @cached_property
-    def _clusters(self) -> dict[int, str]:
-        """By example."""
-        other, own = (
-            dict(zip(cell.example_ids, cell.clusters, strict=True))
-            for cell in (self.other, self.cell)
-        )
-        return other | own
-
-    @cached_property
-    def _scores(self) -> tuple[Floats, Floats]:
-        return _over(self.cell, self._clusters), _over(self.other, self._clusters)
-
-    @property
-    def _nested(self) -> dict[str, Any]:
-        """What the items and the rows of either side are nested in."""
+    def _options(self) -> dict[str, Any]:
+        clusters = dict(zip(self.other.example_ids, self.other.clusters, strict=True))
+        clusters |= dict(zip(self.cell.example_ids, self.cell.clusters, strict=True))
         return {
-            "clusters": list(self._clusters.values()),
+            "people": _over(self.cell, clusters),
+            "system": _over(self.other, clusters),
+            "clusters": list(clusters.values()),
             "splits": self.cell.splits_of_rows,
             "system_splits": self.other.splits_of_rows,
-        }
-
-    @property
-    def _kinds(self) -> dict[str, bool]:
-        return {
             "both_people": self.cell.study is not None and self.other.study is not None,
             "both_systems": self.cell.study is None,
         }
@@ -256,7 +240,10 @@ def difference_of(pair: Pairing, **said: Any) -> Difference:
         first_parameters=cell.parameters,
         mean=percent(test.people_mean),
         other_mean=percent(test.system_mean),
-        **{name: getattr(test, name) for name in COUNTS},
+        n=test.n,
+        r=test.r,
+        m=test.m,
+        **{name: getattr(test.pair, name) for name in LEFT_OUT},
         references=cell.references,
         normalisation=cell.normalisation,
         gold_version=cell.gold_version,

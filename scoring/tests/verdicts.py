@@ -310,7 +310,7 @@ def _judged(family: Sequence[Pairing]) -> Iterable[Difference]:
             pair,
             **_said(found, margin),
             detectable=_detectable(found, [pair], margin),
-            above=pair.test.above,
+            above=pair.test.pair.above,
             fragile=found.outcome in (AHEAD, BEHIND, SAME)
             and rule.is_fragile(place, tests, pair.without_each(), margin=margin / 100),
             is_reported=False,

@@ -82,7 +82,7 @@ def test_agrees_with_the_core_on_every_figure() -> None:
     assert (verdict.difference, verdict.low, verdict.high) == pytest.approx(
         (100 * test.difference, 100 * test.low, 100 * test.high)
     )
-    assert (verdict.p, verdict.above) == (pytest.approx(test.p), test.above)
+    assert (verdict.p, verdict.above) == (pytest.approx(test.p), test.pair.above)
 
 
 def test_says_of_the_average_what_the_core_says() -> None:

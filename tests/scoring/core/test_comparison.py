@@ -38,7 +38,7 @@ def test_meets_the_known_difference(values: dict) -> None:
     found = paired_difference(values["H"], values["M"])
     known = values["paired_human_minus_model"]
     assert found.difference == exactly(known["diff"])
-    assert (found.n, found.r, found.m, found.left_out) == (3, 5, 8, 0)
+    assert (found.n, found.r, found.m, found.pair.left_out) == (3, 5, 8, 0)
 
 
 def plain_variance(h: np.ndarray, s: np.ndarray) -> float:
@@ -127,7 +127,7 @@ def test_keeps_items_that_every_run_and_some_annotator_answered(values: dict) ->
     h[:, 2] = s[1, 5] = np.nan
     found = paired_difference(h, s)
     assert common_items(h, s).tolist() == [True, True, False, True, True, False, True, True]
-    assert found.left_out == 2
+    assert found.pair.left_out == 2
     assert "2 items left out that one side did not answer." in found.notes
     keep = common_items(h, s)
     assert found.p == paired_difference(h[:, keep], s[:, keep]).p
@@ -140,14 +140,14 @@ def test_leaves_items_out_before_it_clusters(values: dict) -> None:
     expected = paired_difference(
         cluster_scores(h[:, 1:], labels[1:]), cluster_scores(s[:, 1:], labels[1:])
     )
-    assert (found.m, found.left_out) == (4, 1)
+    assert (found.m, found.pair.left_out) == (4, 1)
     assert (found.difference, found.p) == exactly((expected.difference, expected.p))
 
 
 def test_counts_annotators_above_the_system_on_what_they_saw() -> None:
     h = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [np.nan, 1.0, np.nan, 1.0]])
     found = paired_difference(h, [[1.0, 0.0, 0.0, 0.0]])
-    assert (found.above, found.n) == (2, 3)
+    assert (found.pair.above, found.n) == (2, 3)
 
 
 def test_compares_annotators_who_met_different_parts() -> None:
@@ -156,13 +156,13 @@ def test_compares_annotators_who_met_different_parts() -> None:
     h[:3, :20] = np.nan
     h[3:, 20:] = np.nan
     found = paired_difference(h, s)
-    assert (found.n, found.m, found.left_out) == (6, 40, 0)
+    assert (found.n, found.m, found.pair.left_out) == (6, 40, 0)
     assert found.difference == exactly((np.nanmean(h, axis=0) - s.mean(axis=0)).mean())
     assert "Annotators met different parts of the test set." in found.notes
     # Nobody has a part in the comparison who saw none of the items.
     s[:, :20] = np.nan
     half = paired_difference(h, s)
-    assert (half.n, half.m, half.left_out, half.people_left_out) == (3, 20, 20, 3)
+    assert (half.n, half.m, half.pair.left_out, half.pair.people_left_out) == (3, 20, 20, 3)
 
 
 def test_has_no_test_where_most_items_have_one_viewer() -> None:
@@ -181,8 +181,8 @@ def test_pairs_people_with_a_system_by_split(values: dict) -> None:
     h += rng.normal(0, 0.3, (7, 1))
     people, runs = [1, 1, 1, 2, 2, 2, 3], [2, 1, 4]
     found = paired_difference(h, s, splits=people, system_splits=runs)
-    assert (found.splits, found.n, found.r) == (2, 6, 2)
-    assert (found.people_left_out, found.runs_left_out) == (1, 1)
+    assert (found.pair.splits, found.n, found.r) == (2, 6, 2)
+    assert (found.pair.people_left_out, found.pair.runs_left_out) == (1, 1)
     assert "Paired by 2 splits: 1 annotators and 1 runs of other splits left out." in found.notes
     means = h[:6].mean(axis=1)
     assert found.people_mean == exactly(means.mean())
@@ -197,7 +197,7 @@ def test_compares_everybody_where_fewer_than_two_splits_are_shared() -> None:
     h, s = simulated(np.random.default_rng(9), 6, 2, 30)
     found = paired_difference(h, s, splits=[1, 1, 1, 2, 2, 2], system_splits=[2, 4])
     plain = paired_difference(h, s)
-    assert (found.splits, found.n, found.p) == (0, 6, plain.p)
+    assert (found.pair.splits, found.n, found.p) == (0, 6, plain.p)
     assert "shares fewer than two of the people's splits" in found.notes[-1]
     one = paired_difference(h, s, splits=[1] * 6, system_splits=[1, 2])
     assert (one.p, one.notes) == (plain.p, plain.notes)
@@ -210,7 +210,7 @@ def test_pools_both_sides_where_both_are_people() -> None:
     splits = [1, 1, 1, 2, 2, 2]
     pooled = paired_difference(h, s, splits=splits, system_splits=splits, both_people=True)
     assert pooled.se < paired_difference(h, s, both_people=True).se
-    assert (pooled.n, pooled.r, pooled.people_left_out) == (6, 6, 0)
+    assert (pooled.n, pooled.r, pooled.pair.people_left_out) == (6, 6, 0)
 
 
 def test_compares_two_systems_of_a_single_run_each() -> None:
