@@ -5,7 +5,7 @@ Everything is scored by the same code, at the latest gold version of each task u
 asked for. A comparison is kept with its inputs' fingerprint, and recomputed when that changes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
@@ -88,19 +88,13 @@ class Comparison:
 
     def shown(self, scope: Scope, choices: Choices, fingerprint: str) -> "Comparison":
         """As the reader chose: no figure depends on which shots are shown."""
-
-        def wanted(things: Iterable[Any]) -> tuple[Any, ...]:
-            return tuple(thing for thing in things if choices.wants(thing.shots))
-
+        shown: dict[str, Any] = {
+            name: tuple(one for one in getattr(self, name) if choices.wants(one.shots))
+            for name in BY_SHOTS
+        }
         return replace(
             self,
-            rows=wanted(self.rows),
-            consensus=wanted(self.consensus),
-            tests=wanted(self.tests),
-            average_tests=wanted(self.average_tests),
-            averages=wanted(self.averages),
-            including=wanted(self.including),
-            without=wanted(self.without),
+            **shown,
             benchmark=scope.benchmark.name,
             study=scope.study.slug if scope.study else None,
             choices=choices,
@@ -239,6 +233,8 @@ class Comparison:
 
 
 STORE = Store(Part.TABLE, Comparison, 8, "compute_comparison")
+# What has a number of shots, of which a reader may choose some; but all changes between them stay.
+BY_SHOTS = ("rows", "consensus", "tests", "average_tests", "averages", "including", "without")
 # What a comparison says about itself; a figure never follows from it.
 CONTEXT = ("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint")
 

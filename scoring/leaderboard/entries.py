@@ -123,21 +123,17 @@ def _published(rows: Iterable[Row], policies: Mapping[str, str]) -> Iterator[Ent
         free[column] = row
     for (system, method, parameters), entries in groups.items():
         for found in entries:
+            # Those under another policy than the board's cannot share its columns.
+            comparable = (r for r in found.values() if policy_of(r, policies) == policies[r.task])
             yield Entry(
                 kind=SYSTEM if method else PEOPLE,
                 name=system or "",
                 method=method or "",
                 parameters=parameters,
                 source="; ".join(dict.fromkeys(row.source for row in found.values())),
-                rows=_comparable(found, policies),
+                rows=tuple(comparable),
                 gaps=_gaps_published(found, policies),
             )
-
-
-def _comparable(rows: Rows, policies: Mapping[str, str]) -> tuple[Row, ...]:
-    """Without the figures under another policy than the board's: they cannot share its columns."""
-    found = rows.values()
-    return tuple(row for row in found if policy_of(row, policies) == policies[row.task])
 
 
 def _gaps_published(rows: Rows, policies: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

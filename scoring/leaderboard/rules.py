@@ -74,6 +74,11 @@ class Ranking:
     averages: Mapping[int, Average] = field(default_factory=dict)
 
     @property
+    def lacks_nothing(self) -> bool:
+        """For a rank, which only systems have."""
+        return self.entry.kind == SYSTEM and self.mean is not None and not self.gaps
+
+    @property
     def is_unranked(self) -> bool:
         """Only of a system: people and no skill never have a rank."""
         return self.entry.kind == SYSTEM and self.rank is None
@@ -91,9 +96,7 @@ def over_tasks(
     """Everybody who has any figure on these tasks, by their slugs with their names; by the mean of
     the task means; rounded, as the task means are then, unless `in_full`."""
     there = [entry for entry in entries if any(map(entry.is_on, tasks))]
-    averages = {id(entry): _averages(entry, list(tasks)) for entry in there}
-    if not in_full:
-        averages = {key: _withheld(those) for key, those in averages.items()}
+    averages = {id(entry): _averages(entry, list(tasks), in_full=in_full) for entry in there}
 
     def mean(entry: Entry) -> float | None:
         average = averages[id(entry)].get(SORTED_BY)
@@ -109,24 +112,15 @@ def rankings(
     gaps: Callable[[Entry], Sequence[str]],
 ) -> list[Ranking]:
     """By mean, highest first; then the systems without a rank. Equal means share a rank."""
-    scored = [(entry, mean(entry), gaps(entry)) for entry in entries]
-    ranked = [
-        score
-        for entry, score, lacking in scored
-        if score is not None and _is_ranked(entry, score, lacking)
+    found = [Ranking(entry, mean(entry), None, tuple(gaps(entry))) for entry in entries]
+    means = [ranking.mean or 0.0 for ranking in found if ranking.lacks_nothing]
+    placed = [
+        replace(ranking, rank=1 + sum(other > (ranking.mean or 0.0) for other in means))
+        if ranking.lacks_nothing
+        else ranking
+        for ranking in found
     ]
-    rankings = [
-        Ranking(
-            entry=entry,
-            mean=score,
-            rank=1 + sum(other > score for other in ranked)
-            if score is not None and _is_ranked(entry, score, lacking)
-            else None,
-            gaps=tuple(lacking),
-        )
-        for entry, score, lacking in scored
-    ]
-    return sorted(rankings, key=_order)
+    return sorted(placed, key=_order)
 
 
 def gaps_of_runs(cells: Collection[Cell]) -> tuple[str, ...]:
@@ -179,13 +173,12 @@ def _other_policy(rows: Iterable[Row], references: str) -> Iterable[str]:
         yield f"published under the reference policy “{other}”"
 
 
-def _averages(entry: Entry, tasks: Sequence[str]) -> dict[int, Average]:
-    found = averages(entry.rows, tasks)
-    return {average.shots: average for average in found if isinstance(average.shots, int)}
-
-
-def _withheld(averages: Mapping[int, Average]) -> dict[int, Average]:
-    return {shots: average.without_gold() for shots, average in averages.items()}
+def _averages(entry: Entry, tasks: Sequence[str], *, in_full: bool) -> dict[int, Average]:
+    return {
+        average.shots: average if in_full else average.without_gold()
+        for average in averages(entry.rows, tasks)
+        if isinstance(average.shots, int)
+    }
 
 
 def _gaps_over(entry: Entry, tasks: Mapping[str, str]) -> tuple[str, ...]:
@@ -197,10 +190,6 @@ def _gaps_over(entry: Entry, tasks: Mapping[str, str]) -> tuple[str, ...]:
         *((f"nothing on {_listed(absent)}",) if absent else ()),
         *((f"not ranked on {_listed(short)}",) if short else ()),
     )
-
-
-def _is_ranked(entry: Entry, mean: float | None, gaps: Collection[str]) -> bool:
-    return entry.kind == SYSTEM and mean is not None and not gaps
 
 
 def _order(ranking: Ranking) -> tuple[bool, bool, float, str]:
