@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from annotation.simulation.demonstration import RUNS
+from annotation.simulation.demonstration import TUNED
 from scoring.models import Run
 from tests.heavy.small_t5 import SETTINGS, SYSTEM, finetune, import_demo
 
@@ -24,7 +24,7 @@ def test_makes_the_runs_of_the_demonstration(small_t5: Path) -> None:
     finetune(small_t5, "--system", SYSTEM, "--shots", 10, 20, 30, *SETTINGS)
     runs = list(Run.objects.complete().select_related("task", "test_set").order_by("pk"))
     lines = as_stored(runs, datetime.now(tz=UTC).date().isoformat())
-    RUNS.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    TUNED.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     assert len(runs) == 6 * 3 * 5
 
 

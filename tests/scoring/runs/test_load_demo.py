@@ -8,12 +8,14 @@ from django.core.management import call_command
 
 from annotation.benchmarks.importing import import_benchmark
 from annotation.models import Assignment, Batch, Benchmark, Place, Study
-from annotation.simulation.demonstration import BENCHMARK, RUNS
+from annotation.simulation.demonstration import BENCHMARK, RULED, TUNED
 from annotation.studies.drafting import cut_test_set
 from scoring.models import Prediction, Run
-from scoring.runs.demonstration import NAME, load_demonstration_runs
+from scoring.runs.demonstration import load_demonstration_runs
 from tests.scoring.runs.runs_from import answers
+from tests.scoring.runs.word_overlap import WordOverlap
 
+NAME = "Word overlap"
 pytestmark = pytest.mark.django_db
 
 
@@ -47,6 +49,16 @@ def test_runs_a_rule_on_every_shot_set(benchmark: Benchmark) -> None:
     assert load_demonstration_runs(benchmark) == 0
 
 
+def test_stores_what_the_rule_answers(benchmark: Benchmark) -> None:
+    _, *lines = map(json.loads, RULED.read_text(encoding="utf-8").splitlines())
+    for line in lines:
+        task = benchmark.tasks.get(slug=line["task"])
+        shot_set = task.item_sets.get(role="training", shots=line["shots"], split=line["split"])
+        rule = WordOverlap(task, shot_set)
+        items = task.item_sets.get(name="test").items.select_related("example")
+        assert line["answers"] == {item.source_id: rule.predict(item.example) for item in items}
+
+
 def test_runs_on_whole_test_sets_where_a_study_asks_for_a_part(benchmark: Benchmark) -> None:
     for task in benchmark.tasks.all():
         cut_test_set(task.item_sets.get(name="test"), 3)
@@ -56,7 +68,7 @@ def test_runs_on_whole_test_sets_where_a_study_asks_for_a_part(benchmark: Benchm
 
 def test_stores_what_a_model_answered(benchmark: Benchmark) -> None:
     """All splits of each number of shots, whole, and with how it was made."""
-    common, *lines = map(json.loads, RUNS.read_text(encoding="utf-8").splitlines())
+    common, *lines = map(json.loads, TUNED.read_text(encoding="utf-8").splitlines())
     load_demonstration_runs(benchmark)
     runs = Run.objects.complete().filter(system=common["system"])
     places = Counter((run.task.slug, run.shots, run.split) for run in runs)
