@@ -15,7 +15,13 @@ import scipy
 from numpy.typing import NDArray
 from scipy import special
 
-from scoring.core.intervals import check_estimand, check_level, new_items_limits, these_items_limits
+from scoring.core.intervals import (
+    EXPLORATORY_BELOW,
+    check_estimand,
+    check_level,
+    new_items_limits,
+    these_items_limits,
+)
 from scoring.core.variance import (
     Components,
     Floats,
@@ -114,7 +120,9 @@ class PeopleDesign:
 
     cost is in the currency of the rate, width and se on the scale of the scores. coverage is that
     of a simulation, as then is the width; NaN where none was asked for. people counts everybody
-    whom the design needs, over all batches: one person may work on one of them only.
+    whom the design needs, over all batches: one person may work on one of them only. Of a plan that
+    shall show a difference: power, the chance to show it, and the smallest difference that is
+    detectable four times out of five.
     """
 
     annotators: int
@@ -126,10 +134,16 @@ class PeopleDesign:
     df: float
     coverage: float = float("nan")
     coverage_se: float = float("nan")
+    power: float | None = None
+    detectable: float | None = None
 
     @property
     def batches(self) -> int:
         return self.people // self.annotators
+
+    @property
+    def is_exploratory(self) -> bool:
+        return self.annotators < EXPLORATORY_BELOW
 
 
 @dataclass(frozen=True)

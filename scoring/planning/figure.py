@@ -4,9 +4,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, StrMethodFormatter
 
+from scoring.core.people_designs import PeopleDesign
 from scoring.figures.canvas import COLOURS, GRID, INK
 from scoring.figures.sizes import PAGE, Size
-from scoring.planning.plans import Plan, PlannedDesign
+from scoring.planning.plans import Plan
 
 # Beyond this ratio of the most money to the least the small amounts would lie on one another.
 WIDE = 20
@@ -23,7 +24,7 @@ def plan_figure(plan: Plan, *, size: Size = PAGE) -> Figure:
     if plan.three is not None:
         _draw_point(panel, plan.three, "s", COLOURS[1], "three annotators")
     if plan.recommended is not None:
-        best = plan.recommended.design
+        best = plan.recommended
         label = f"recommended: {best.annotators} × {best.items} items"
         _draw_point(panel, plan.recommended, "o", COLOURS[0], label)
     if plan.budget is not None and plan.curve and plan.budget <= plan.curve[-1][0]:
@@ -61,7 +62,6 @@ def _draw_curve(panel: Axes, plan: Plan) -> None:
         panel.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
 
 
-def _draw_point(panel: Axes, planned: PlannedDesign, marker: str, colour: str, label: str) -> None:
-    design = planned.design
+def _draw_point(panel: Axes, design: PeopleDesign, marker: str, colour: str, label: str) -> None:
     place = ([design.cost], [100 * design.width])
     panel.plot(*place, marker, color=colour, markersize=11, markerfacecolor="none", label=label)

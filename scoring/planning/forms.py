@@ -272,14 +272,11 @@ class StartForm(forms.Form):
         of_task = values_of_task(task) if task else {}
         if not self.cleaned_data["pilot"]:
             return of_task, None
-        pilot = self._read()
+        slug, named, shots = self.cleaned_data["pilot"].split("/")
+        pilot = read_pilot(Study.objects.get(slug=slug), task=named, shots=int(shots))
         of_pilot = {"task": str(pilot.cell.task.pk), **values_of_pilot(pilot)}
         of_task.pop("shots", None)
         return {**of_pilot, **of_task}, pilot
-
-    def _read(self) -> Pilot:
-        slug, task, shots = self.cleaned_data["pilot"].split("/")
-        return read_pilot(Study.objects.get(slug=slug), task=task, shots=int(shots))
 
 
 def _offer_tasks(field: forms.Field, user: User) -> bool:

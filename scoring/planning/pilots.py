@@ -3,8 +3,8 @@
 Any cell of a study will do as a pilot, even a finished one.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from scoring.cells.scope import Choices
 from scoring.core.comparison import common_items
 from scoring.core.intervals import cluster_scores
 from scoring.core.variance import Components, mean_squares, variance_components
-from scoring.planning.plans import Assumptions, Contrast
+from scoring.planning.plans import Contrast
 
 # Two of either give a variance; with so few it is little more than a guess.
 FEWEST = 2
@@ -31,13 +31,9 @@ class Pilot:
     study: Study
     cell: Cell
     annotators: int
-    items: int
     questions_per_item: float
-    mean: float
-    components: Components
-    onboarding_s: float
-    train_s: float | None
-    item_s: float
+    # The fields of `Assumptions` that it knows.
+    tells: Mapping[str, Any]
 
     @property
     def says(self) -> str:
@@ -47,31 +43,6 @@ class Pilot:
             f"{self.annotators} {people} of the study {self.study} on {cell.task}, "
             f"{cell.shots} shots"
         )
-
-    def assumptions(self) -> Assumptions:
-        """What it tells, overriding what is assumed."""
-        return replace(Assumptions(), **self.tells)
-
-    @property
-    def tells(self) -> dict[str, Any]:
-        """The fields of `Assumptions` that it knows."""
-        known: dict[str, Any] = {
-            "rate": float(self.study.hourly_rate),
-            "currency": self.study.currency,
-            "mean": self.mean,
-            "onboarding_s": self.onboarding_s,
-            "shots": self.cell.shots,
-            "item_s": self.item_s,
-            "max_items": self.items,
-            "annotator_var": self.components.annotator,
-            "item_var": self.components.item,
-            "residual_var": self.components.residual,
-        }
-        if self.study.platform_fee:
-            known["fee"] = float(self.study.platform_fee) / 100
-        if self.train_s is not None:
-            known["train_s"] = self.train_s
-        return known
 
     @property
     def notes(self) -> list[str]:
@@ -102,20 +73,21 @@ def read_pilot(
         )
     clusters = [len(set(vector.items.clusters)) for vector in cell.vectors]
     questions = sum(len(vector.items) for vector in cell.vectors) / sum(clusters)
-    members = [member for member in cell.members if isinstance(member, Assignment)]
-    onboarding_s, train_s, item_s = _seconds(members)
-    return Pilot(
-        study=study,
-        cell=cell,
-        annotators=scores.shape[0],
-        items=min(clusters),
-        questions_per_item=questions,
-        mean=float(np.nanmean(scores)),
-        components=variance_components(scores),
-        onboarding_s=onboarding_s,
-        train_s=train_s,
-        item_s=item_s * questions,
-    )
+    parts = variance_components(scores)
+    seconds = _seconds(cell.annotators)
+    tells = {
+        "rate": float(study.hourly_rate),
+        "currency": study.currency,
+        "mean": float(np.nanmean(scores)),
+        "shots": cell.shots,
+        "max_items": min(clusters),
+        **{f"{name}_var": value for name, value in asdict(parts).items()},
+        **seconds,
+        "item_s": seconds["item_s"] * questions,
+    }
+    if study.platform_fee:
+        tells["fee"] = float(study.platform_fee) / 100
+    return Pilot(study, cell, scores.shape[0], questions, tells)
 
 
 def read_system(pilot: Pilot, name: str, method: str = "", *, difference: float = 0.0) -> Contrast:
@@ -173,9 +145,9 @@ def _on_common_items(cell: Cell, system: Cell) -> tuple[np.ndarray, np.ndarray]:
     return cluster_scores(ours[:, keep], clusters), cluster_scores(theirs[:, keep], clusters)
 
 
-def _seconds(members: Sequence[Assignment]) -> tuple[float, float | None, float]:
-    """Paid seconds of an annotator before the first item, of a training item with its reveal
-    (None in a zero-shot cell), and of a test item."""
+def _seconds(members: Sequence[Assignment]) -> dict[str, float]:
+    """Paid seconds of an annotator before the first item, of a test item, and of a training item
+    with its reveal if there are any."""
     pks = [member.pk for member in members]
     rows = Judgement.objects.filter(assignment_id__in=pks).order_by().values("role")
     by_role = {
@@ -186,5 +158,10 @@ def _seconds(members: Sequence[Assignment]) -> tuple[float, float | None, float]
     training_ms, trained = by_role.get(Role.TRAINING, (0, 0))
     reveal_ms = sum(member.reveal_ms for member in members)
     before_ms = sum(member.paid_ms for member in members) - test_ms - training_ms - reveal_ms
-    train_s = (training_ms + reveal_ms) / trained / 1000 if trained else None
-    return max(0, before_ms) / len(members) / 1000, train_s, test_ms / tests / 1000
+    seconds = {
+        "onboarding_s": max(0, before_ms) / len(members) / 1000,
+        "item_s": test_ms / tests / 1000,
+    }
+    if trained:
+        seconds["train_s"] = (training_ms + reveal_ms) / trained / 1000
+    return seconds

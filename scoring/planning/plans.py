@@ -5,7 +5,7 @@ core.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import isnan, sqrt
 from typing import Any
@@ -69,39 +69,32 @@ class Assumptions:
 
     @property
     def costs(self) -> Costs:
-        return Costs(
-            rate=self.rate,
-            onboarding_s=self.onboarding_s,
-            shots=self.shots,
-            train_s=self.train_s,
-            item_s=self.item_s,
-            fee=self.fee,
-            batches=self.batches,
-        )
+        return Costs(**{field.name: getattr(self, field.name) for field in fields(Costs)})
 
     @property
     def components(self) -> Components:
         return Components(self.annotator_var, self.item_var, self.residual_var)
 
-    @cached_property
+    @property
+    def variance(self) -> float:
+        return self.annotator_var + self.item_var + self.residual_var
+
+    @property
     def expected_mean(self) -> float:
         """Scores that vary by more than right or wrong allow have no such mean: one half is
         widest."""
-        varies = sum(asdict(self.components).values())
-        right_or_wrong = (1 + sqrt(max(0.0, 1 - varies / MOST_VARIANCE))) / 2
+        right_or_wrong = (1 + sqrt(max(0.0, 1 - self.variance / MOST_VARIANCE))) / 2
         return right_or_wrong if self.mean is None else self.mean
 
     @property
     def is_right_or_wrong(self) -> bool:
         """Whether the scores vary about as much as scores of 0 and 1 with this mean."""
         total = self.expected_mean * (1 - self.expected_mean)
-        parts = self.components
-        return abs(parts.annotator + parts.item + parts.residual - total) <= 0.05 * total
+        return abs(self.variance - total) <= 0.05 * total
 
     def can_be_simulated(self, design: PeopleDesign) -> bool:
-        varies = sum(asdict(self.components).values())
         size = design.annotators * max(design.items, self.max_items)
-        return size <= MOST_SIMULATED and 0 < varies <= MOST_VARIANCE
+        return size <= MOST_SIMULATED and 0 < self.variance <= MOST_VARIANCE
 
     @property
     def aim(self) -> Aim:
@@ -193,21 +186,6 @@ class Contrast:
 
 
 @dataclass(frozen=True)
-class PlannedDesign:
-    """A design, and the contrast in it: the chance to show its difference."""
-
-    design: PeopleDesign
-    power: float | None = None
-    # The smallest difference that is shown four times out of five, if any; only for the two designs
-    # that stand out.
-    detectable: float | None = None
-
-    @property
-    def is_exploratory(self) -> bool:
-        return self.design.annotators < EXPLORATORY_BELOW
-
-
-@dataclass(frozen=True)
 class Plan:
     """Each of its parts is worked out once, when it is first read."""
 
@@ -220,22 +198,22 @@ class Plan:
     seed: int
 
     @cached_property
-    def frontier(self) -> tuple[PlannedDesign, ...]:
+    def frontier(self) -> tuple[PeopleDesign, ...]:
         """By the number of annotators: with a budget the most items that it buys, with a width the
         fewest that reach it."""
         best = self._best
         designs = [best if best and _same(design, best) else design for design in self._designs]
         in_order = sorted(designs, key=lambda design: design.annotators)
-        return tuple(self._planned(design) for design in in_order)
+        return tuple(map(self._with_power, in_order))
 
     @cached_property
-    def recommended(self) -> PlannedDesign | None:
-        return self._singled_out(self._best)
+    def recommended(self) -> PeopleDesign | None:
+        return self._best and self._with_detectable(self._best)
 
     @cached_property
-    def three(self) -> PlannedDesign | None:
+    def three(self) -> PeopleDesign | None:
         """Always three annotators; None if the budget does not buy them."""
-        return self._singled_out(self._three)
+        return self._three and self._with_detectable(self._three)
 
     @cached_property
     def curve(self) -> list[tuple[float, float]]:
@@ -307,20 +285,18 @@ class Plan:
         # The simulated answers are right or wrong.
         return simulated if a.is_right_or_wrong else replace(simulated, width=design.width)
 
-    def _planned(self, design: PeopleDesign) -> PlannedDesign:
+    def _with_power(self, design: PeopleDesign) -> PeopleDesign:
         if self.contrast is None:
-            return PlannedDesign(design)
+            return design
         comparison = self._comparison(design, self.contrast)
-        return PlannedDesign(design, power=power_to_differ(self.contrast.difference, comparison))
+        return replace(design, power=power_to_differ(self.contrast.difference, comparison))
 
-    def _singled_out(self, design: PeopleDesign | None) -> PlannedDesign | None:
-        if design is None:
-            return None
+    def _with_detectable(self, design: PeopleDesign) -> PeopleDesign:
         if self.contrast is None:
-            return PlannedDesign(design)
+            return design
         detectable = detectable_difference(self._comparison(design, self.contrast))
-        planned = self._planned(design)
-        return replace(planned, detectable=None if isnan(detectable) else detectable)
+        known = None if isnan(detectable) else detectable
+        return replace(self._with_power(design), detectable=known)
 
     def _comparison(self, design: PeopleDesign, contrast: Contrast) -> ComparisonDesign:
         people = self.assumptions.components

@@ -3,7 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from scoring.planning.plans import Plan, PlannedDesign
+from scoring.core.people_designs import PeopleDesign
+from scoring.planning.plans import Plan
 from scoring.tables.table import Column, Line, Table
 
 MOST_ROWS = 24
@@ -76,17 +77,17 @@ def _table(plan: Plan, name: str, title: str, lines: tuple[Line, ...]) -> Table:
 
 def _singled_out(plan: Plan) -> tuple[Line, ...]:
     named = {"recommended": plan.recommended, "three annotators": plan.three}
-    return tuple(_line(str(name), planned) for name, planned in named.items() if planned)
+    return tuple(_line(name, design) for name, design in named.items() if design)
 
 
 def _frontier(plan: Plan) -> tuple[Line, ...]:
     """Thinned out if it is long."""
     step = -(-len(plan.frontier) // MOST_ROWS) or 1
-    return tuple(_line("", planned) for planned in plan.frontier[::step])
+    return tuple(_line("", design) for design in plan.frontier[::step])
 
 
-def _line(name: str, planned: PlannedDesign) -> Line:
-    return Line({"design": name, **_plain(planned)}, kind="people" if name else "")
+def _line(name: str, design: PeopleDesign) -> Line:
+    return Line({"design": name, **_plain(design)}, kind="people" if name else "")
 
 
 def plan_as_plain(plan: Plan) -> dict[str, Any]:
@@ -100,13 +101,12 @@ def plan_as_plain(plan: Plan) -> dict[str, Any]:
         "recommended": _plain(plan.recommended) if plan.recommended else None,
         "three_annotators": _plain(plan.three) if plan.three else None,
         "curve": [{"cost": cost, "width": _percent(width)} for cost, width in plan.curve],
-        "frontier": [_plain(planned) for planned in plan.frontier],
+        "frontier": list(map(_plain, plan.frontier)),
         "notes": list(plan.notes),
     }
 
 
-def _plain(planned: PlannedDesign) -> dict[str, Any]:
-    design = planned.design
+def _plain(design: PeopleDesign) -> dict[str, Any]:
     known = design.coverage == design.coverage
     return {
         "annotators": design.annotators,
@@ -116,9 +116,9 @@ def _plain(planned: PlannedDesign) -> dict[str, Any]:
         "width": _percent(design.width),
         "coverage": design.coverage if known else None,
         "coverage_se": design.coverage_se if known else None,
-        "power": planned.power,
-        "detectable": _percent(planned.detectable),
-        "exploratory": planned.is_exploratory,
+        "power": design.power,
+        "detectable": _percent(design.detectable),
+        "exploratory": design.is_exploratory,
     }
 
 

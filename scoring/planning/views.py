@@ -89,7 +89,7 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
             planned = _planned(form, min_coverage=LEAST_COVERAGE)
     except Refusal as refusal:
         return {**context, "problem": str(refusal)}
-    best = planned.recommended.design if planned.recommended else None
+    best = planned.recommended
     return {
         **context,
         "plan": planned,
@@ -133,7 +133,7 @@ def _planned(form: PlanForm, *, min_coverage: float | None) -> Plan:
 def _is_small(plan: Plan) -> bool:
     if plan.recommended is None:
         return True
-    return plan.recommended.design.annotators * plan.assumptions.max_items <= MOST_CHECKED
+    return plan.recommended.annotators * plan.assumptions.max_items <= MOST_CHECKED
 
 
 def _started(request: ResearcherRequest) -> HttpResponse:

@@ -3,7 +3,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -126,7 +126,7 @@ def _pilot(options: Mapping[str, Any]) -> Pilot | None:
 
 def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions:
     """What is given overrides what the pilot says, which overrides what is assumed."""
-    from_pilot = asdict(pilot.assumptions()) if pilot else {}
+    from_pilot = pilot.tells if pilot else {}
     given = {name: options[name] for name in FIELDS if options[name] is not None}
     if options["mean"] is not None:
         given["mean"] = options["mean"] / 100

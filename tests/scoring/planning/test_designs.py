@@ -17,13 +17,13 @@ SMALL = Assumptions(max_items=40)
 
 def test_recommends_the_cheapest_within_a_tenth_of_the_narrowest() -> None:
     plan = make_plan(Assumptions(), budget=2000, min_coverage=None)
-    designs = [planned.design for planned in plan.frontier]
+    designs = list(plan.frontier)
     narrowest = min(design.width for design in designs)
     nearly = [design for design in designs if design.width <= 1.1 * narrowest]
     assert plan.recommended is not None
-    assert plan.recommended.design == min(nearly, key=lambda design: design.cost)
-    assert plan.recommended.design == recommended(designs)
-    assert plan.recommended.design.cost < 200
+    assert plan.recommended == min(nearly, key=lambda design: design.cost)
+    assert plan.recommended == recommended(designs)
+    assert plan.recommended.cost < 200
 
 
 def test_recommends_a_design_that_allows_the_claim_that_is_wanted() -> None:
@@ -38,8 +38,8 @@ def test_recommends_a_design_that_allows_the_claim_that_is_wanted() -> None:
 def test_simulates_what_it_recommends() -> None:
     best = make_plan(Assumptions(max_items=210), budget=30).recommended
     assert best is not None
-    assert best.design.coverage >= 0.94
-    assert best.design.cost <= 30
+    assert best.coverage >= 0.94
+    assert best.cost <= 30
 
 
 def test_gives_the_sizes_of_the_reference(oracles: Path) -> None:
@@ -63,9 +63,9 @@ def test_gives_the_sizes_of_the_reference(oracles: Path) -> None:
         )
         assert plan.three is not None
         known = example["three_annotators"]
-        assert (plan.three.design.annotators, plan.three.design.items) == (known["n"], known["m"])
-        assert plan.three.design.cost == pytest.approx(known["cost"], abs=0.006)
-        sizes = [(planned.design.annotators, planned.design.items) for planned in plan.frontier]
+        assert (plan.three.annotators, plan.three.items) == (known["n"], known["m"])
+        assert plan.three.cost == pytest.approx(known["cost"], abs=0.006)
+        sizes = [(planned.annotators, planned.items) for planned in plan.frontier]
         assert sizes == [(row["n"], row["m"]) for row in example["frontier"]]
 
 
@@ -108,8 +108,8 @@ def test_shows_the_width_that_each_amount_of_money_buys() -> None:
     assert money[0] < 60 < money[-1]
     best = plan.recommended
     assert best is not None
-    within = [width for cost, width in plan.curve if cost <= best.design.cost]
-    assert within[-1] >= best.design.width - 1e-9
+    within = [width for cost, width in plan.curve if cost <= best.cost]
+    assert within[-1] >= best.width - 1e-9
 
 
 def test_finds_the_cheapest_design_of_a_wanted_width() -> None:
@@ -117,25 +117,25 @@ def test_finds_the_cheapest_design_of_a_wanted_width() -> None:
     every = [design_of(SMALL, n, m) for n, m in product(range(3, 40), range(20, 41))]
     cheapest = min(design.cost for design in every if design.width <= 0.28)
     assert plan.recommended is not None
-    assert plan.recommended.design.width <= 0.28
-    assert plan.recommended.design.cost == pytest.approx(cheapest)
+    assert plan.recommended.width <= 0.28
+    assert plan.recommended.cost == pytest.approx(cheapest)
 
 
 def test_reaches_by_width_what_it_bought_by_budget() -> None:
     bought = make_plan(Assumptions(), budget=60, min_coverage=None).recommended
     assert bought is not None
-    again = make_plan(Assumptions(), width=bought.design.width, min_coverage=None).recommended
+    again = make_plan(Assumptions(), width=bought.width, min_coverage=None).recommended
     assert again is not None
-    assert again.design.cost <= bought.design.cost
-    assert again.design.cost == pytest.approx(bought.design.cost, rel=0.02)
+    assert again.cost <= bought.cost
+    assert again.cost == pytest.approx(bought.cost, rel=0.02)
 
 
 def test_shows_three_annotators_whatever_is_wanted() -> None:
     plan = make_plan(Assumptions(), width=0.12, min_coverage=None)
     assert plan.three is not None
-    assert (plan.three.design.annotators, plan.three.design.items) == (3, 200)
+    assert (plan.three.annotators, plan.three.items) == (3, 200)
     assert plan.three.is_exploratory
-    assert 3 not in [planned.design.annotators for planned in plan.frontier]
+    assert 3 not in [planned.annotators for planned in plan.frontier]
 
 
 def test_counts_the_different_people_of_all_batches() -> None:
@@ -143,15 +143,15 @@ def test_counts_the_different_people_of_all_batches() -> None:
         Assumptions(batches=180, shots=0, max_items=40), budget=20_000, min_coverage=None
     )
     assert plan.three is not None
-    assert plan.three.design.people == 540
+    assert plan.three.people == 540
     assert "different people" in plan.notes[-1]
 
 
 def test_buys_fewer_items_where_a_platform_takes_a_fee() -> None:
     plain = make_plan(Assumptions(), budget=30, min_coverage=None).frontier
     with_fee = make_plan(Assumptions(fee=0.33), budget=30, min_coverage=None).frontier
-    assert with_fee[2].design.items < plain[2].design.items
-    assert with_fee[2].design.cost <= 30
+    assert with_fee[2].items < plain[2].items
+    assert with_fee[2].cost <= 30
 
 
 def test_tells_the_power_to_show_a_difference() -> None:

@@ -14,6 +14,7 @@ from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices
 from scoring.core.variance import variance_components
 from scoring.planning.pilots import read_pilot, read_system
+from scoring.planning.plans import Assumptions
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -49,12 +50,12 @@ def _answered(assignment: Assignment, now: datetime, pace: int, *, wrong: bool) 
 def test_reads_seconds_pay_and_components_from_the_answers() -> None:
     batch = timed_batch([8, 10, 16])
     pilot = read_pilot(batch.study)
-    assert pilot.onboarding_s == pytest.approx(20)
-    assert pilot.item_s == pytest.approx((8 + 10 + 16) / 3)
-    assert pilot.train_s == pytest.approx(1.5 * (8 + 10 + 16) / 3)
+    assert pilot.tells["onboarding_s"] == pytest.approx(20)
+    assert pilot.tells["item_s"] == pytest.approx((8 + 10 + 16) / 3)
+    assert pilot.tells["train_s"] == pytest.approx(1.5 * (8 + 10 + 16) / 3)
     cell = CellReader(Choices()).people(batch.study)[0]
-    assert pilot.components == variance_components(cell.scores)
-    known = pilot.assumptions()
+    known = Assumptions(**pilot.tells)
+    assert known.components == variance_components(cell.scores)
     assert (known.shots, known.max_items, known.rate) == (2, 4, 12.0)
 
 
@@ -68,9 +69,9 @@ def test_counts_the_questions_of_one_context_as_one_item() -> None:
     for wrong in (0, 2, 3):
         make.worked_through(batch, wrong=wrong)
     pilot = read_pilot(batch.study)
-    assert (pilot.items, pilot.questions_per_item) == (3, 2)
-    assert pilot.item_s == pytest.approx(20)
-    assert pilot.train_s is None
+    assert (pilot.tells["max_items"], pilot.questions_per_item) == (3, 2)
+    assert pilot.tells["item_s"] == pytest.approx(20)
+    assert "train_s" not in pilot.tells
     assert "2 questions" in pilot.notes[-1]
 
 
@@ -109,7 +110,7 @@ def test_tells_how_a_stored_system_differs_from_item_to_item() -> None:
     assert system.run_residual_var == pytest.approx(parts.residual)
     by_item = dict(zip(pilot.cell.example_ids, pilot.cell.scores.mean(axis=0), strict=True))
     differences = np.array([by_item[example.pk] for example in examples]) - runs.mean(axis=0)
-    noise = pilot.components.residual / 3 + parts.residual / 2
+    noise = pilot.tells["residual_var"] / 3 + parts.residual / 2
     assert system.item_difference_var == pytest.approx(
         max(0, differences.var(ddof=1) - noise), abs=1e-9
     )

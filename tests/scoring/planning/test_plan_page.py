@@ -35,7 +35,7 @@ def test_shows_the_recommended_design_for_the_usual_values(admin_client: Client)
     ).recommended
     assert best is not None
     text = text_of(page(admin_client).encode())
-    assert f"{best.design.annotators} annotators on {best.design.items} items each" in text
+    assert f"{best.annotators} annotators on {best.items} items each" in text
     assert "three annotators" in text
 
 
@@ -106,7 +106,7 @@ def test_takes_over_the_values_of_a_pilot(admin_client: Client) -> None:
     assert f"These values are from 3 annotators of the study {batch.study}" in html
     form = response.context["form"]
     assert form.is_valid()
-    known = read_pilot(batch.study).assumptions()
+    known = Assumptions(**read_pilot(batch.study).tells)
     planned = form.assumptions()
     assert (planned.currency, planned.max_items, planned.shots) == ("EUR", 6, 3)
     assert planned.components.item == pytest.approx(known.components.item, abs=1e-6)
