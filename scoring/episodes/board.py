@@ -98,31 +98,35 @@ class EpisodeReader:
 
     def of_systems(self, runs: Iterable[Run]) -> list[EpisodeResult]:
         """Only episodes in which every question is answered."""
-        groups: dict[tuple[int, Who], list[Run]] = defaultdict(list)
-        for run in runs:
-            if run.test_set_id in self.sets:
-                groups[run.test_set_id, system_of(run)].append(run)
-        vectors = self._vectors(groups, run_scores)
-        return [
-            result
-            for (pk, who), those in groups.items()
-            for result in self._result(pk, who, [vectors[run.pk] for run in those])
-        ]
+        members = ((run.test_set_id, system_of(run), run.pk) for run in runs)
+        return list(self._results(members, run_scores))
 
     def of_people(self, study: Study, *, simulated: bool = False) -> list[EpisodeResult]:
         counted = Assignment.objects.filter(study=study).counted().select_related("batch")
         chosen = counted.simulated() if simulated else counted.of_people()
         who = Who(SIMULATED if simulated else HUMAN, study.title, study=study.slug)
-        groups: dict[tuple[int, Who], list[Assignment]] = defaultdict(list)
-        for assignment in chosen.order_by("pk"):
-            if assignment.batch.test_set_id in self.sets:
-                groups[assignment.batch.test_set_id, who].append(assignment)
-        vectors = self._vectors(groups, assignment_scores)
-        return [
-            result
-            for (pk, _), those in groups.items()
-            for result in self._result(pk, who, [vectors[member.pk] for member in those])
-        ]
+        members = ((own.batch.test_set_id, who, own.pk) for own in chosen.order_by("pk"))
+        return list(self._results(members, assignment_scores))
+
+    def _results(
+        self,
+        members: Iterable[tuple[int, Who, int]],
+        scores: Callable[[Owners, str], dict[int, Floats]],
+    ) -> Iterator[EpisodeResult]:
+        """By test set and whose they are, from the primary keys of assignments or runs; those of
+        one task are read together."""
+        groups: dict[tuple[int, Who], list[int]] = defaultdict(list)
+        set_of: dict[Task, dict[int, int]] = defaultdict(dict)
+        for test_set, who, owner in members:
+            if test_set in self.sets:
+                groups[test_set, who].append(owner)
+                set_of[self.sets[test_set].task][owner] = test_set
+        vectors: dict[int, Floats] = {}
+        for task, sets in set_of.items():
+            items = self._items_of(task, set(sets.values()))
+            vectors |= scores({owner: items[pk] for owner, pk in sets.items()}, POLICY)
+        for (pk, who), owners in groups.items():
+            yield from self._result(pk, who, [vectors[owner] for owner in owners])
 
     def _result(self, pk: int, who: Who, vectors: Iterable[Floats]) -> Iterator[EpisodeResult]:
         whole = [vector for vector in vectors if not np.isnan(vector).any()]
@@ -139,21 +143,6 @@ class EpisodeReader:
             n=len(whole),
             items=len(whole[0]),
         )
-
-    def _vectors(
-        self,
-        groups: Mapping[tuple[int, Who], Sequence[Assignment] | Sequence[Run]],
-        scores: Callable[[Owners, str], dict[int, Floats]],
-    ) -> dict[int, Floats]:
-        """By the primary key of the assignment or run; those of one task are read together."""
-        members: dict[Task, dict[int, int]] = defaultdict(dict)
-        for (pk, _), those in groups.items():
-            members[self.sets[pk].task] |= {member.pk: pk for member in those}
-        vectors: dict[int, Floats] = {}
-        for task, sets in members.items():
-            items = self._items_of(task, set(sets.values()))
-            vectors |= scores({owner: items[pk] for owner, pk in sets.items()}, POLICY)
-        return vectors
 
     def _items_of(self, task: Task, pks: Collection[int]) -> dict[int, ScoredItems]:
         wanted = [self.sets[pk] for pk in pks if pk not in self._items]

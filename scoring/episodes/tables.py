@@ -4,7 +4,7 @@ and the tests between its lines. Scores in percent."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import TypedDict
+from typing import Any
 
 from django.utils import translation
 
@@ -322,19 +322,15 @@ def _who(who: Who) -> Mapping[str, Value]:
     return {"who": name_of(who), "method": who.method, "study": who.study}
 
 
-class Seen(TypedDict):
-    """What a reader chose, and may see: as `episode_board` takes it."""
-
-    protocol: str
-    for_researchers: bool
-    sees_gold: bool
+# What a reader chose, and may see: as `episode_board` takes it.
+SEEN = ("protocol", "for_researchers", "sees_gold")
 
 
 def export_board(
     benchmark: Benchmark,
     table: str,
     form: str,
-    seen: Seen,
+    seen: Mapping[str, Any],
     *,
     tell: Callable[[], None] = lambda: None,
 ) -> bytes | None:
@@ -351,11 +347,7 @@ def write_board(job: Job, progress: queue.Progress) -> queue.Result:
     """Arguments: benchmark, its id, choices, table, form, and what its reader may see."""
     benchmark, given = ordered(job)[0].benchmark, job.arguments
     table, form = given["table"], given["form"]
-    seen = Seen(
-        protocol=given["protocol"],
-        for_researchers=given["for_researchers"],
-        sees_gold=given["sees_gold"],
-    )
+    seen = {name: given[name] for name in SEEN}
     document = export_board(benchmark, table, form, seen, tell=lambda: progress(0, 0))
     if document is None:
         raise Refusal("There is no such table: choose another one on the page of the board.")

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -17,11 +17,10 @@ from annotation.jobs.requests import large_file
 from annotation.models import Benchmark
 from scoring.cells.scope import Choices, Scope, answers_in, file_order
 from scoring.comparison.requests import download
-from scoring.episodes.board import EpisodeBoard, episode_board, paired_tests
+from scoring.episodes.board import episode_board, paired_tests
 from scoring.episodes.tables import (
     EXPORT,
     NAMES,
-    Seen,
     board_table,
     episode_tables,
     export_board,
@@ -34,15 +33,18 @@ from scoring.tables.documents import ALL, FORMATS
 @login_not_required
 @require_safe
 def episodes(request: HttpRequest, name: str) -> HttpResponse:
-    if not _may_read(request, name):
+    benchmark = _readable(request, name)
+    if benchmark is None:
         return redirect_to_login(request.get_full_path())
-    board = _board(request, name)
+    board = episode_board(benchmark, **_seen_by(request, benchmark))
+    if not board.settings:
+        raise Http404
     # Of many lines they take minutes, and the worker makes their file.
-    are_in_file = answers_in(Scope(_benchmark(name))) > files.MOST_AT_ONCE
+    are_in_file = answers_in(Scope(benchmark)) > files.MOST_AT_ONCE
     tests = [] if are_in_file else paired_tests(board)
     context = {
         "name": name,
-        "for_researchers": lets_in(request.user, _benchmark(name), Right.TABLES),
+        "for_researchers": lets_in(request.user, benchmark, Right.TABLES),
         "board": board_table(board),
         "protocol": request.GET.get("protocol", ""),
         "protocols": ProtocolTag.choices,
@@ -57,15 +59,15 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> HttpResponse:
     """The file, or of a large benchmark a page on which it is ordered and fetched."""
-    if not _may_read(request, name):
+    benchmark = _readable(request, name)
+    if benchmark is None:
         return redirect_to_login(request.get_full_path())
-    benchmark, seen = _benchmark(name), _seen_by(request, name)
+    seen = _seen_by(request, benchmark)
     if table not in (*NAMES, ALL) or form not in FORMATS:
         raise Http404
     if table == ALL and not FORMATS[form].several:
         raise Http404
-    about: dict[str, Any] = {"table": table, "form": form, **seen}
-    file = file_order(EXPORT, Scope(benchmark), Choices(), **about)
+    file = file_order(EXPORT, Scope(benchmark), Choices(), table=table, form=form, **seen)
     if file.is_large:
         back = reverse("scoring:episodes", args=[name])
         return large_file(request, file, FORMATS[form].content_type, back=back)
@@ -75,38 +77,27 @@ def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> H
     return download(document, FORMATS[form].content_type, file_name(benchmark, table, form))
 
 
-def _may_read(request: HttpRequest, name: str) -> bool:
-    """Whether this reader may see it; anyone not signed in is asked to sign in, and learns nothing
+def _readable(request: HttpRequest, name: str) -> Benchmark | None:
+    """If this reader may see it; anyone not signed in is asked to sign in, and learns nothing
     else."""
-    is_public = Leaderboard.objects.filter(benchmark__name=name, is_public=True).exists()
     benchmark = Benchmark.objects.filter(name=name).first()
-    is_member = benchmark is not None and lets_in(request.user, benchmark, Right.TABLES)
-    readable = is_public or is_member
-    if request.user.is_authenticated and not readable:
+    is_public = Leaderboard.objects.filter(benchmark__name=name, is_public=True).exists()
+    if benchmark and (is_public or lets_in(request.user, benchmark, Right.TABLES)):
+        return benchmark
+    if request.user.is_authenticated:
         raise Http404
-    return readable
+    return None
 
 
-def _board(request: HttpRequest, name: str) -> EpisodeBoard:
-    board = episode_board(_benchmark(name), **_seen_by(request, name))
-    if not board.settings:
-        raise Http404
-    return board
-
-
-def _benchmark(name: str) -> Benchmark:
-    return get_object_or_404(Benchmark, name=name)
-
-
-def _seen_by(request: HttpRequest, name: str) -> Seen:
+def _seen_by(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
     """What this reader chose, and may see."""
     protocol = request.GET.get("protocol", "")
     if protocol not in ("", *ProtocolTag.values):
         raise Http404
-    sees_gold = may_see_gold(request.user, _benchmark(name))
+    sees_gold = may_see_gold(request.user, benchmark)
     return {
         "protocol": protocol,
         # People of a running study: a reader without gold might join, and see the mean move.
-        "for_researchers": sees_gold and lets_in(request.user, _benchmark(name), Right.TABLES),
+        "for_researchers": sees_gold and lets_in(request.user, benchmark, Right.TABLES),
         "sees_gold": sees_gold,
     }

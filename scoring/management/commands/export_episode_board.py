@@ -8,13 +8,11 @@ from django.core.management.base import CommandError
 
 from annotation.management.arguments import RefusingCommand
 from scoring.episodes.board import episode_board, paired_tests
-from scoring.episodes.tables import episode_tables
+from scoring.episodes.tables import NAMES, episode_tables
 from scoring.management.arguments import put_document
 from scoring.models import ProtocolTag
 from scoring.runs.importing import choose_benchmark
 from scoring.tables.documents import ALL, FORMATS, chosen
-
-TABLES = ("board", "figures", "episodes", "tests")
 
 
 class Command(RefusingCommand):
@@ -26,7 +24,7 @@ class Command(RefusingCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--benchmark", default="", help="needed if there are several")
-        parser.add_argument("--sheet", choices=[*TABLES, ALL], default="board")
+        parser.add_argument("--sheet", choices=[*NAMES, ALL], default="board")
         parser.add_argument("--format", choices=list(FORMATS), default="csv")
         parser.add_argument("--protocol", choices=ProtocolTag.values, default="")
         parser.add_argument(
