@@ -48,11 +48,11 @@ class Evaluation:
 
     cell: Cell
     vector: Vector
-    test_set: ItemSet
     asked: Asked
+    organization: str
+    test_set: ItemSet
     # By example; of people with the latency by the server's clock, and further details.
     answers: Mapping[int, Mapping[str, Any]]
-    organization: str
     # Unique in the installation, such as run-7.
     key: str
     # As developer/model, or the model alone.
@@ -109,29 +109,27 @@ def evaluations(
 ) -> Iterator[Evaluation]:
     """One for each counted annotator of each cell, then one for each complete run; none for those
     who answered nothing. Simulated annotators only if the choices ask for them."""
-    kinds = [False, True] if choices.simulated else [False]
-    made = _all(scope, CellReader(choices), kinds, organization)
-    return (evaluation for evaluation in made if evaluation.samples)
-
-
-def _all(
-    scope: Scope, reader: CellReader, kinds: Sequence[bool], organization: str
-) -> Iterator[Evaluation]:
     asked_in = cache(_asked)
+    for cell in _cells(scope, choices):
+        members: Sequence[Assignment | Run] = cell.members
+        for member, vector in zip(members, cell.vectors, strict=True):
+            own = _of_person(cell, member) if isinstance(member, Assignment) else _of_run(member)
+            asked = asked_in(own["test_set"])
+            evaluation = Evaluation(cell, vector, asked, organization, **own)
+            if evaluation.samples:
+                yield evaluation
+
+
+def _cells(scope: Scope, choices: Choices) -> Iterator[Cell]:
+    reader = CellReader(choices)
     for study in scope.studies:
-        for cell in (person for kind in kinds for person in reader.people(study, simulated=kind)):
-            for member, vector in zip(cell.annotators, cell.vectors, strict=True):
-                asked = asked_in(member.batch.test_set)
-                yield _of_person(cell, member, vector, asked, organization)
+        for simulated in [False, True] if choices.simulated else [False]:
+            yield from reader.people(study, simulated=simulated)
     for task in scope.tasks:
-        for cell in reader.systems(task):
-            for run, vector in zip(cell.runs, cell.vectors, strict=True):
-                yield _of_run(cell, run, vector, asked_in(run.test_set), organization)
+        yield from reader.systems(task)
 
 
-def _of_person(
-    cell: Cell, member: Assignment, vector: Vector, asked: Asked, organization: str
-) -> Evaluation:
+def _of_person(cell: Cell, member: Assignment) -> dict[str, Any]:
     kind = SIMULATED if cell.simulated else HUMAN
     pseudonym = member.annotator.pseudonym
     about = {"kind": kind, "study": cell.study.slug if cell.study else "", "annotator": pseudonym}
@@ -147,24 +145,20 @@ def _of_person(
         }
         for judgement in Judgement.objects.of_test().filter(assignment=member)
     }
-    return Evaluation(
-        cell,
-        vector,
-        member.batch.test_set,
-        asked,
-        answers,
-        organization,
-        key=f"assignment-{member.pk}",
-        model_id=f"{kind}/{pseudonym}",
-        model_name=f"{'Simulated' if cell.simulated else 'Human'} annotator {pseudonym}",
-        stored_at=member.finished_at or member.joined_at,
-        evaluated_at=member.finished_at,
-        split=member.batch.split,
-        about=about,
-    )
+    return {
+        "test_set": member.batch.test_set,
+        "answers": answers,
+        "key": f"assignment-{member.pk}",
+        "model_id": f"{kind}/{pseudonym}",
+        "model_name": f"{kind.capitalize()} annotator {pseudonym}",
+        "stored_at": member.finished_at or member.joined_at,
+        "evaluated_at": member.finished_at,
+        "split": member.batch.split,
+        "about": about,
+    }
 
 
-def _of_run(cell: Cell, run: Run, vector: Vector, asked: Asked, organization: str) -> Evaluation:
+def _of_run(run: Run) -> dict[str, Any]:
     predictions = Prediction.objects.filter(run=run).values_list("example_id", "answer")
     told = {
         "kind": "run",
@@ -177,21 +171,17 @@ def _of_run(cell: Cell, run: Run, vector: Vector, asked: Asked, organization: st
         "protocol": " ".join(run.protocol),
         "run_checksum": run.checksum,
     }
-    return Evaluation(
-        cell,
-        vector,
-        run.test_set,
-        asked,
-        {pk: {"answer": answer} for pk, answer in predictions},
-        organization,
-        key=f"run-{run.pk}",
-        model_id=run.system,
-        model_name=run.system,
-        stored_at=run.created_at,
-        evaluated_at=None,
-        split=run.split,
-        about={key: value for key, value in told.items() if value},
-    )
+    return {
+        "test_set": run.test_set,
+        "answers": {pk: {"answer": answer} for pk, answer in predictions},
+        "key": f"run-{run.pk}",
+        "model_id": run.system,
+        "model_name": run.system,
+        "stored_at": run.created_at,
+        "evaluated_at": None,
+        "split": run.split,
+        "about": {key: value for key, value in told.items() if value},
+    }
 
 
 def _asked(test_set: ItemSet) -> Asked:
