@@ -38,9 +38,11 @@ class Counts:
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
     first: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def count(self, fate: str, reason: str, where: str = "") -> None:
-        setattr(self, fate, getattr(self, fate) + 1)
-        self.reasons[fate, reason := reason.rstrip(".")] += 1
+    def count(self, fate: str, reason: str, where: str = "", *, times: int = 1) -> None:
+        if not times:
+            return
+        setattr(self, fate, getattr(self, fate) + times)
+        self.reasons[fate, reason := reason.rstrip(".")] += times
         self.first.setdefault((fate, reason), where)
 
     def refuse(self, error: BadInput, where: str) -> None:
@@ -152,7 +154,7 @@ def answer_forms(run: Run) -> dict[str, Any]:
     return {
         **{breach: breaches[breach] for breach in (MALFORMED, OUTSIDE, EMPTY)},
         EXAMPLES: examples,
-        MOST_FREQUENT: most_frequent[0] if most_frequent else None,
+        MOST_FREQUENT: next(iter(most_frequent), None),
     }
 
 

@@ -250,10 +250,9 @@ class _Filling(ImportedRun):
     def flush(self) -> None:
         stored, different = add(self.run, self.pending)
         self.counts.matched += stored
-        for _ in range(len(self.pending) - stored - len(different)):
-            self.counts.count("duplicate", SAME_ANSWER)
-        for _ in different:
-            self.counts.count("refused", ANOTHER_ANSWER)
+        again = len(self.pending) - stored - len(different)
+        self.counts.count("duplicate", SAME_ANSWER, times=again)
+        self.counts.count("refused", ANOTHER_ANSWER, times=len(different))
         self.pending.clear()
 
     def check_places(self) -> None:
@@ -276,7 +275,9 @@ class _Filling(ImportedRun):
         try:
             notes = self._notes(together)
         except BadInput as error:
-            self._refuse_all(str(error))
+            remove([self.run])
+            self.counts.count("refused", str(error), times=self.counts.matched)
+            self.counts.matched = 0
             return False
         self.counts.missing = len(self.items) - self.counts.matched
         report = {**self.counts.as_plain(), "notes": notes}
@@ -300,12 +301,6 @@ class _Filling(ImportedRun):
             return self.items.find(record.source_id, record.texts)
         self.places += 1
         return self.items.at(record.place)
-
-    def _refuse_all(self, reason: str) -> None:
-        remove([self.run])
-        for _ in range(self.counts.matched):
-            self.counts.count("refused", reason)
-        self.counts.matched = 0
 
     def _pieces(self, record: ReadPrediction, example: int) -> tuple[str, ...]:
         answer, prompt = record.answer, record.prompted

@@ -8,7 +8,14 @@ from rest_framework import serializers
 
 from annotation.models.errors import BadInput
 from scoring.models import FULLY_SUPERVISED, Method, ProtocolTag, Run, Standing, shots_label
-from scoring.runs.formats.records import LARGEST, RunFields, as_shots, longest, run_fields
+from scoring.runs.formats.records import (
+    LARGEST,
+    RunFields,
+    are_texts,
+    as_shots,
+    longest,
+    run_fields,
+)
 
 MOST_IN_PIECE = 5_000
 
@@ -97,7 +104,7 @@ class AnswerField(serializers.Field[tuple[str, ...], object, list[str], tuple[st
 
     def to_internal_value(self, data: object) -> tuple[str, ...]:
         pieces = [data] if isinstance(data, str) else data
-        if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
+        if not are_texts(pieces):
             raise serializers.ValidationError(
                 "The prediction must be a list of strings, or one string."
             )
@@ -114,12 +121,8 @@ class AnswerField(serializers.Field[tuple[str, ...], object, list[str], tuple[st
         "being uploaded.",
     }
 )
-class StandingField(serializers.Field[Run, None, str | None, Run]):
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"source": "*", "read_only": True, **kwargs})
-
-    def to_representation(self, value: Run) -> str | None:
-        return value.standing
+class StandingField(serializers.CharField):
+    pass
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -130,7 +133,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     owner = serializers.CharField(source="owner.username", default=None, read_only=True)
     protocol = serializers.ListField(child=serializers.CharField(), read_only=True)
     coverage = serializers.FloatField(read_only=True, allow_null=True)
-    leaderboard = StandingField()
+    leaderboard = StandingField(source="standing", read_only=True)
     report = serializers.DictField(read_only=True)
 
     class Meta:

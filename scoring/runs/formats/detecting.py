@@ -72,6 +72,8 @@ def _candidates(path: Path) -> Iterator[Path]:
 
 
 def _reader_for(path: Path) -> Reader | None:
+    if path.is_dir():
+        return harnesses.HELM
     try:
         # MT-DNN's files have scores too.
         if reported.fits(path) and not plain_files.is_mt_dnn(path):

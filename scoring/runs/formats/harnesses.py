@@ -164,13 +164,20 @@ MOST_PARAMETERS = 10**18
 FILE_NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl")
 
 
-def _is_lm_eval(path: Path) -> bool:
-    return path.is_file() and read_opening(path).keys() >= LM_EVAL_ROW
+def _begins_with(members: set[str], path: Path) -> bool:
+    return read_opening(path).keys() >= members
+
+
+def _values(path: Path, name: str, usual: str) -> set[str]:
+    """What the rows of a file have in a field."""
+    rows = (row for _, row in read_lines(path) if isinstance(row, dict))
+    return {str(row.get(name, usual)) for row in rows}
 
 
 def _read_lm_eval(path: Path, options: ReadOptions) -> Iterator[Read]:
     run = _lm_eval_run(path)
-    wanted = chosen(_filters(path), options.choice, what="filter", file=path.name)
+    filters = _values(path, "filter", "none")
+    wanted = chosen(filters, options.choice, what="filter", file=path.name)
 
     def read_row(row: Mapping[str, Any]) -> ReadPrediction:
         if row.get("filter", "none") != wanted:
@@ -178,11 +185,6 @@ def _read_lm_eval(path: Path, options: ReadOptions) -> Iterator[Read]:
         return _lm_eval_prediction(row, run)
 
     return read_each(read_lines(path), read_row)
-
-
-def _filters(path: Path) -> set[str]:
-    rows = (row for _, row in read_lines(path) if isinstance(row, dict))
-    return {str(row.get("filter", "none")) for row in rows}
 
 
 def _lm_eval_run(path: Path) -> RunFields:
@@ -296,10 +298,6 @@ def _strings(value: object) -> Iterator[str]:
 SAMPLE = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation_name"}
 
 
-def _is_sample(path: Path) -> bool:
-    return path.is_file() and read_opening(path).keys() >= SAMPLE
-
-
 def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
     wanted = _wanted(path, options)
     annotators: set[str] = set()
@@ -307,7 +305,7 @@ def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
 
     def read_row(row: Mapping[str, Any]) -> ReadPrediction:
         nonlocal has_others
-        if _is_of_annotator(row):
+        if object_in(row.get("metadata")).get("kind") in (HUMAN, SIMULATED):
             annotators.add(str(row.get("model_id")))
             raise BadInput("the answer of an annotator, who is no system")
         has_others = True
@@ -323,17 +321,11 @@ def _read_samples(path: Path, options: ReadOptions) -> Iterator[Read]:
         )
 
 
-def _is_of_annotator(row: Mapping[str, Any]) -> bool:
-    about = row.get("metadata")
-    return isinstance(about, dict) and about.get("kind") in (HUMAN, SIMULATED)
-
-
 def _wanted(path: Path, options: ReadOptions) -> str:
     """The evaluation to _read_samples; every one where each names its own task."""
     if not options.choice and not options.run.task:
         return ""
-    rows = (row for _, row in read_lines(path) if isinstance(row, dict))
-    names = {str(row.get("evaluation_name")) for row in rows}
+    names = _values(path, "evaluation_name", "None")
     return chosen(names, options.choice, what="evaluation", file=path.name)
 
 
@@ -372,8 +364,9 @@ def _answer_text(row: Mapping[str, Any]) -> str:
     raise BadInput("the sample has neither an extracted answer nor an output")
 
 
+HELM = Reader("HELM", is_helm, _read_helm)
 READERS = (
-    Reader("HELM", is_helm, _read_helm),
-    Reader("lm-evaluation-harness", _is_lm_eval, _read_lm_eval),
-    Reader("Every Eval Ever", _is_sample, _read_samples),
+    HELM,
+    Reader("lm-evaluation-harness", partial(_begins_with, LM_EVAL_ROW), _read_lm_eval),
+    Reader("Every Eval Ever", partial(_begins_with, SAMPLE), _read_samples),
 )

@@ -150,7 +150,7 @@ def header_of(log: Mapping[str, Any], file: str) -> Mapping[str, Any]:
 
 
 def _is_json(path: Path) -> bool:
-    return path.is_file() and {"version", "status", "eval"} <= read_opening(path).keys()
+    return {"version", "status", "eval"} <= read_opening(path).keys()
 
 
 def _read_json(path: Path, options: ReadOptions) -> Iterator[Read]:
@@ -165,7 +165,7 @@ def _read_json(path: Path, options: ReadOptions) -> Iterator[Read]:
 
 
 def _is_archive(path: Path) -> bool:
-    if not path.is_file() or not zipfile.is_zipfile(path):
+    if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
         return "header.json" in archive.namelist()

@@ -41,6 +41,7 @@ from scoring.runs.formats.records import (
     ReadOptions,
     ReadPrediction,
     RunFields,
+    are_texts,
     as_number,
     of_prompt_id,
     over,
@@ -53,8 +54,6 @@ HEADER = {"system", "method", "task", "shots"}
 
 
 def _is_lines(path: Path) -> bool:
-    if not path.is_file():
-        return False
     opening = read_opening(path)
     return "prediction" in opening or ("id" not in opening and len(HEADER & opening.keys()) >= 2)
 
@@ -64,17 +63,13 @@ def _read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
     first = next(rows, None)
     header = RunFields()
     if first and isinstance(first[1], dict) and not {"id", "prediction"} & first[1].keys():
-        header = _header(first[0], first[1])
+        [(where, read)] = read_each([first], run_fields)
+        if isinstance(read, BadInput):
+            raise BadInput(f"{where}: {read}")
+        header = read
     elif first:
         rows = chain([first], rows)
     return read_each(rows, partial(_prediction, header=header, options=options))
-
-
-def _header(where: str, fields: Mapping[str, Any]) -> RunFields:
-    try:
-        return run_fields(fields)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}") from error
 
 
 def _prediction(
@@ -117,7 +112,7 @@ def _answer_of_line(fields: Mapping[str, Any], options: ReadOptions) -> Answer:
     if isinstance(prediction, str):
         # A string is one piece as it is, unless the importer has it cut.
         return prediction if options.separator or options.none_word else (prediction,)
-    if isinstance(prediction, list) and all(isinstance(piece, str) for piece in prediction):
+    if are_texts(prediction):
         return tuple(prediction)
     raise BadInput("“prediction” must be a list of strings, or one string")
 
@@ -143,8 +138,6 @@ IDS, PREDICTIONS = ARRAYS = ("uids", "predictions")
 
 
 def _is_list(path: Path) -> bool:
-    if not path.is_file():
-        return False
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         start = file.read(4_096).lstrip()
     return start.startswith("[") and start[1:].lstrip().startswith(("[", "]", '"'))
@@ -153,25 +146,20 @@ def _is_list(path: Path) -> bool:
 def _read_lists(path: Path, options: ReadOptions) -> Iterator[Read]:
     for place, pieces in enumerate(_lists(path)):
         where = f"{path.name}, answer {place + 1}"
-        if not _is_answer(pieces):
+        if not are_texts(pieces):
             raise BadInput(f"{where} must be a list of strings; nothing was imported.")
         yield where, ReadPrediction(RunFields(), tuple(pieces), place=place)
 
 
 def _lists(path: Path) -> Iterator[Any]:
-    lines = _first_lines(path)
-    is_by_line = _is_answer(_parsed(lines[0])) and (len(lines) > 1 or lines[0] != "[]")
-    return _of_lines(path) if is_by_line else read_elements(path)
+    lines = list(islice(_lines_of(path), 2))
+    is_by_line = are_texts(_parsed(lines[0])) and (len(lines) > 1 or lines[0] != "[]")
+    return map(_parsed, _lines_of(path)) if is_by_line else read_elements(path)
 
 
-def _first_lines(path: Path) -> list[str]:
+def _lines_of(path: Path) -> Iterator[str]:
     with path.open(encoding="utf-8-sig", errors="replace") as file:
-        return list(islice((line.strip() for line in file if line.strip()), 2))
-
-
-def _of_lines(path: Path) -> Iterator[Any]:
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        yield from (_parsed(line) for line in file if line.strip())
+        yield from filter(None, map(str.strip, file))
 
 
 def _parsed(line: str) -> Any:
@@ -181,12 +169,8 @@ def _parsed(line: str) -> Any:
         return None
 
 
-def _is_answer(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(piece, str) for piece in value)
-
-
 def is_mt_dnn(path: Path) -> bool:
-    return path.is_file() and path.suffix != ".jsonl" and set(ARRAYS) <= read_opening(path).keys()
+    return path.suffix != ".jsonl" and set(ARRAYS) <= read_opening(path).keys()
 
 
 def _read_mt_dnn(path: Path, options: ReadOptions) -> Iterator[Read]:
@@ -228,7 +212,7 @@ def _answer_of_mt_dnn(value: object, labels: Sequence[str]) -> tuple[str, ...]:
         return (labels[value] if 0 <= value < len(labels) else f"label {value}",)
     if isinstance(value, str):
         return (value,)
-    if isinstance(value, list) and all(isinstance(piece, str) for piece in value):
+    if are_texts(value):
         return tuple(value)
     if isinstance(value, list):
         raise BadInput("the prediction is a list of tags or numbers, not of pieces of the text")
@@ -236,7 +220,7 @@ def _answer_of_mt_dnn(value: object, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_flex(path: Path) -> bool:
-    if not path.is_file() or path.suffix == ".jsonl":
+    if path.suffix == ".jsonl":
         return False
     # The last member of the opening may be cut off.
     values = [value for value in read_opening(path).values() if value is not None]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from django.db.models import Field
 
@@ -264,11 +264,8 @@ def of_prompt_id(text: str | None) -> Prompted | None:
     match = _ID.fullmatch(text or "")
     if match is None:
         return None
-    named = {name: match[name] or None for name in RUN_KEYS}
-    try:
-        return Prompted(run_fields(named), match["example"])
-    except BadInput:
-        return None
+    run = _run({name: match[name] or None for name in RUN_KEYS})
+    return Prompted(run, match["example"]) if run else None
 
 
 def prompted(fields: object) -> Prompted | None:
@@ -277,7 +274,8 @@ def prompted(fields: object) -> Prompted | None:
     if not isinstance(fields, dict) or fields.get("role") == "training":
         return None
     by_id = of_prompt_id(named if isinstance(named := fields.get("id"), str) else "")
-    run = _run(fields) or (by_id.run if by_id else None)
+    is_named = fields.get("task") and fields.get("shots") is not None
+    run = (_run(fields) if is_named else None) or (by_id.run if by_id else None)
     example = fields.get("example", by_id.example if by_id else fields.get("id"))
     if run is None or not isinstance(example, str | int):
         return None
@@ -333,10 +331,8 @@ def example_of_run(text: str, run: Run) -> str:
 
 
 def _run(fields: Mapping[str, Any]) -> RunFields | None:
-    """Where task and shots are named. Other data sets use these words for other things, which show
-    by what they hold."""
-    if not fields.get("task") or fields.get("shots") is None:
-        return None
+    """The run that they name; None where they are not what an export writes: other data sets use
+    these words for other things, which show by what they hold."""
     try:
         return run_fields({name: fields.get(name) for name in RUN_KEYS})
     except BadInput:
@@ -351,6 +347,9 @@ def _is_how(name: str, value: object) -> bool:
     return all(isinstance(text, str) and is_text(text) for text in texts)
 
 
+def are_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
 def _texts(value: object) -> tuple[str, ...]:
-    are_texts = isinstance(value, list) and all(isinstance(text, str) for text in value)
-    return tuple(value) if isinstance(value, list) and are_texts else ()
+    return tuple(value) if are_texts(value) else ()

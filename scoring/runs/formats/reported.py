@@ -54,8 +54,6 @@ class ScoresReport:
 
 
 def fits(path: Path) -> bool:
-    if not path.is_file():
-        return False
     opening = read_opening(path)
     return "scores" in opening and isinstance(opening["scores"], list | None)
 
