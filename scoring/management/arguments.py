@@ -1,7 +1,7 @@
 """What a command is about, by the names on its command line."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from django.db import models
 from annotation.models import Benchmark, ReferencePolicy, Study
 from annotation.models.errors import BadInput
 from scoring.cells.scope import Scope
+from scoring.models import ProtocolTag
 from scoring.prompts.prompting import Subject
 from scoring.runs.importing import choose_benchmark
 
@@ -40,6 +41,14 @@ def add_scope(parser: ArgumentParser, *, study: str = "", benchmark: str = "") -
     )
     parser.add_argument("--simulated", action="store_true", help="with simulated annotators")
     parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")
+
+
+def add_system(group: Any, *, protocol: str) -> None:
+    """What is the same of all runs of a system."""
+    group.add_argument("--citation", help="how to cite the system")
+    group.add_argument("--url", help="where to read about the system")
+    values = ProtocolTag.values
+    group.add_argument("--protocol", action="append", choices=values, help=protocol)
 
 
 def add_subject(parser: ArgumentParser) -> None:
@@ -90,6 +99,16 @@ def writing(path: Path | None) -> Iterator[None]:
         yield
     except OSError as error:
         raise CommandError(f"Cannot write {path}: {error.strerror}.") from error
+
+
+def put_lines(command: BaseCommand, lines: Iterable[str], file: Path | None) -> None:
+    if file is None:
+        for line in lines:
+            command.stdout.write(line)
+        return
+    with writing(file), file.open("w", encoding="utf-8") as target:
+        target.writelines(f"{line}\n" for line in lines)
+    command.stderr.write(f"Written: {file}")
 
 
 def put_document(command: BaseCommand, document: bytes, file: Path | None) -> None:

@@ -1,15 +1,18 @@
 """Pack a study for readers elsewhere."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.management.arguments import RefusingCommand
+from annotation.management.arguments import StudyCommand
+from annotation.models import Study
 from scoring.bundle.packing import export_bundle
-from scoring.management.arguments import find_study, writing
+from scoring.management.arguments import writing
 
 
-class Command(RefusingCommand):
+class Command(StudyCommand):
+    chooses = True
     help = (
         "Write a study as a zip: answers under pseudonyms, gold, hashes of the examples, the "
         "figures, and a script that computes them again. Holds the gold of the test. Adds a line "
@@ -17,18 +20,15 @@ class Command(RefusingCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--study", required=True, metavar="SLUG")
+        super().add_arguments(parser)
         parser.add_argument("--output", required=True, metavar="FILE", type=Path)
         parser.add_argument(
             "--texts", action="store_true", help="with the texts of examples and descriptions"
         )
-        parser.add_argument("--simulated", action="store_true", help="with simulated annotators")
-        parser.add_argument("--with-excluded", action="store_true", help="with excluded annotators")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def act(self, study: Study, options: Mapping[str, Any]) -> None:
         file: Path = options["output"]
         chosen = {name: options[name] for name in ("texts", "simulated", "with_excluded")}
-        study = find_study(options["study"])
         # A broken bundle never takes the place of a whole one.
         part = file.with_name(f"{file.name}.part")
         try:

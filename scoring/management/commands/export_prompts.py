@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.arguments import RefusingCommand
-from scoring.management.arguments import find_subject, writing
+from scoring.management.arguments import find_subject, put_lines
 from scoring.prompts.formats import NAMES, templates_for, writer_of
 
 
@@ -45,20 +45,14 @@ class Command(RefusingCommand):
         parser.add_argument("--output", type=Path, metavar="FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        path, lines = options["output"], self._lines(options)
-        if path is None:
-            for line in lines:
-                self.stdout.write(line)
-            return
-        with writing(path), path.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        self.stderr.write(f"Written: {path}")
+        put_lines(self, _lines(options), options["output"])
 
-    def _lines(self, options: dict[str, Any]) -> Iterator[str]:
-        form = options["format"]
-        write = writer_of(form, templates_for(form, options["templates"]))
-        chosen = {"limit": None, "splits": options["split"], "episodes": options["episode"]}
-        subject = find_subject({**options, **chosen, "task": [options["task"]]})
-        for prompts in subject.prompt_sets():
-            for line in write(prompts):
-                yield json.dumps(line, ensure_ascii=False)
+
+def _lines(options: dict[str, Any]) -> Iterator[str]:
+    form = options["format"]
+    write = writer_of(form, templates_for(form, options["templates"]))
+    chosen = {"limit": None, "splits": options["split"], "episodes": options["episode"]}
+    subject = find_subject({**options, **chosen, "task": [options["task"]]})
+    for prompts in subject.prompt_sets():
+        for line in write(prompts):
+            yield json.dumps(line, ensure_ascii=False)

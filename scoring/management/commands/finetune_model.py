@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,13 @@ from django.template.defaultfilters import pluralize
 from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models.errors import BadInput
-from scoring.management.arguments import add_subject, find_subject, writing
-from scoring.models import Method, ProtocolTag, Run, shots_label
+from scoring.management.arguments import add_subject, add_system, find_subject, put_lines
+from scoring.models import Method, Run, shots_label
 from scoring.prompts.formats import NAMES_BY_EXAMPLE
 from scoring.runs.formats.plain_files import predictions_of
 from scoring.runs.formats.records import run_fields
 from scoring.tuning.settings import HEADS, OPTIONS
-from scoring.tuning.tuning import (
-    LIMIT,
-    Plan,
-    Step,
-    steps,
-    tune,
-    tuned_models,
-)
+from scoring.tuning.tuning import LIMIT, Plan, Step, steps, tune, tuned_models
 
 METHODS = (Method.FT, Method.PT)
 
@@ -88,8 +82,7 @@ class Command(RefusingCommand):
         if not options["dry_run"]:
             runs = list(self._runs(plan, todo))
             if options["output"] is not None:
-                _write(options["output"], runs)
-                self.stderr.write(f"Written: {options['output']}")
+                put_lines(self, _predictions(runs), options["output"])
 
     def _show(self, plan: Plan, todo: list[Step]) -> None:
         model: Any = plan.model
@@ -139,25 +132,17 @@ def _named(step: Step) -> str:
     return f"{fields['task']}, {shots_label(fields['shots'])} shots{split}"
 
 
-def _write(path: Path, runs: list[Run]) -> None:
+def _predictions(runs: list[Run]) -> Iterator[str]:
     """As `import_runs` reads them."""
-    with writing(path), path.open("w", encoding="utf-8") as file:
-        for line in (line for run in runs for line in predictions_of(run)):
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    for line in chain.from_iterable(map(predictions_of, runs)):
+        yield json.dumps(line, ensure_ascii=False)
 
 
 def _add_run(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("about the runs")
     group.add_argument("--system", default="", help="default: the folder's name")
     group.add_argument("--parameters", default="", help="such as 110M; default: counted")
-    group.add_argument("--citation", help="how to cite the system")
-    group.add_argument("--url", help="where to read about the system")
-    group.add_argument(
-        "--protocol",
-        action="append",
-        choices=ProtocolTag.values,
-        help="how it was prepared before; may be given several times",
-    )
+    add_system(group, protocol="how it was prepared before; may be given several times")
 
 
 def _add_settings(parser: ArgumentParser) -> None:

@@ -11,7 +11,8 @@ from django.core.management.base import CommandError
 from annotation.access.rights import find_owner
 from annotation.management.arguments import RefusingCommand, add_owner
 from annotation.models.errors import BadInput
-from scoring.models import Method, ProtocolTag
+from scoring.management.arguments import add_system, put_lines
+from scoring.models import Method
 from scoring.runs.formats import reported
 from scoring.runs.formats.detecting import find_sources
 from scoring.runs.formats.json_files import read_opening
@@ -83,18 +84,12 @@ class Command(RefusingCommand):
 
     def _import(self, reader: Reader, path: Path, options: ReadOptions, owner: User | None) -> None:
         benchmark = choose_benchmark(options.run.benchmark or _named_benchmark(path))
+        given: dict[str, Any] = {"path": path, "benchmark": benchmark, "options": options}
         if reader is reported.READER:
-            lines = _score_lines(
-                reported.import_scores(path=path, benchmark=benchmark, options=options)
-            )
+            lines = _score_lines(reported.import_scores(**given))
         else:
-            lines = _run_lines(
-                import_predictions(
-                    reader=reader, path=path, benchmark=benchmark, options=options, owner=owner
-                )
-            )
-        for line in lines:
-            self.stdout.write(line)
+            lines = _run_lines(import_predictions(reader=reader, owner=owner, **given))
+        put_lines(self, lines, None)
 
 
 def _add_run_arguments(parser: ArgumentParser) -> None:
@@ -106,16 +101,9 @@ def _add_run_arguments(parser: ArgumentParser) -> None:
     group.add_argument("--shots", help="a number, or all for fully supervised")
     group.add_argument("--split", help="a number")
     group.add_argument("--episode", help="a number")
-    group.add_argument("--citation", help="how to cite the system")
-    group.add_argument("--url", help="where to read about the system")
     group.add_argument("--uses-labelled", choices=FLAGS, help="labelled data from elsewhere")
     group.add_argument("--uses-unlabelled", choices=FLAGS, help="unlabelled data from elsewhere")
-    group.add_argument(
-        "--protocol",
-        action="append",
-        choices=ProtocolTag.values,
-        help="may be given several times",
-    )
+    add_system(group, protocol="may be given several times")
 
 
 def _read_options(options: Mapping[str, Any]) -> ReadOptions:
