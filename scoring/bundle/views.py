@@ -1,6 +1,6 @@
 """A study's bundle, made and sent; and the studies of others, read-only."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -25,7 +25,7 @@ from scoring.cells.rows import BY_KEY
 from scoring.comparison.row_tables import ESTIMANDS
 from scoring.core.s1 import REFERENCE_POLICIES
 from scoring.models import ImportedStudy
-from scoring.tables.table import Cell, Column, Line, Table
+from scoring.tables.table import Cell, Column, Table, lines_of
 
 # Of the figures of a bundle.
 COLUMNS = (
@@ -123,22 +123,16 @@ def figure_tables(figures: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
     for estimand, references in product(ESTIMANDS, reversed(REFERENCE_POLICIES)):
         rows = [f for f in figures if (f["references"], f["asked"]) == (references, estimand)]
         if rows:
-            yield _table(rows, references, estimand)
-
-
-def _table(rows: Iterable[Mapping[str, Any]], references: str, estimand: str) -> Table:
-    title = f"Intervals for {ESTIMANDS[estimand]}, references: {ReferencePolicy(references).label}"
-    lines = tuple(Line(_cells(row)) for row in rows)
-    return Table(f"figures-{estimand}-{references}", title, "", COLUMNS, lines)
+            policy = ReferencePolicy(references).label
+            title = f"Intervals for {ESTIMANDS[estimand]}, references: {policy}"
+            lines = lines_of(map(_cells, rows))
+            yield Table(f"figures-{estimand}-{references}", title, "", COLUMNS, lines)
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {column.key: row.get(column.key) for column in COLUMNS}
-    shown["mean"] = Cell(row["mean"], low=row["ci_low"], high=row["ci_high"])
-    shown["who"] = _who(row)
-    return shown
-
-
-def _who(row: Mapping[str, Any]) -> str:
     who = "simulated" if row["kind"] == "simulated" else "people"
-    return f"{who}, with excluded" if row["with_excluded"] else who
+    return {
+        **{column.key: row.get(column.key) for column in COLUMNS},
+        "mean": Cell(row["mean"], low=row["ci_low"], high=row["ci_high"]),
+        "who": f"{who}, with excluded" if row["with_excluded"] else who,
+    }

@@ -134,13 +134,11 @@ def _cells(
     """People and items of a cell are those of its smallest batch: the width promises no more than
     that gives."""
     batches: dict[tuple[Task, int], list[tuple[int, int]]] = defaultdict(list)
-    for batch in present:
-        batches[batch.task, batch.shots].append((batch.wanted, sizes[batch.test_set_id][0]))
-    for batch in planned:
-        contexts, _ = sizes[batch.test_set_id]
-        batches[batch.task, batch.shots].append(
-            (batch.wanted, min(contexts, options.items or contexts))
-        )
+    for chosen, most in ((present, None), (planned, options.items)):
+        for batch in chosen:
+            contexts, _ = sizes[batch.test_set_id]
+            items = min(contexts, most or contexts)
+            batches[batch.task, batch.shots].append((batch.wanted, items))
     cells = []
     for (task, shots), those in batches.items():
         people, items = min(n for n, _ in those), min(m for _, m in those)
