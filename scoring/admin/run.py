@@ -21,8 +21,14 @@ from annotation.models.errors import Refusal
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
 from scoring.asking.asked_runs import Line
 from scoring.asking.asking import as_text, estimate
-from scoring.asking.forms import RunModelForm
-from scoring.asking.tasks import NEEDED, offered_models, order_model, prompts_of, settings_of
+from scoring.asking.tasks import (
+    NEEDED,
+    RunModelForm,
+    offered_models,
+    order_model,
+    prompts_of,
+    settings_of,
+)
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
 from scoring.models.run import RunQuerySet
 from scoring.runs.import_report import EXAMPLES, counts_of, form_in_words, tuning_of

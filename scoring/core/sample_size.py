@@ -81,13 +81,12 @@ def simulate_intervals(
     standard errors given. Raises ValueError on values outside their range.
     """
     check_level(level)
-    _check_simulation(replicates, resamples, seed, episode_sd, target)
+    plan = Simulation(replicates, resamples, seed, level, episode_sd, target)
     values = np.broadcast_arrays(*_checked_grid(accuracy, episodes, examples))
     wanted = [
         Configuration(int(e), int(n), float(a))
         for a, e, n in zip(*map(np.ravel, values), strict=True)
     ]
-    plan = Simulation(replicates, resamples, seed, level, episode_sd, target)
     found = simulate_all({c for c in wanted if c.examples > 0}, plan, workers)
     nothing = np.full(5, np.nan)
     rows = np.array([found.get(configuration, nothing) for configuration in wanted])
@@ -111,19 +110,6 @@ def _checked_grid(
     if not (e >= 1).all() or (e % 1 != 0).any() or (n % 1 != 0).any():
         raise ValueError("Episodes and examples are whole numbers, with at least one episode.")
     yield from (a, e, n)
-
-
-def _check_simulation(
-    replicates: int, resamples: int, seed: int, episode_sd: float, target: str
-) -> None:
-    if replicates < 1 or resamples < 1:
-        raise ValueError("A simulation needs at least one replicate and one resample.")
-    if seed < 0:
-        raise ValueError(f"The seed is {seed}; it must be a whole number from 0.")
-    if episode_sd < 0:
-        raise ValueError(f"The SD over episodes is {episode_sd}; it cannot be negative.")
-    if target not in ("nominal", "clipped"):
-        raise ValueError(f"The target is {target!r}; it must be 'nominal' or 'clipped'.")
 
 
 def plan_people(
@@ -196,6 +182,16 @@ class Simulation:
     level: float
     episode_sd: float
     target: str
+
+    def __post_init__(self) -> None:
+        if self.replicates < 1 or self.resamples < 1:
+            raise ValueError("A simulation needs at least one replicate and one resample.")
+        if self.seed < 0:
+            raise ValueError(f"The seed is {self.seed}; it must be a whole number from 0.")
+        if self.episode_sd < 0:
+            raise ValueError(f"The SD over episodes is {self.episode_sd}; it cannot be negative.")
+        if self.target not in ("nominal", "clipped"):
+            raise ValueError(f"The target is {self.target!r}; it must be 'nominal' or 'clipped'.")
 
 
 def simulate_all(

@@ -17,7 +17,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    OpenApiResponse,
+    extend_schema,
+    extend_schema_view,
+)
 from rest_framework import mixins, status
 from rest_framework.decorators import action
 from rest_framework.exceptions import (
@@ -140,6 +145,19 @@ class Pages(PageNumberPagination):
         return super().get_page_number(request, paginator)
 
 
+@extend_schema_view(
+    list=extend_schema(
+        description="Your runs, and those on benchmarks that you set up; newest first.",
+        parameters=[OpenApiParameter(name, str) for name in FILTERS],
+        responses={
+            **{200: RunSerializer(many=True), **ANY, 400: BAD},
+            404: _refused("There is no such page."),
+        },
+    ),
+    retrieve=extend_schema(
+        description="A run, and how complete it is.", responses={200: RunSerializer, **ONE}
+    ),
+)
 class RunViewSet(
     mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, GenericViewSet[Run]
 ):
@@ -171,22 +189,6 @@ class RunViewSet(
         if run.owner_id != self.request.user.pk and not is_all_powerful(self.request.user):
             raise PermissionDenied("Only the user who opened a run may upload to it.")
         return run
-
-    @extend_schema(
-        parameters=[OpenApiParameter(name, str) for name in FILTERS],
-        responses={
-            **{200: RunSerializer(many=True), **ANY, 400: BAD},
-            404: _refused("There is no such page."),
-        },
-    )
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Your runs, and those on benchmarks that you set up; newest first."""
-        return super().list(request, *args, **kwargs)
-
-    @extend_schema(responses={200: RunSerializer, **ONE})
-    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """A run, and how complete it is."""
-        return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(
         request=NewRunSerializer, responses={201: RunSerializer, **ANY, **SENT, 409: CONFLICT}

@@ -99,9 +99,6 @@ class ShotsField(serializers.Field[Any, object, int | str, Run]):
 class AnswerField(serializers.Field[tuple[str, ...], object, list[str], tuple[str, ...]]):
     """A list of strings, or one string."""
 
-    def to_representation(self, value: tuple[str, ...]) -> list[str]:
-        return list(value)
-
     def to_internal_value(self, data: object) -> tuple[str, ...]:
         pieces = [data] if isinstance(data, str) else data
         if not are_texts(pieces):
