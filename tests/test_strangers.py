@@ -178,11 +178,18 @@ def test_home_and_planner_name_only_ones_own(world: World, b: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["external_id__startswith=P", "identity_hash__startswith=a", "channel__signature_secret=s"],
+    ("rows", "query"),
+    [
+        ("annotator", "external_id__startswith=P"),
+        ("annotator", "identity_hash__startswith=a"),
+        ("annotator", "channel__signature_secret=s"),
+        ("assignment", "resume_token__startswith=a"),
+        ("study", "join_token__startswith=a"),
+        ("study", "prolific__webhook_secret__startswith=a"),
+    ],
 )
-def test_cannot_be_asked_for_an_id_letter_by_letter(world: World, query: str) -> None:
-    address = admin("annotation_annotator_changelist")
+def test_cannot_be_asked_for_an_id_letter_by_letter(world: World, rows: str, query: str) -> None:
+    address = admin(f"annotation_{rows}_changelist")
     response = world.client("editor").get(f"{address}?{query}")
     assert response.status_code in (302, 400)  # Django: not a filter of this list
 

@@ -57,17 +57,8 @@ def linked(title: str, model: str, field: str, count: Callable[[Any], int]) -> C
 
 
 # Never to be filtered by: whoever may not see these could ask for them letter by letter.
-PRIVATE = frozenset(
-    {
-        "amount",
-        "external_id",
-        "identity_hash",
-        "order_seed",
-        "resume_token",
-        "signature_secret",
-        "submission_id",
-    }
-)
+PRIVATE = {"amount", "external_id", "order_seed", "submission_id"}
+PRIVATE_WORDS = {"hash", "secret", "token"}
 
 
 class PagedAdmin(admin.ModelAdmin[_Row]):
@@ -90,7 +81,8 @@ class PagedAdmin(admin.ModelAdmin[_Row]):
         return field
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        if PRIVATE & set(lookup.split("__")):
+        fields = lookup.split("__")
+        if PRIVATE & set(fields) or any(PRIVATE_WORDS & set(field.split("_")) for field in fields):
             return False
         return super().lookup_allowed(lookup, value, request)
 
