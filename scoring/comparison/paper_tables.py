@@ -6,6 +6,7 @@ another policy than the scored ones gets a column of its own. One whose policy n
 among the scored ones, with a mark.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -144,9 +145,13 @@ def annotators_by_shots(table: Comparison) -> list[Table]:
     where together they are too long for a page."""
     columns, found = figures_by_column(_groups(table), by_shots=False)
     persons = [row for row in table.rows if row.single]
-    blocks = [[_people_line(line, None), *_annotator_lines(line, persons)] for line in found]
-    lines = [line for block in blocks for line in block]
-    pages = [lines] if len(lines) <= MOST_LINES else blocks
+    lines: list[Line] = []
+    by_shots: dict[str, list[Line]] = defaultdict(list)
+    for line in found:
+        block = [_people_line(line, None), *_annotator_lines(line, persons)]
+        lines += block
+        by_shots[line.shots] += block
+    pages = [lines] if len(lines) <= MOST_LINES else by_shots.values()
     return [_table("people", "People", columns, page, None, table.task_names) for page in pages]
 
 

@@ -8,6 +8,7 @@ from scoring.comparison.paper_tables import (
     ONE,
     PARTIAL,
     UNKNOWN,
+    annotators_by_shots,
     people_table,
     system_tables,
 )
@@ -93,6 +94,16 @@ def test_leaves_single_annotators_out_of_the_grids() -> None:
     person = replace(HUMAN, kind=RowKind.ANNOTATOR, system="BCDF", single=True)
     assert len(people_table(table_of([HUMAN, person])).lines) == 1
     assert len(system_tables(table_of([HUMAN, person]))[0].lines) == 1
+
+
+def test_makes_a_table_for_each_number_of_shots_where_one_is_too_long() -> None:
+    person = replace(HUMAN, kind=RowKind.ANNOTATOR, single=True, split=1)
+    few = [HUMAN, *(replace(person, system=f"P{number:02}") for number in range(40))]
+    none = [replace(row, shots=0) for row in few]
+    tables = annotators_by_shots(table_of([*few, *none, PEOPLE]))
+    found = [[aside for _, aside in names(table)] for table in tables]
+    assert [len(lines) for lines in found] == [41, 42]
+    assert [lines[0] for lines in found] == ["0 shots", "10 shots"]
 
 
 def test_writes_mean_sd_and_interval_with_one_decimal() -> None:
