@@ -183,9 +183,10 @@ def _average(row: Row, table: Comparison, links: Links) -> Cell:
         if row.kind == RowKind.RUN
         and (str(test.shots), test.system, test.method, test.parameters) == where
     ]
+    first = first_of(tests)
     return Cell(
         found.mean,
-        sign=SIGNS.get(tests[0].outcome, "") if tests else "",
+        sign=SIGNS.get(first.outcome, "") if first else "",
         opens=() if links is None else tuple(_opened_average(found, tests)),
     )
 

@@ -14,6 +14,7 @@ from scoring.comparison.documents import SIGNS, overview
 from scoring.comparison.sentences import summaries
 from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.tests.differences import Difference
+from scoring.tests.verdicts import averages
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -106,6 +107,17 @@ def test_the_table_marks_what_the_sentence_says(outcome: str) -> None:
     system = shown.lines[1].cell(shown.columns[-1])
     assert system.sign == SIGNS[verdict.outcome]
     assert list(shown.notes) == [system.sign]
+
+
+def test_the_average_is_marked_beside_real_people_like_its_cells() -> None:
+    simulated = replace(VERDICT, study="other", simulated=True, outcome="behind")
+    both = table(*(replace(one, task=task) for task in "ab" for one in (simulated, VERDICT)))
+    over = tuple(replace(one, task=None, n=None) for one in (simulated, VERDICT))
+    rows = [row for row in both.rows if row.kind == RowKind.RUN]
+    found = replace(both, average_tests=over, averages=tuple(averages(rows, ["a", "b"])))
+    shown = overview(found, "30")
+    line = shown.lines[1]
+    assert {line.cell(column).sign for column in shown.columns[1:]} == {SIGNS[AHEAD]}
 
 
 def study(people: int) -> Batch:
