@@ -216,9 +216,7 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
         low=low,
         high=high,
         df=df,
-        exploratory=any(
-            row.is_exploratory or row.n == 1 for row in rows if row.kind != RowKind.RUN
-        ),
+        exploratory=any(row.is_exploratory or row.n == 1 for row in rows if row.is_of_people),
         notes=SHARED_PEOPLE if has_shared else None,
     )
 

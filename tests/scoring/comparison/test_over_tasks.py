@@ -17,6 +17,13 @@ def test_takes_the_mean_of_the_task_means_and_both_sds() -> None:
     assert (average.mean, average.sd, average.clues_sd) == (60, 2.5, 5)
 
 
+def test_calls_few_people_exploratory_and_no_system() -> None:
+    people = replace(ROW, kind=RowKind.HUMAN, system="Human", method=None, n=3)
+    published = replace(ROW, kind=RowKind.REPORTED, n=3, source="CLUES Table 5")
+    found = {one.kind: one.exploratory for one in averages([people, published, ROW], ["a"])}
+    assert found == {RowKind.HUMAN: True, RowKind.REPORTED: False, RowKind.RUN: False}
+
+
 def test_leaves_one_task_the_interval_that_its_cell_shows() -> None:
     two = replace(
         ROW, kind=RowKind.HUMAN, n=2, units=2, m=12, se=5.0, df=1.0, ci_low=9.2, ci_high=99.9
