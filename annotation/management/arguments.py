@@ -44,7 +44,7 @@ class StudyCommand(RefusingCommand):
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
             known = ", ".join(Study.objects.values_list("slug", flat=True)) or "none"
-            raise CommandError(f"There is no study {options['study']!r}. Studies: {known}.")
+            raise CommandError(f"There is no study {options['study']!r}; there are: {known}.")
         self.act(study, options)
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
