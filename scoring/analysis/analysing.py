@@ -54,7 +54,7 @@ class Analysis:
 STORE = Store(
     Part.ANALYSIS,
     Analysis,
-    9,
+    10,
     "analyse_comparison",
     columns=tuple(key for table in ALL for key in table.keys),
 )

@@ -232,7 +232,7 @@ class Comparison:
         return f"Interim, not closed: {', '.join(self.interim)}." if self.interim else ""
 
 
-STORE = Store(Part.TABLE, Comparison, 8, "compute_comparison")
+STORE = Store(Part.TABLE, Comparison, 9, "compute_comparison")
 # What has a number of shots, of which a reader may choose some; but all changes between them stay.
 BY_SHOTS = ("rows", "consensus", "tests", "average_tests", "averages", "including", "without")
 # What a comparison says about itself; a figure never follows from it.
