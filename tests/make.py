@@ -177,6 +177,7 @@ def study(of: Benchmark, *, via: str = "link", **fields: Any) -> Study:
         benchmark=of,
         channel=channel(via),
         consent_text=fields.pop("consent_text", "We store your answers."),
+        margin_reason=fields.pop("margin_reason", "So little does not matter."),
         **fields,
     )
     OutcomeRule.objects.bulk_create(

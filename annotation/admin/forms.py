@@ -31,8 +31,47 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "item_cap_s": (lambda v: v >= 1, "Pay at least 1 second for an example."),
 }
 
+# A system's name, and its method behind it.
+MOST_CHARACTERS = 200 + len(" other")
+
+
+class NamesField(forms.CharField):
+    """A list of names, one a line; each once, however it is written."""
+
+    widget = forms.Textarea(attrs={"rows": 4})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        names: dict[str, str] = {}
+        for line in str(value or "").splitlines():
+            if name := " ".join(line.split()):
+                names.setdefault(name.casefold(), name)
+        return list(names.values())
+
+    def validate(self, value: list[str]) -> None:
+        for name in value:
+            if len(name) > MOST_CHARACTERS:
+                sentence = f"A system's name has at most {MOST_CHARACTERS} characters: shorten "
+                raise ValidationError(f"{sentence}“{name[:30]}…”.")
+
+    def run_validators(self, value: list[str]) -> None:
+        super().run_validators("\n".join(value))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool((initial or []) != self.to_python(data))
+
 
 class StudyForm(forms.ModelForm[Study]):
+    named_systems = NamesField(
+        label="Systems to compare with",
+        required=False,
+        help_text="One a line, by the name that its runs have, with its method behind it where one "
+        "alone is meant: BERT FT. Leave it empty for all that have a whole run on every task of "
+        "the study when it closes.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "drop_group_size" in self.fields:

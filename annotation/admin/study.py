@@ -261,8 +261,9 @@ class StudyAdmin(MembersAdmin[Study]):
         (
             "Comparison with systems",
             {
-                "fields": ["margin"],
-                "description": "Decide before anybody sees a score what difference would matter.",
+                "fields": ["question", "named_systems", "margin", "margin_reason"],
+                "description": "Decide before anybody sees a score what is asked, of which "
+                "systems, and what difference would matter.",
             },
         ),
         (
@@ -322,7 +323,7 @@ class StudyAdmin(MembersAdmin[Study]):
         if form.changed_data:
             # As the log has them; of a long text its beginning.
             before, after = (
-                {name: Truncator(getattr(one, name)).chars(LOGGED) for name in form.changed_data}
+                {name: _logged(getattr(one, name)) for name in form.changed_data}
                 for one in (stored, obj)
             )
             record(cast(User, request.user), obj, ChangeAction.SETTINGS, before, after)
@@ -453,6 +454,10 @@ class StudyAdmin(MembersAdmin[Study]):
             form=form,
             invited=study.invitations.count(),
         )
+
+
+def _logged(value: Any) -> str:
+    return Truncator("; ".join(value) if isinstance(value, list) else value).chars(LOGGED)
 
 
 def _total(rows: QuerySet[Any], study: str, figure: Aggregate) -> Coalesce:

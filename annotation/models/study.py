@@ -162,11 +162,24 @@ class Study(models.Model):
         help_text="The drop applies only once this many others have finished the training.",
     )
 
+    question = models.CharField(
+        "research question", max_length=300, blank=True, help_text="In a sentence; may be empty."
+    )
+    # Names as runs have them, with a method behind it where one alone is meant; empty for all that
+    # have a whole run on every task of the study when it closes.
+    named_systems = models.JSONField("systems to compare with", default=list, blank=True)
     margin = models.FloatField(
         "margin, in points",
         default=0,
         help_text="In points of S1, set before the start: people and a system that differ by less "
         "are as good as one another. 0 means that only ahead and behind can be found.",
+    )
+
+    margin_reason = models.CharField(
+        "reason of the margin",
+        max_length=300,
+        blank=True,
+        help_text="In a sentence: why a smaller difference does not matter.",
     )
 
     lease_minutes = models.PositiveIntegerField(

@@ -24,7 +24,10 @@ FROZEN_FIELDS = (
     "max_drop",
     "drop_unit",
     "drop_group_size",
+    "question",
+    "named_systems",
     "margin",
+    "margin_reason",
     "lease_minutes",
     "expire_hours",
     "idle_after_s",
@@ -42,6 +45,8 @@ def what_is_missing(study: Study) -> list[str]:
         missing.append("The study has no batches: add some.")
     if not study.consent_text.strip():
         missing.append("The consent text is empty: write one.")
+    if study.margin and not study.margin_reason.strip():
+        missing.append("The margin has no reason: write one in a sentence.")
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
             missing.append(f"The task {task.slug} has no description: write one on its page.")

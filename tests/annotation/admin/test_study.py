@@ -31,9 +31,8 @@ def form_of(study: Study, **changes: Any) -> dict[str, Any]:
     """What a browser would send from the study's page."""
     fields = (
         "title slug contact consent_text hourly_rate currency platform_fee min_training_score "
-        "max_drop drop_unit drop_group_size margin lease_minutes expire_hours idle_after_s "
-        "item_cap_s "
-        "reading_cap_s reveal_cap_s seed"
+        "max_drop drop_unit drop_group_size question margin margin_reason lease_minutes "
+        "expire_hours idle_after_s item_cap_s reading_cap_s reveal_cap_s seed"
     )
     data = {name: getattr(study, name) for name in fields.split()}
     data |= {"benchmark": study.benchmark_id, "channel": study.channel_id}
@@ -111,6 +110,8 @@ BAD_FIELDS = [
     ({"drop_group_size": 1}, "at least 2 others"),
     ({"margin": -1}, "between 0 and 100"),
     ({"margin": 101}, "between 0 and 100"),
+    ({"named_systems": "T5\n" + "x" * 207}, "at most 206 characters"),
+    ({"named_systems": "T5\0"}, "Null characters are not allowed"),
     ({"hourly_rate": 0}, "more than 0"),
     ({"currency": "E1"}, "three letters"),
     ({"lease_minutes": 0}, "at least 1 minute"),
@@ -141,17 +142,31 @@ def test_leaves_the_group_size_alone_where_there_is_no_drop(
     assert study.drop_group_size == 5
 
 
-def test_keeps_the_margin_that_was_set_before_the_start(admin_client: Client, study: Study) -> None:
-    admin_client.post(address(study), form_of(study, margin=2.5))
+def test_keeps_what_was_named_before_the_start(admin_client: Client, study: Study) -> None:
+    named = {
+        "question": "Are people ahead?",
+        "named_systems": "BERT  FT\r\n\r\nT5\r\nbert ft\r\n",
+        "margin": 2.5,
+        "margin_reason": "Two runs differ by as much.",
+    }
+    admin_client.post(address(study), form_of(study, **named))
     study.refresh_from_db()
-    assert study.margin == 2.5
+    kept = {**named, "named_systems": ["BERT FT", "T5"]}
+    assert {name: getattr(study, name) for name in kept} == kept
+    admin_client.post(address(study), form_of(study, named_systems="BERT FT\r\nT5"))
+    logged = [change.after.get("named_systems") for change in study.changes.order_by("pk")]
+    assert logged == ["BERT FT; T5", None]
     start_study(study, at=make.NOON)
-    assert study.frozen["rules"]["margin"] == 2.5
-    admin_client.post(address(study), form_of(study, margin=50))
+    assert {name: study.frozen["rules"][name] for name in kept} == kept
+    admin_client.post(address(study), form_of(study, named_systems="GPT", margin=50, question=""))
     study.refresh_from_db()
-    assert study.margin == 2.5
-    admin_client.post(address(study := make.study(make.benchmark())), form_of(study, margin=""))
-    assert Study.objects.get(pk=study.pk).margin == 0
+    assert {name: getattr(study, name) for name in kept} == kept
+
+
+def test_takes_an_empty_margin_for_0(admin_client: Client, study: Study) -> None:
+    admin_client.post(address(study), form_of(study, margin=""))
+    study.refresh_from_db()
+    assert study.margin == 0
 
 
 def test_warns_of_a_drop_that_three_people_cannot_reach(admin_client: Client, study: Study) -> None:

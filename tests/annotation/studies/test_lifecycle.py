@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Assignment, Outcome, OutcomeRule, Place, StudyState
+from annotation.models import Assignment, Outcome, OutcomeRule, Place, Study, StudyState
 from annotation.models.errors import Frozen, NotReady
 from annotation.studies.lifecycle import (
     close_study,
@@ -51,6 +51,19 @@ def test_says_everything_that_is_missing() -> None:
         start_study(study, at=make.NOON)
     study.refresh_from_db()
     assert study.state == StudyState.DRAFT
+
+
+def test_takes_no_margin_without_a_reason() -> None:
+    bench = make.benchmark()
+    study = make.study(bench, margin=2)
+    make.batch(study, make.task(bench))
+    Study.objects.update(margin_reason=" ")
+    study.refresh_from_db()
+    with pytest.raises(NotReady, match="margin has no reason"):
+        start_study(study, at=make.NOON)
+    Study.objects.update(margin=0)
+    study.refresh_from_db()
+    start_study(study, at=make.NOON)
 
 
 def test_starts_once() -> None:

@@ -88,6 +88,18 @@ def test_warns_of_the_rule_of_few_people_and_of_an_address_that_is_near(
     assert "lead to localhost" in page
 
 
+def test_says_what_is_named_before(admin_client: Client, study: Study, task: Task) -> None:
+    make.batch(study, task)
+    page = admin_client.get(address(study)).content.decode()
+    assert "all systems that have a whole run on every task of the study" in page
+    assert "Question" not in page
+    named = {"question": "Are people ahead?", "named_systems": ["BERT FT", "T5"]}
+    Study.objects.update(**named, margin=2, margin_reason="Runs differ by as much.")
+    page = admin_client.get(address(study)).content.decode()
+    for said in ("Are people ahead?", "BERT FT; T5", "2.0 points of S1: Runs differ by as much."):
+        assert said in page
+
+
 def test_does_not_offer_the_start_while_something_is_missing(
     admin_client: Client, study: Study
 ) -> None:
