@@ -40,6 +40,7 @@ from annotation.studies.drafting import copy_study, hold_draft, log_batches
 from annotation.studies.lifecycle import want_more, what_is_missing
 from annotation.studies.monitoring import study_figures
 from annotation.studies.people import invite, read_people
+from annotation.studies.screening import screenings_of
 from annotation.studies.tabs import CHANGE, study_frame
 
 # By the page's address: the act, its button, what it means, and what is said when it is done.
@@ -227,7 +228,7 @@ class StudyAdmin(MembersAdmin[Study]):
     save_on_top = False
     fieldsets = [
         ("What", {"fields": ["title", "slug", "benchmark"]}),
-        ("Who", {"fields": ["channel", "contact"]}),
+        ("Who", {"fields": ["channel", "known_people", "contact"]}),
         ("Consent", {"fields": ["consent_text"]}),
         (
             "Pay and time",
@@ -373,6 +374,7 @@ class StudyAdmin(MembersAdmin[Study]):
             **study_frame(request.user, row, tab="settings"),
             "missing": [] if row.is_frozen else what_is_missing(row),
             "advice": [] if row.is_frozen else study_advice(row),
+            "screenings": screenings_of(row),
             "figures": figures,
             "rows": [(one, batch_link(request, one.batch)) for one in figures.batches],
             "study_link": "" if row.channel.invited_only else study_link(request, row),

@@ -162,6 +162,16 @@ class Study(models.Model):
         help_text="The drop applies only once this many others have finished the training.",
     )
 
+    # No open crowd: the owner knows who takes part, and says who they are.
+    known_people = models.CharField(
+        "known people",
+        max_length=300,
+        blank=True,
+        help_text="Only if you know everybody who can come in: who they are, such as “six trained "
+        "linguists of our group”. It then takes no floor for a sure verdict. Leave it empty for "
+        "an open crowd.",
+    )
+
     question = models.CharField(
         "research question", max_length=300, blank=True, help_text="In a sentence; may be empty."
     )

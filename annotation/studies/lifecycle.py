@@ -11,6 +11,7 @@ from django.db import transaction
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
+from annotation.studies.screening import screening_records
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
 from scoring.core.s1 import SCORER_VERSION
@@ -24,6 +25,7 @@ FROZEN_FIELDS = (
     "max_drop",
     "drop_unit",
     "drop_group_size",
+    "known_people",
     "question",
     "named_systems",
     "margin",
@@ -137,6 +139,7 @@ def _log(study: Study, action: ChangeAction, before: str, by: User | None) -> No
 
 
 def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
+    screenings = screening_records(study)
     return {
         "scorer_version": SCORER_VERSION,
         "rules": {
@@ -156,6 +159,7 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
                 "test_checksum": batch.test_set.checksum,
                 "description_checksum": sha256(batch.description.encode()).hexdigest(),
                 "gold_version": batch.gold_version.number if batch.gold_version else None,
+                "screening": screenings.get(batch.pk),
             }
             for batch in batches
         ],

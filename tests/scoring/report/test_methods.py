@@ -53,6 +53,13 @@ def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
     assert "sst2" not in text.replace("“sst2”", "")
 
 
+def test_says_that_the_people_are_known() -> None:
+    batch = make.running_batch(wanted=2, known_people="Six linguists.")
+    make.worked_through(batch)
+    told = "stated before the start that they know them all: “Six linguists.”"
+    assert told in text_of(batch.study, "Recruitment")
+
+
 def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> None:
     batch = measured.cell([3, 4, 5, 6, 7], tests=6)
     measured.run(batch.task, wrong=2)

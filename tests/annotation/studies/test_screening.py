@@ -1,0 +1,109 @@
+"""Whether a batch has a floor, and what the pages say of the rule."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Batch, Study
+from annotation.studies.lifecycle import start_study, want_more
+from annotation.studies.screening import (
+    NO_FLOOR,
+    has_floor,
+    screening_of,
+    screenings_of,
+    why_no_floor,
+)
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def drafted(*, training: int = 20, zero_shot: bool = False, **fields: Any) -> Batch:
+    study = make.study(make.benchmark(), **fields)
+    task = make.task(study.benchmark, training=training)
+    return make.batch(study, task, zero_shot=zero_shot, wanted=5)
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        ({}, NO_FLOOR),
+        ({"max_drop": 10}, NO_FLOOR),
+        ({"min_training_score": 70}, ""),
+        ({"min_training_score": 70, "training": 10}, ""),
+        ({"min_training_score": 70, "training": 9}, "its floor rests on fewer than 10 items"),
+        ({"min_training_score": 50}, "its floor lets in about 58 of 100 people who only guess"),
+        ({"min_training_score": 70, "zero_shot": True}, NO_FLOOR),
+        ({"known_people": "Six linguists of our group.", "zero_shot": True}, ""),
+    ],
+)
+def test_says_whether_a_batch_has_a_floor(made: dict[str, Any], why: str) -> None:
+    batch = drafted(**made)
+    assert (has_floor(batch), why_no_floor(batch)) == (not why, why)
+    start_study(batch.study, at=make.NOON)
+    started = Batch.objects.get(pk=batch.pk)
+    assert (has_floor(started), why_no_floor(started)) == (not why, why)
+
+
+def test_a_drop_makes_no_floor_of_one_that_lets_guessers_in() -> None:
+    """The group that it compares with may consist of guessers."""
+    batch = drafted(min_training_score=60, max_drop=10, drop_group_size=2)
+    screening = screening_of(batch)
+    assert screening is not None
+    assert screening.figures.guessers_in < 0.2 < screening.figures.guessers_past_floor
+    assert not has_floor(batch)
+
+
+def test_keeps_what_was_found_at_the_start() -> None:
+    batch = drafted(min_training_score=70)
+    start_study(batch.study, at=make.NOON)
+    before = screening_of(Batch.objects.get(pk=batch.pk))
+    want_more(batch, 50)
+    assert screening_of(Batch.objects.get(pk=batch.pk)) == before
+    Study.objects.filter(pk=batch.study_id).update(
+        frozen={"batches": [{"batch": batch.pk, "screening": None}]}
+    )
+    assert not has_floor(Batch.objects.get(pk=batch.pk))
+
+
+def test_places_are_those_of_the_cell() -> None:
+    study = make.study(make.benchmark(), min_training_score=60)
+    task = make.task(study.benchmark, training=12)
+    batch = make.batch(study, task, wanted=4)
+    again = make.item_set(
+        task, [i.example for i in batch.training_set.items.all()], name="b", shots=12, split=2
+    )
+    Batch.objects.create(
+        study=study, task=task, training_set=again, test_set=batch.test_set, wanted=3
+    )
+    ((screening, cells),) = screenings_of(study)
+    assert screening.rule.places == 7
+    assert (screening.rule.items, screening.rule.labels) == (12, 2)
+    assert cells == [f"{task} with 12 shots"]
+
+
+@pytest.mark.parametrize("page", ["start", "settings"])
+def test_the_pages_say_whom_the_rule_lets_in(admin_client: Client, page: str) -> None:
+    batch = drafted(min_training_score=50)
+    study = batch.study
+    address = (
+        reverse("annotation:start", args=[study.slug])
+        if page == "start"
+        else reverse("admin:annotation_study_change", args=[study.pk])
+    )
+    text = admin_client.get(address).content.decode()
+    assert "Of 100 people who only guess, about 58 get in; of 100 careful ones, about 0 " in text
+    assert "lets in at most 10 of 100 who guess is 70 %" in text
+    assert "One arrival in 10 guesses, one of 2 labels." in text
+    Study.objects.update(known_people="Six linguists.")
+    text = admin_client.get(address).content.decode()
+    assert "about 58 get in" in text
+    assert "The lowest floor" not in text
+
+
+def test_proposes_no_floor_for_too_few_items() -> None:
+    ((screening, _),) = screenings_of(drafted(training=5).study)
+    assert screening.advice == "A floor needs at least 10 items, and there are 5."
+    assert "about 100 get in" in screening.sentence
