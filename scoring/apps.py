@@ -1,5 +1,5 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class ScoringConfig(AppConfig):
@@ -8,7 +8,8 @@ class ScoringConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from scoring.models.triggers import restore_triggers
+        from scoring.models.triggers import lift_triggers, restore_triggers
 
+        pre_migrate.connect(lift_triggers, sender=self)
         # SQLite drops triggers silently when a migration remakes a table.
         post_migrate.connect(restore_triggers, sender=self)

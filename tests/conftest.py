@@ -17,6 +17,7 @@ from hypothesis import settings as hypothesis_settings
 from annotation.models.locks import create_locks, drop_locks
 from annotation.models.ready_made import READY_MADE_CHANNELS
 from config.celery import app
+from scoring.models.triggers import create_triggers, drop_triggers
 from tests import chromium, make, migrated_once, processor_time, skips
 from tests.made_once import forget
 
@@ -110,8 +111,10 @@ def empty_tables() -> None:
     statements = connection.ops.sql_flush(no_style(), sorted(tables - NEVER_CHANGED))
     with transaction.atomic():
         drop_locks(connection)
+        drop_triggers(connection)
         connection.ops.execute_sql_flush(statements)
         create_locks(connection)
+        create_triggers(connection)
         for fields in READY_MADE_CHANNELS:
             make.channel(fields["slug"])
 

@@ -49,6 +49,7 @@ ROOMS = {
     "scoring.cells": ("core", "tables", "models"),
     "scoring.tests": ("core", "tables", "models", "cells"),
     "scoring.comparison": ("core", "tables", "models", "cells", "tests"),
+    "scoring.claims": ("core", "tables", "models", "cells", "tests", "comparison"),
     "scoring.analysis": ("core", "tables", "models", "cells", "tests", "comparison"),
     "scoring.figures": ("core", "tables", "models", *COMPARED),
     "scoring.samples": ("core", "models", "cells", "comparison"),

@@ -4,10 +4,10 @@ that runs a model on a benchmark: a form in, its first prompts and cost, a job o
 from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import ForeignKey, Model, QuerySet
 from django.forms import ModelChoiceField
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import URLPattern
@@ -17,7 +17,7 @@ from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, benchmarks
 from annotation.admin.pages import OwnedAdmin, to_row
 from annotation.models import Benchmark
-from annotation.models.errors import Refusal
+from annotation.models.errors import Frozen, Refusal
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
 from scoring.asking.asked_runs import Line
 from scoring.asking.asking import as_text, estimate
@@ -30,6 +30,7 @@ from scoring.asking.tasks import (
     settings_of,
 )
 from scoring.models import Leaderboard, ReportedScore, Run, shots_label
+from scoring.models.claims import check_deletable
 from scoring.models.run import RunQuerySet
 from scoring.runs.import_report import EXAMPLES, counts_of, form_in_words, tuning_of
 
@@ -123,6 +124,18 @@ class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
     search_fields = ["system", "source_name"]
     exclude = ["report"]
     readonly_fields = ["covered", "imported"]
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Of one run, or of those that were chosen in the list."""
+        check_deletable(objs)
+        return super().get_deleted_objects(objs, request)
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changelist_view(request, *args, **kwargs)
+        except Frozen as refusal:
+            messages.error(request, str(refusal))
+            return HttpResponseRedirect(request.path)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         runs = cast(RunQuerySet, super().get_queryset(request)).with_standing()

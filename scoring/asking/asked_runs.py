@@ -283,7 +283,7 @@ class AskedRun:
         twice."""
         answered = self.run.predictions.values("example_id")
         same = Run.objects.complete().filter(report__asked__key=self.key, owner=self.owner)
-        for part in same.exclude(pk=self.run.pk):
+        for part in same.exclude(pk=self.run.pk).replaceable():
             if not part.predictions.exclude(example_id__in=answered).exists():
                 part.delete()
 

@@ -1,6 +1,7 @@
 """The tables, each imported from here; what belongs to them lies in their modules."""
 
 from scoring.models.board import BoardDecision, Leaderboard, References, ReportedKind, ReportedScore
+from scoring.models.claims import FrozenClaims, FrozenRun
 from scoring.models.comparison import Comparison, ImportedStudy, Part, ScoreVector
 from scoring.models.run import (
     FEW,

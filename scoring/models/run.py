@@ -78,6 +78,14 @@ class RunQuerySet(models.QuerySet["Run"]):
     def complete(self) -> Self:
         return self.filter(state=RunState.COMPLETE)
 
+    def whole(self) -> Self:
+        """Complete ones that answer every item of their test set."""
+        return self.complete().filter(report__missing=0)
+
+    def replaceable(self) -> Self:
+        """Those that no frozen claims rest on."""
+        return self.filter(frozen_in=None)
+
     def of_benchmark(self, benchmark: Benchmark) -> Self:
         return self.filter(task__benchmark=benchmark)
 
@@ -159,6 +167,7 @@ class Run(models.Model):
         blank=True,
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    completed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # What matched and what did not: see scoring/runs/importing.py.
     report = models.JSONField(default=dict, blank=True)
 
@@ -178,6 +187,11 @@ class Run(models.Model):
                 | Q(state="uploading", checksum="")
                 | Q(Q(state="complete"), ~Q(checksum="")),
                 name="run_complete_by_checksum",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="complete", completed_at__isnull=False)
+                | Q(~Q(state="complete"), completed_at__isnull=True),
+                name="run_complete_at_a_time",
             ),
             models.CheckConstraint(condition=Q(method__in=Method.values), name="run_method_known"),
             models.CheckConstraint(condition=~Q(system=""), name="run_names_its_system"),

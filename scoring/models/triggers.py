@@ -1,7 +1,11 @@
-"""Triggers that make complete runs final: the database itself refuses later changes.
+"""Triggers that make complete runs and frozen claims final: the database itself refuses changes.
 
-A whole run can be deleted; its predictions cannot be edited or added to. The refusals surface in
-Django as IntegrityError.
+A whole run can be deleted, unless frozen claims rest on it; its predictions cannot be edited or
+added to. Frozen claims go with their rehearsal alone. The refusals surface in Django as
+IntegrityError.
+
+Conditions name other tables, and SQLite remakes no table that a trigger names: so they are lifted
+while a migration runs, and made again after it.
 """
 
 from collections.abc import Sequence
@@ -12,6 +16,14 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 REFUSAL = "A complete run is final: import another file as another run."
+FROZEN = "What a study claims was frozen: it is never changed or deleted."
+
+_OF_REHEARSAL = """EXISTS (
+    SELECT 1 FROM annotation_study WHERE id = OLD.study_id AND is_rehearsal)"""
+_RUN_OF_REHEARSAL = """EXISTS (
+    SELECT 1 FROM scoring_frozenclaims JOIN annotation_study
+        ON annotation_study.id = scoring_frozenclaims.study_id
+    WHERE scoring_frozenclaims.id = OLD.claims_id AND is_rehearsal)"""
 
 # Name, event and table, and when it is refused; {added} stands for the inserted rows.
 RULES = (
@@ -23,6 +35,14 @@ RULES = (
         "INSERT ON scoring_prediction",
         "(SELECT state FROM scoring_run WHERE id = {added}.run_id) = 'complete'",
     ),
+    ("scoring_frozenclaims_no_change", "UPDATE ON scoring_frozenclaims", ""),
+    (
+        "scoring_frozenclaims_no_deletion",
+        "DELETE ON scoring_frozenclaims",
+        f"NOT {_OF_REHEARSAL}",
+    ),
+    ("scoring_frozenrun_no_change", "UPDATE ON scoring_frozenrun", ""),
+    ("scoring_frozenrun_no_deletion", "DELETE ON scoring_frozenrun", f"NOT {_RUN_OF_REHEARSAL}"),
 )
 
 # SQLite's REPLACE deletes what is in its way, and without recursive_triggers asks no trigger.
@@ -40,13 +60,25 @@ RULES_OF_SQLITE = (
         "WHERE present.state = 'complete' AND present.checksum = NEW.checksum "
         "AND present.id <> OLD.id)",
     ),
+    (
+        "scoring_frozenclaims_no_replacement",
+        "INSERT ON scoring_frozenclaims",
+        "EXISTS (SELECT 1 FROM scoring_frozenclaims AS present WHERE present.id = NEW.id "
+        "OR (present.study_id = NEW.study_id AND present.version = NEW.version))",
+    ),
+    (
+        "scoring_frozenrun_no_replacement",
+        "INSERT ON scoring_frozenrun",
+        "EXISTS (SELECT 1 FROM scoring_frozenrun AS present WHERE present.id = NEW.id "
+        "OR (present.claims_id = NEW.claims_id AND present.run_id = NEW.run_id))",
+    ),
 )
 
 _POSTGRES_FUNCTION = """
 CREATE OR REPLACE FUNCTION {name}() RETURNS trigger AS $$
 BEGIN
     IF {condition} THEN RAISE EXCEPTION '{refusal}' USING ERRCODE = 'restrict_violation'; END IF;
-    RETURN NEW;
+    RETURN COALESCE(NEW, OLD);
 END
 $$ LANGUAGE plpgsql
 """
@@ -60,12 +92,16 @@ def create_triggers(connection: BaseDatabaseWrapper) -> None:
                 cursor.execute(statement)
 
 
+def lift_triggers(
+    sender: AppConfig, using: str, plan: Sequence[object] = (), **kwargs: Any
+) -> None:
+    """Before a migration, where the database needs it."""
+    if plan and connections[using].vendor == "sqlite":
+        drop_triggers(connections[using])
+
+
 def restore_triggers(sender: AppConfig, using: str, **kwargs: Any) -> None:
-    """After a migration: make the triggers again where a table remake dropped them."""
-    connection = connections[using]
-    tables = {event.split()[-1] for _, event, _ in RULES}
-    if tables <= set(connection.introspection.table_names()):
-        create_triggers(connection)
+    create_triggers(connections[using])
 
 
 def drop_triggers(connection: BaseDatabaseWrapper) -> None:
@@ -84,11 +120,15 @@ def _rules(connection: BaseDatabaseWrapper) -> Sequence[tuple[str, str, str]]:
     return [rule for rule in rules if rule[1].split()[-1] in tables]
 
 
+def _refusal(event: str) -> str:
+    return FROZEN if "_frozen" in event else REFUSAL
+
+
 def _create_on_sqlite(name: str, event: str, condition: str) -> list[str]:
     when = f"WHEN {condition.format(added='NEW')} " if condition else ""
     return [
         f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} FOR EACH ROW "
-        f"{when}BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END"
+        f"{when}BEGIN SELECT RAISE(ABORT, '{_refusal(event)}'); END"
     ]
 
 
@@ -99,6 +139,8 @@ def _create_on_postgres(name: str, event: str, condition: str) -> list[str]:
         moment, rows = "AFTER", "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
         condition = f"EXISTS (SELECT 1 FROM added WHERE {condition.format(added='added')})"
     # The condition is in the function: a trigger's own WHEN takes no subquery.
-    function = _POSTGRES_FUNCTION.format(name=name, condition=condition or "TRUE", refusal=REFUSAL)
+    function = _POSTGRES_FUNCTION.format(
+        name=name, condition=condition or "TRUE", refusal=_refusal(event)
+    )
     trigger = f"CREATE OR REPLACE TRIGGER {name} {moment} {event} {rows} EXECUTE FUNCTION {name}()"
     return [function, trigger]

@@ -141,7 +141,7 @@ def finish_uploaded(run: Run, user: User, *, report: Mapping[str, Any], at: date
                     "upload the rest, then finish the run."
                 )
             _count(run, user, at)
-        finish_run(run, report=report)
+        finish_run(run, report=report, at=at)
 
 
 def _count(run: Run, user: User, at: datetime) -> None:

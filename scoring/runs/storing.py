@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from annotation.jobs.queue import ROWS_AT_ONCE, write
 from annotation.kinds import answer_kind
@@ -155,9 +156,9 @@ def add_predictions(
     return len(new), different
 
 
-def finish_run(run: Run, *, report: Mapping[str, Any]) -> None:
-    """Make the run complete, and final; a complete run stays as it is. Raises StoredAlready if it
-    exists as another run, BadInput if it has no predictions."""
+def finish_run(run: Run, *, report: Mapping[str, Any], at: datetime | None = None) -> None:
+    """Make the run complete (now, if not told when) and final; a complete run stays as it is.
+    Raises StoredAlready if it exists as another run, BadInput if it has no predictions."""
     checksum = ""
     try:
         with transaction.atomic():
@@ -165,7 +166,8 @@ def finish_run(run: Run, *, report: Mapping[str, Any]) -> None:
                 return
             content = finished(run, report)
             checksum = content["checksum"]
-            Run.objects.filter(pk=run.pk).update(state=RunState.COMPLETE, **content)
+            content |= {"state": RunState.COMPLETE, "completed_at": at or timezone.now()}
+            Run.objects.filter(pk=run.pk).update(**content)
     except IntegrityError:
         same = Run.objects.filter(checksum=checksum).first()
         if same is None:
@@ -309,7 +311,8 @@ def describe(run: Run, report: Mapping[str, Any], together: Collection[int]) -> 
 def publish(runs: Iterable[Run]) -> None:
     """All of them or none. Raises IntegrityError if one was stored as another run meanwhile."""
     pks = [run.pk for run in runs]
-    write(lambda: Run.every.filter(pk__in=pks).update(state=RunState.COMPLETE))
+    complete = {"state": RunState.COMPLETE, "completed_at": timezone.now()}
+    write(lambda: Run.every.filter(pk__in=pks).update(**complete))
 
 
 def published_as(checksum: str) -> Run | None:

@@ -13,10 +13,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
 
 from annotation.models.errors import BadInput
 from scoring.models import Run
+from scoring.models.run import RunQuerySet
 from scoring.prompts.prompting import PromptSet, Subject, test_set_of
 from scoring.runs.formats.records import (
     PROMPT_PROVENANCE,
@@ -59,7 +59,7 @@ class Plan:
             fields, system=f"{fields.system}, validated on split {self.validation_split}"
         )
 
-    def runs_of(self, prompts: PromptSet) -> QuerySet[Run]:
+    def runs_of(self, prompts: PromptSet) -> RunQuerySet:
         """Complete ones of this system on this set."""
         fields = self.fields_of(prompts)
         return Run.objects.complete().filter(
@@ -156,7 +156,7 @@ def _store(
         owner=plan.owner,
     )
     # What was asked of fewer examples would count twice.
-    plan.runs_of(prompts).filter(owner=plan.owner).exclude(pk=run.pk).delete()
+    plan.runs_of(prompts).filter(owner=plan.owner).exclude(pk=run.pk).replaceable().delete()
     return run
 
 

@@ -56,6 +56,7 @@ def test_shows_how_a_run_was_tuned(admin_client: Client, tmp_path: Path) -> None
         method="FT",
         source_format="finetune_model",
         state="complete",
+        completed_at=make.NOON,
         checksum="0" * 64,
         report=report,
     )

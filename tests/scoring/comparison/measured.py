@@ -1,6 +1,7 @@
 """Measurements for tests: studies that people completed, runs, published figures."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from annotation.models import Assignment, Batch, Benchmark, Example, Kind, Study, Task
@@ -59,6 +60,7 @@ def run(
     missing: int = 0,
     answers: Mapping[int, list[str]] | None = None,
     complete: bool = True,
+    at: datetime | None = None,
     **fields: Any,
 ) -> Run:
     """A run that answers its first items wrong and leaves out its last ones; or gives the specified
@@ -81,7 +83,7 @@ def run(
         }
     add_predictions(made, {pk: tuple(answer) for pk, answer in answers.items()})
     if complete:
-        finish_run(made, report={})
+        finish_run(made, report={}, at=at)
     return made
 
 

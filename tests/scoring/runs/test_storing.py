@@ -237,11 +237,13 @@ def test_stores_a_piece_once_that_comes_twice_at_the_same_time() -> None:
         ({"method": "LoRA"}, "run_method_known"),
         ({"system": ""}, "run_names_its_system"),
         ({"state": "done"}, "run_complete_by_checksum"),
-        ({"state": "complete"}, "run_complete_by_checksum"),
+        ({"state": "complete", "completed_at": make.NOON}, "run_complete_by_checksum"),
+        ({"state": "complete", "checksum": "a" * 64}, "run_complete_at_a_time"),
+        ({"completed_at": make.NOON}, "run_complete_at_a_time"),
         ({"checksum": "a" * 64}, "run_complete_by_checksum"),
     ],
 )
-def test_holds_its_rules_in_the_database(fields: dict[str, str], constraint: str) -> None:
+def test_holds_its_rules_in_the_database(fields: dict[str, Any], constraint: str) -> None:
     run = opened(names_test_set())
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         Run.objects.filter(pk=run.pk).update(**fields)
