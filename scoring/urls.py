@@ -8,7 +8,7 @@ from scoring.episodes.views import episodes, episodes_export
 from scoring.figures import views as figures
 from scoring.leaderboard import views as leaderboards
 from scoring.planning.views import draft_plan, plan, plan_document
-from scoring.report.views import report_export, study_report
+from scoring.report.views import preregistration_export, report_export, study_report
 from scoring.samples.views import samples
 from scoring.studies.views import builder, discard, rehearsal, rehearsals, remove_batches
 
@@ -64,6 +64,11 @@ urlpatterns = [
     path("studies/<slug:name>/report/", study_report, name="report"),
     path(
         "studies/<slug:name>/report/<slug:part>/<slug:form>/", report_export, name="report_export"
+    ),
+    path(
+        "studies/<slug:name>/preregistration/<slug:form>/",
+        preregistration_export,
+        name="preregistration",
     ),
     path("<scope:scope>/<slug:name>/every-eval-ever/", samples, name="samples"),
     path("benchmarks/<slug:name>/episodes/", episodes, name="episodes"),

@@ -61,7 +61,7 @@ ROOMS = {
     "scoring.prompts": ("core", "models", "runs"),
     "scoring.asking": ("models", "prompts", "runs"),
     "scoring.tuning": ("core", "models", "runs", "prompts"),
-    "scoring.report": ("core", "tables", "models", *COMPARED),
+    "scoring.report": ("core", "tables", "models", *COMPARED, "planning"),
     "scoring.studies": ("cells", "comparison", "planning", "report"),
     "scoring.admin": ("models", "cells", "runs", "leaderboard", "asking"),
     "scoring.management": (

@@ -422,6 +422,7 @@ TABLE: dict[str, Address] = {
     "scoring:items_figure": Address(also(of_study, "svg"), EDITORS, EDITORS),
     "scoring:report": Address(slug, EDITORS, NOT_ALLOWED),
     # Large files are ordered by POST where they are fetched.
+    "scoring:preregistration": Address(also(slug, "latex"), EDITORS, NOT_ALLOWED),
     "scoring:report_export": Address(also(slug, "methods", "text"), EDITORS, EDITORS),
     "scoring:samples": Address(of_study, EDITORS, EDITORS),
     "scoring:leaderboard": Address(of_benchmark, VIEWERS, "method " * 7),

@@ -215,6 +215,7 @@ def pages_of(world: World) -> list[str]:
         reverse("scoring:items", args=["study", study.slug]),
         reverse("scoring:report", args=[study.slug]),
         reverse("scoring:report_export", args=[study.slug, "sheet", "text"]),
+        reverse("scoring:preregistration", args=[study.slug, "markdown"]),
     ]
 
 

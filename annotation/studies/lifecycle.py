@@ -155,6 +155,7 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
                 "batch": batch.pk,
                 "task": batch.task.slug,
                 "label": batch.label,
+                "wanted": batch.wanted,
                 "training_checksum": batch.training_set.checksum if batch.training_set else None,
                 "test_checksum": batch.test_set.checksum,
                 "description_checksum": sha256(batch.description.encode()).hexdigest(),

@@ -100,7 +100,7 @@ def as_latex(report: Report, parts: Sequence[str] = PARTS) -> str:
     written = [NEEDS]
     if "methods" in parts:
         written.append(rf"\section{{{escaped(f'Methods: {report.marked_title}')}}}")
-        written += [_latex_of(section) for section in report.sections]
+        written += latex_sections(report.sections)
     if "sheet" in parts:
         written.append(rf"\section{{{escaped(f'Reporting sheet: {report.marked_title}')}}}")
         written.append(escaped(f"Topics, in other words, from {REFERENCE}"))
@@ -187,6 +187,10 @@ def _answer(topic: Topic) -> Iterable[str]:
 
 def _mark(topic: Topic) -> str:
     return {Source.PART: ADDS, Source.RESEARCHER: BY_RESEARCHER}.get(topic.source, "")
+
+
+def latex_sections(sections: Iterable[Section]) -> list[str]:
+    return [_latex_of(section) for section in sections]
 
 
 def _latex_of(section: Section) -> str:

@@ -16,6 +16,7 @@ from scoring.cells.scope import Choices, Scope, file_order
 from scoring.comparison.documents import shots_of_people
 from scoring.comparison.requests import download
 from scoring.comparison.sentences import summaries
+from scoring.report import preregistration
 from scoring.report.documents import (
     DOCUMENTS,
     JOB,
@@ -46,6 +47,7 @@ def study_report(request: HttpRequest, name: str) -> HttpResponse:
         "for_researcher": report.count(Source.RESEARCHER),
         "documents": list(DOCUMENTS),
         "tables": TABLES,
+        "preregistrations": list(preregistration.FORMATS),
     }
     return render(request, "scoring/report/report.html", context)
 
@@ -64,6 +66,16 @@ def report_export(request: ResearcherRequest, name: str, part: str, form: str) -
         return large_file(request, file, content_type(form), back=back)
     document = export_report(study, part, form, with_pay=with_pay)
     return download(document, content_type(form), file_name(study, part, form))
+
+
+@require_safe
+def preregistration_export(request: HttpRequest, name: str, form: str) -> HttpResponse:
+    if form not in preregistration.FORMATS:
+        raise Http404
+    study = _study(request, name)
+    document = preregistration.export_preregistration(study, form)
+    content_type = preregistration.FORMATS[form][1]
+    return download(document, content_type, preregistration.file_name(study, form))
 
 
 def _summaries(report: Report) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {
     **{f"analysis, {table}": ("export_comparison", {**DEMO, "table": table}) for table in TABLES},
     "report": ("export_report", {"study": "demonstration"}),
     "comparison of people": ("export_comparison", {"study": "people"}),
+    "pre-registration": ("export_preregistration", {"study": "people"}),
     "report of people": ("export_report", {"study": "people"}),
     "published figures": ("export_comparison", {"benchmark": "clues"}),
     "board of episodes": ("export_episode_board", {"benchmark": "flex", "sheet": "all"}),
@@ -75,7 +76,11 @@ def test_fits_a_page_of_two_columns(documents: dict[str, str], name: str, tmp_pa
     assert "Overfull" not in (tmp_path / "t.log").read_text(errors="replace")
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+def test_compiles_by_itself(documents: dict[str, str], tmp_path: Path) -> None:
+    compiles(documents["pre-registration"], tmp_path)
+
+
+@pytest.mark.parametrize("name", [name for name in EXPORTS if name != "pre-registration"])
 def test_compiles(documents: dict[str, str], name: str, tmp_path: Path) -> None:
     body = documents[name]
     needs = re.match(r"% Needs (\\usepackage\{[a-z,]+\})", body)

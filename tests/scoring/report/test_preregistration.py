@@ -1,0 +1,172 @@
+"""The pre-registration says what a study is going to do, as it was when it started."""
+
+import json
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.benchmarks.correcting import Given, correct_gold
+from annotation.models import Batch, Study
+from annotation.studies.lifecycle import start_study, want_more
+from scoring.report.preregistration import BEYOND, as_latex, as_markdown, planned_for
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def batch(*, zero_shot: bool = False, training: int = 10, wanted: int = 6, **fields: Any) -> Batch:
+    """Of a draft with two tasks, each with its people."""
+    benchmark = make.benchmark()
+    study = make.study(benchmark, **fields)
+    made = [
+        make.batch(
+            study, make.task(benchmark, training=training), zero_shot=zero_shot, wanted=wanted
+        )
+        for _ in range(2)
+    ]
+    return made[0]
+
+
+def text_of(study: Study) -> str:
+    return as_markdown(Study.objects.get(pk=study.pk))
+
+
+def test_marks_a_draft_which_has_no_checksum() -> None:
+    study = batch().study
+    text = text_of(study)
+    assert text.startswith(f"# Pre-registration: {study.title}\n")
+    assert "A draft" in text
+    assert "SHA-256" not in text
+
+
+def test_carries_the_checksum_of_what_was_frozen() -> None:
+    study = batch().study
+    start_study(study, at=make.NOON)
+    study.refresh_from_db()
+    told = json.dumps(study.frozen, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    text = text_of(study)
+    assert "Frozen on 1 November 2026, before anybody could take part" in text
+    assert sha256(told.encode()).hexdigest() in text
+    assert "A draft" not in text
+
+
+def test_stays_as_it_was_at_the_start() -> None:
+    study = batch().study
+    start_study(study, at=make.NOON)
+    before = text_of(study)
+    first = study.batches.select_related("task", "study").earliest("pk")
+    make.worked_through(first)
+    want_more(first, 20)
+    corrections: dict[int | str, Given] = {
+        first.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]
+    }
+    correct_gold(first.task, corrections, author=None, reason="Both are right.")
+    assert text_of(study) == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"question": "Are people ahead?"}, "Are people ahead?"),
+        ({}, "No question was written down."),
+        ({"named_systems": ["BERT FT", "T5"]}, "People are compared with BERT FT and T5."),
+        ({}, "all that have a whole run on every task of the study when it closes"),
+        (
+            {"margin": 2.5, "margin_reason": "Runs differ."},
+            "margin is 2.5 points of S1. The reason: Runs",
+        ),
+        ({}, "The margin is 0: people can be found ahead of a system or behind it, never as good."),
+        ({"min_training_score": 70}, "screened out who scores below 70.0 %."),
+        ({"min_training_score": 70}, "Of 100 people who only guess, about"),
+        ({"max_drop": 2, "drop_unit": "sds"}, "more than 2 standard deviations below the mean"),
+        ({}, "There is no screening rule"),
+        ({}, "with 10 shots: no floor was set."),
+        ({"known_people": "Six linguists."}, "know everybody who can come in: “Six linguists.”"),
+        ({}, "The study wants 12 people, and its places are filled exactly"),
+        ({}, "reference policy any, gold version 1"),
+        ({}, "The average over tasks is primary."),
+    ],
+)
+def test_says_what_was_set(fields: dict[str, Any], told: str) -> None:
+    assert told in text_of(batch(**fields).study)
+
+
+def test_finds_a_floor_where_people_are_known() -> None:
+    assert "No verdict is sure" not in text_of(batch(known_people="Six linguists.").study)
+
+
+def test_plans_each_cell_over_its_splits() -> None:
+    [first, second] = [
+        line
+        for line in text_of(batch(zero_shot=True).study).splitlines()
+        if line.startswith("| task")
+    ]
+    width, powers = planned_for(0, 6, 4, 0)
+    assert width is not None
+    said = [f"{width:.1f}", *(f"{powers[points]:.0f}" for points in BEYOND)]
+    assert first.split(" | ")[1:] == ["0", "1", "6", "4", *said[:-1], f"{said[-1]} |"]
+    assert second.split(" | ")[1:] == first.split(" | ")[1:]
+
+
+def test_plans_less_with_few_people() -> None:
+    assert planned_for(10, 1, 200, 0) == (None, dict.fromkeys(BEYOND))
+    width, powers = planned_for(10, 4, 200, 0)
+    assert width is not None
+    assert powers == dict.fromkeys(BEYOND)
+    assert planned_for(10, 6, 200, 90)[1] == dict.fromkeys(BEYOND)
+
+
+def test_plans_more_power_for_more_people_and_larger_differences() -> None:
+    few, many = (planned_for(10, people, 200, 2)[1] for people in (6, 12))
+    assert few[5] < few[10] < many[10]
+
+
+def test_marks_a_rehearsal() -> None:
+    study = batch(is_rehearsal=True).study
+    assert "(rehearsal with simulated annotators)" in text_of(study).splitlines()[0]
+
+
+def test_is_a_whole_latex_document_that_sets_every_sign() -> None:
+    text = as_latex(batch(question="Is 50 % & more_of #it ahead?").study)
+    assert text.startswith(r"\documentclass{article}")
+    assert text.endswith("\\end{document}\n")
+    assert r"Is 50 \% \& more\_of \#it ahead?" in text
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+
+
+def test_sets_every_sign_in_markdown() -> None:
+    assert r"Is \*it\* ahead?" in text_of(batch(question="Is *it* ahead?").study)
+
+
+@pytest.mark.parametrize(("form", "end"), [("markdown", "md"), ("latex", "tex")])
+def test_is_offered_on_the_report_and_the_start_page(
+    admin_client: Client, form: str, end: str
+) -> None:
+    study = batch().study
+    address = f"/studies/{study.slug}/preregistration/{form}/"
+    assert (
+        f'href="{address}"' in admin_client.get(f"/studies/{study.slug}/report/").content.decode()
+    )
+    start = admin_client.get(reverse("annotation:start", args=[study.slug])).content.decode()
+    assert f"/studies/{study.slug}/report/#preregistration" in start
+    response = admin_client.get(address)
+    name = f'attachment; filename="preregistration-{study.slug}.{end}"'
+    assert response["Content-Disposition"] == name
+    assert "Pre-registration: " in response.content.decode()
+    assert admin_client.get(address.replace(form, "pdf")).status_code == 404
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_is_written_by_a_command(tmp_path: Path, form: str) -> None:
+    study, out = batch().study, StringIO()
+    options = {"study": study.slug, "format": form}
+    call_command("export_preregistration", **options, stdout=out)
+    file = tmp_path / "file"
+    call_command("export_preregistration", **options, output=file, stderr=StringIO())
+    assert file.read_text() == out.getvalue()
