@@ -16,11 +16,19 @@ from numpy.typing import NDArray
 from scipy import special
 
 from scoring.core.intervals import (
-    EXPLORATORY_BELOW,
     check_estimand,
     check_level,
     new_items_limits,
     these_items_limits,
+)
+from scoring.core.power import (
+    FEWEST_PEOPLE,
+    Chances,
+    Contrast,
+    LogitModel,
+    logit_model,
+    power_of,
+    simulated_chances,
 )
 from scoring.core.variance import (
     Components,
@@ -28,7 +36,6 @@ from scoring.core.variance import (
     MeanSquares,
     crossed_spread,
     expected_spread,
-    nested_groups,
     t_quantile,
     wilson_limits,
 )
@@ -62,6 +69,12 @@ class ScoreModel:
         # Close to 1 together only if the residual is next to nothing.
         scale = max(1.0, sum(shares) / 0.999)
         return cls(float(mean), shares[0] / scale, shares[1] / scale)
+
+    @classmethod
+    def of_components(cls, parts: Components) -> "ScoreModel":
+        return cls.from_components(
+            annotator_var=parts.annotator, item_var=parts.item, residual_var=parts.residual
+        )
 
     def draw(
         self, n: int, m: int, *, replicates: int, rng: np.random.Generator
@@ -114,36 +127,37 @@ AT_ONCE = 12_500_000
 """Scores that are drawn together."""
 
 
+WIDTHS = (0.05, 0.8, 0.95)
+"""Of simulated widths these quantiles are told: four of five studies get at most the second."""
+
+
 @dataclass(frozen=True)
 class PeopleDesign:
-    """n annotators on m items each, in every batch: what it costs, and the cell's interval.
+    """n people, over all batches and splits of a cell, on m items each: what it costs, and the
+    cell's interval.
 
     cost is in the currency of the rate, width and se on the scale of the scores. coverage is that
-    of a simulation, as then is the width; NaN where none was asked for. people counts everybody
-    whom the design needs, over all batches: one person may work on one of them only. Of a plan that
-    shall show a difference: power, the chance to show it, and the smallest difference that is
-    detectable four times out of five.
+    of a simulation, as then is the width, and widths are its quantiles (`WIDTHS`); NaN and none
+    where no simulation was asked for. Of a plan that shall show a difference: power, by the
+    formula, and the chances, of simulated studies; None where it cannot be shown.
     """
 
     annotators: int
     items: int
-    people: int
     cost: float
     width: float
     se: float
     df: float
     coverage: float = float("nan")
     coverage_se: float = float("nan")
+    widths: tuple[float, ...] = ()
     power: float | None = None
-    detectable: float | None = None
+    chances: Chances | None = None
 
     @property
-    def batches(self) -> int:
-        return self.people // self.annotators
-
-    @property
-    def is_exploratory(self) -> bool:
-        return self.annotators < EXPLORATORY_BELOW
+    def has_too_few(self) -> bool:
+        """People, for any claim of a difference."""
+        return self.annotators < FEWEST_PEOPLE
 
 
 @dataclass(frozen=True)
@@ -156,11 +170,10 @@ class Costs:
     train_s: float
     item_s: float
     fee: float
-    batches: int
 
     def of(self, n: int, m: int) -> float:
         seconds = self.onboarding_s + self.shots * self.train_s + m * self.item_s
-        return self.batches * n * seconds * self.rate / 3600 * (1 + self.fee)
+        return n * seconds * self.rate / 3600 * (1 + self.fee)
 
     def most_items(self, n: int, budget: float) -> int:
         per_item = self.of(n, 1) - self.of(n, 0)
@@ -178,19 +191,17 @@ class Aim:
 
 
 def formula_design(n: int, m: int, costs: Costs, parts: Components, aim: Aim) -> PeopleDesign:
-    """By expected mean squares on the plain scale: V = A/n + I/m + R/(nm) over the cell's people,
-    whose splits are fixed; for these items without I/m, but for what is left out of them."""
-    people = n * costs.batches
-    expected = _expected_squares(n, m, costs.batches, parts)
+    """By expected mean squares on the plain scale: V = A/n + I/m + R/(nm); for these items without
+    I/m, but for what is left out of them."""
     if aim.estimand == "new_items":
-        se, df = map(float, crossed_spread(expected))
+        se, df = map(float, crossed_spread(_expected_squares(n, m, parts)))
     else:
         # Part of a test set says less about all of it: a finite population's correction.
         unseen = parts.item / m * (1 - m / aim.max_items)
-        se = math.sqrt(parts.annotator / people + parts.residual / (people * m) + unseen)
-        df = expected.annotator_df
+        se = math.sqrt(parts.annotator / n + parts.residual / (n * m) + unseen)
+        df = n - 1
     width = 2 * float(t_quantile(df, aim.level)) * se
-    return PeopleDesign(n, m, people, costs.of(n, m), width, se, df)
+    return PeopleDesign(n, m, costs.of(n, m), width, se, df)
 
 
 def expected_width(design: PeopleDesign, parts: Components, aim: Aim, mean: float) -> float:
@@ -198,16 +209,16 @@ def expected_width(design: PeopleDesign, parts: Components, aim: Aim, mean: floa
     formula's, which knows what a part of them leaves out."""
     if aim.estimand == "these_items":
         return design.width
-    squares = _expected_squares(design.annotators, design.items, design.batches, parts)
-    spread = expected_spread(squares, mean)
+    spread = expected_spread(_expected_squares(design.annotators, design.items, parts), mean)
     low, high = wilson_limits(mean, spread.effective, t_quantile(spread.df, aim.level))
     return float(high - low)
 
 
 def simulated_design(design: PeopleDesign, model: ScoreModel, aim: Aim, seed: int) -> PeopleDesign:
-    """With the mean width of its simulated intervals, and how often these hold the truth."""
+    """With the mean width of its simulated intervals and its quantiles, and how often these hold
+    the truth."""
     rng = np.random.default_rng([seed, design.annotators, design.items])
-    size = design.people * aim.max_items
+    size = design.annotators * aim.max_items
     replicates = max(100, min(REPLICATES, MOST_SCORES // size))
     block = max(1, min(250, AT_ONCE // size))
     parts = [
@@ -221,6 +232,7 @@ def simulated_design(design: PeopleDesign, model: ScoreModel, aim: Aim, seed: in
         width=float(width.mean()),
         coverage=coverage,
         coverage_se=math.sqrt(coverage * (1 - coverage) / replicates),
+        widths=tuple(np.quantile(width, WIDTHS).tolist()),
     )
 
 
@@ -228,29 +240,67 @@ def _simulated_cells(
     design: PeopleDesign, model: ScoreModel, aim: Aim, replicates: int, rng: np.random.Generator
 ) -> Floats:
     """For each cell whether its interval holds the truth, and the interval's width."""
-    people = rng.standard_normal((replicates, design.people, 1), np.float32)
+    people = rng.standard_normal((replicates, design.annotators, 1), np.float32)
     items = rng.standard_normal((replicates, 1, aim.max_items), np.float32)
     y = model.draw_for(people, items[:, :, : design.items], rng=rng).astype(float)
-    splits = nested_groups(np.repeat(range(design.batches), design.annotators), design.people)
     truth: Floats | float = model.mean
     if aim.estimand == "these_items":
         truth = model.item_means(items[:, 0].astype(float)).mean(axis=1)
-        low, high = these_items_limits(y, aim.level, splits)
+        low, high = these_items_limits(y, aim.level)
     else:
-        low, high = new_items_limits(y, aim.level, splits)
+        low, high = new_items_limits(y, aim.level)
     return np.array([(low <= truth) & (truth <= high), high - low])
 
 
-def _expected_squares(n: int, m: int, batches: int, parts: Components) -> MeanSquares:
-    """Of a cell of n people in each of several splits, on the same m items."""
-    people = n * batches
+def _expected_squares(n: int, m: int, parts: Components) -> MeanSquares:
     return MeanSquares(
         annotator=np.float64(m * parts.annotator + parts.residual),
-        item=np.float64(people * parts.item + parts.residual),
+        item=np.float64(n * parts.item + parts.residual),
         residual=np.float64(parts.residual),
-        n=people,
+        n=n,
         m=m,
-        groups=batches if n > 1 else 1,
+    )
+
+
+def with_chances(
+    design: PeopleDesign, model: LogitModel, contrast: Contrast, seed: int
+) -> PeopleDesign:
+    """With its power, and the chances of simulated studies of it."""
+    n, m = design.annotators, design.items
+    chances = simulated_chances(model, contrast, n, m, seed=seed)
+    return replace(with_power(design, model, contrast), chances=chances)
+
+
+def with_power(design: PeopleDesign, model: LogitModel, contrast: Contrast) -> PeopleDesign:
+    power = power_of(model, contrast, design.annotators, design.items)
+    return replace(design, power=None if math.isnan(power) else power)
+
+
+def planned_cell(
+    *,
+    annotators: int,
+    items: int,
+    mean: float,
+    annotator_var: float,
+    item_var: float,
+    contrast: Contrast | None = None,
+    seed: int = 0,
+) -> PeopleDesign:
+    """What one cell of right or wrong answers will give, without its cost (NaN): the mean width of
+    its 95 % interval for new items and its quantiles; with a contrast the power and the chances.
+
+    Raises ValueError on values outside their range, and where no right or wrong answers vary so.
+    """
+    if annotators < 2 or items < 2:
+        raise ValueError("An interval needs two annotators and two items.")
+    parts = Components(annotator_var, item_var, mean * (1 - mean) - annotator_var - item_var)
+    costs, aim = Costs(math.nan, 0, 0, 0, 0, 0), Aim("new_items", items, 0.95)
+    design = formula_design(annotators, items, costs, parts, aim)
+    design = simulated_design(design, ScoreModel.of_components(parts), aim, seed)
+    if contrast is None:
+        return design
+    return with_chances(
+        design, logit_model(mean, annotator_var, item_var, contrast), contrast, seed
     )
 
 
@@ -287,9 +337,7 @@ def reaching(
     least: float, designs: list[PeopleDesign], parts: Components, aim: Aim, seed: int
 ) -> Iterator[PeopleDesign]:
     """Of the most promising designs, those whose simulated coverage is at least this."""
-    model = ScoreModel.from_components(
-        annotator_var=parts.annotator, item_var=parts.item, residual_var=parts.residual
-    )
+    model = ScoreModel.of_components(parts)
     narrowest_first = sorted(
         designs, key=lambda design: expected_width(design, parts, aim, model.mean)
     )
@@ -323,7 +371,6 @@ def check_plan(budget: float, costs: Costs, parts: Components, aim: Aim) -> None
         "rate": costs.rate,
         "item_s": costs.item_s,
         "max_items": aim.max_items,
-        "batches": costs.batches,
     }
     not_negative = {
         "onboarding_s": costs.onboarding_s,

@@ -29,9 +29,6 @@ FEWEST_PEOPLE = FEWEST_RUNS = 5
 """Fewer people allow no claim; fewer runs are one fixed row, no sample of the system."""
 
 ALPHA = 0.05
-ENOUGH = 0.8
-"""A plan with a smaller chance is hardly worth its money."""
-
 PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA = np.array([1.0, 0.5]), np.array([0.5, 1.0])
 """What either side scores on the test's two more items."""
 
@@ -259,7 +256,7 @@ class Chances:
 
 
 DRAWS = 1000
-MOST_SCORES = 200_000_000
+MOST_SCORES = 100_000_000
 """Of a large plan fewer studies are drawn, so that it takes seconds."""
 AT_ONCE = 4_000_000
 

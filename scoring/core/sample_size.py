@@ -127,7 +127,6 @@ def plan_people(
     fee: float = 0,
     estimand: str = "new_items",
     min_coverage: float | None = None,
-    batches: int = 1,
     min_annotators: int = 3,
     min_items: int = 20,
     level: float = 0.95,
@@ -137,17 +136,17 @@ def plan_people(
 
     budget and the hourly rate are in one currency, times in seconds; fee is the platform's share on
     top (0.33 for a third). The variances are components on the scale of the scores, from a pilot or
-    assumed. max_items is the size of the test set. With several batches (splits, episodes) every
-    one gets its own annotators out of the one budget. Designs of fewer than min_items are left out.
+    assumed. max_items is the size of the test set. Annotators are the cell's, over all its
+    splits. Designs of fewer than min_items are left out.
 
     Without min_coverage width, se and df are the formula's, on the plain scale. With it the designs
-    are ranked by the width of the interval that the cell will have, over all its batches; the
-    narrowest and the cheapest that are nearly as narrow are simulated (right-or-wrong scores with
-    these components), and further ones until a coverage reaches it; only those that do are
-    returned, each with the width of its simulated intervals. Empty when the budget buys nothing.
+    are ranked by the width of the interval that the cell will have; the narrowest and the cheapest
+    that are nearly as narrow are simulated (right-or-wrong scores with these components), and
+    further ones until a coverage reaches it; only those that do are returned, each with the width
+    of its simulated intervals. Empty when the budget buys nothing.
     Raises ValueError on values outside their range.
     """
-    costs = Costs(rate, onboarding_s, shots, train_s, item_s, fee, batches)
+    costs = Costs(rate, onboarding_s, shots, train_s, item_s, fee)
     parts = Components(annotator_var, item_var, residual_var)
     aim = Aim(estimand, max_items, level)
     check_plan(budget, costs, parts, aim)

@@ -15,13 +15,14 @@ from annotation.models import Assignment, Batch, Channel, Item, Role, Study, Tas
 from annotation.models.benchmark import PART
 from annotation.studies.drafting import possible_batches
 from scoring.core.intervals import ESTIMANDS
+from scoring.core.power import FEWEST_RUNS, Contrast
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
-from scoring.planning.plans import MOST_ANNOTATORS, MOST_ITEMS, Assumptions, Contrast
+from scoring.planning.plans import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 
 BUDGET, WIDTH = "budget", "width"
 ESTIMAND_LABELS = {"new_items": "new items like these", "these_items": "exactly these items"}
 # Beyond these nobody plans, and the formulas would take long or overflow.
-MOST_SHOTS = MOST_BATCHES = 10_000
+MOST_SHOTS = 10_000
 DAY_S = 24 * 60 * 60
 
 
@@ -61,12 +62,12 @@ AIM = {
 MONEY = {
     "rate": Slider("Hourly rate", 12, (1, 60), (0.01, 10_000), 0.5),
     "fee": Slider("Platform fee on top", 0, (0, 100), (0, 1_000), 1, "%"),
-    "batches": Slider(
-        "Batches",
+    "splits": Slider(
+        "Splits or episodes",
         1,
         (1, 180),
-        (1, MOST_BATCHES),
-        help_text="Splits or episodes, each with its own people.",
+        (1, MOST_ANNOTATORS),
+        help_text="The cell's people are spread over them.",
         is_whole=True,
     ),
 }
@@ -118,15 +119,51 @@ SPREAD = {
     ),
 }
 CONTRAST = {
-    "difference": Slider("A difference to show", 5, (0, 30), (0, 100), 0.5, "points"),
+    "difference": Slider(
+        "A difference to show",
+        5,
+        (-30, 30),
+        (-99, 99),
+        0.5,
+        "points",
+        "People less the system: below 0 the system is ahead. At 0 there is none to show.",
+    ),
+    "margin": Slider(
+        "Margin", 0, (0, 10), (0, 99), 0.5, "points", "Within it both are as good as each other."
+    ),
+    "comparisons": Slider(
+        "Systems that the study names",
+        1,
+        (1, 20),
+        (1, 1_000),
+        help_text="Holm's family: what is sure is so among all of them.",
+        is_whole=True,
+    ),
     "runs": Slider("Runs of the system", 1, (1, 10), (1, 1_000), is_whole=True),
+    "run_sd": Slider(
+        "SD of its runs",
+        2,
+        (0, 10),
+        (0, 49),
+        0.1,
+        "points",
+        f"Counted from {FEWEST_RUNS} runs on; fewer are taken as these outputs.",
+    ),
+    "correlation": Slider(
+        "What is hard for people is hard for it",
+        0.5,
+        (0, 1),
+        (-1, 1),
+        0.05,
+        help_text="The correlation of how hard the items are; 1: the same items.",
+    ),
 }
 # As the page shows them, and whether a group is open at first.
 GROUPS = {
     "Aim": (AIM, True),
-    "Pay and places": (MONEY, True),
+    "Pay and places": (MONEY, False),
     "Time": (TIMES, False),
-    "How people score": (SPREAD, True),
+    "How people score": (SPREAD, False),
     "Compared with a system": (CONTRAST, False),
 }
 
@@ -192,7 +229,7 @@ class PlanForm(forms.Form):
         people = (given["annotator_sd"] / 100) ** 2
         rest = self._answer_var() - people
         share = given["item_share"] / 100
-        same = ("rate", "batches", "estimand", "currency", *TIMES)
+        same = ("rate", "splits", "estimand", "currency", *TIMES)
         return Assumptions(
             fee=given["fee"] / 100,
             mean=given["mean"] / 100,
@@ -209,8 +246,11 @@ class PlanForm(forms.Form):
         return {"budget": self.cleaned_data["budget"]}
 
     def contrast(self) -> Contrast | None:
-        points = self.cleaned_data["difference"]
-        return Contrast(points / 100, runs=self.cleaned_data["runs"]) if points else None
+        given = {name: self.cleaned_data[name] for name in CONTRAST}
+        if not given["difference"]:
+            return None
+        points = {name: given.pop(name) / 100 for name in ("difference", "margin", "run_sd")}
+        return Contrast(**points, **given)
 
     def groups(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, Slider]], bool]]:
         """The fields with sliders as the page shows them, and whether their group is open."""
@@ -305,7 +345,7 @@ class DraftForm(forms.Form):
         queryset=Channel.objects.filter(is_simulated=False),
         empty_label="choose a channel",
     )
-    shots, batches = TIMES["shots"].field(), MONEY["batches"].field()
+    shots, splits = TIMES["shots"].field(), MONEY["splits"].field()
     annotators = forms.IntegerField(min_value=1, max_value=MOST_ANNOTATORS)
     items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
     rate = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2)
@@ -326,8 +366,7 @@ class DraftForm(forms.Form):
 
 
 def values_of_task(task: Task) -> dict[str, str]:
-    """Its items, counted in contexts, and its most shots; one batch, as a plan says how many
-    splits."""
+    """Its items, counted in contexts, and its most shots."""
     values = {"task": str(task.pk)}
     possible = [batch for batch in possible_batches(task) if PART not in batch.test_set.name]
     if not possible:

@@ -14,10 +14,8 @@ from annotation.models import Assignment, Judgement, Role, Study
 from annotation.models.errors import BadInput
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices
-from scoring.core.comparison import common_items
 from scoring.core.intervals import cluster_scores
-from scoring.core.variance import Components, mean_squares, variance_components
-from scoring.planning.plans import Contrast
+from scoring.core.variance import variance_components
 
 # Two of either give a variance; with so few it is little more than a guess.
 FEWEST = 2
@@ -90,20 +88,6 @@ def read_pilot(
     return Pilot(study, cell, scores.shape[0], questions, tells)
 
 
-def read_system(pilot: Pilot, name: str, method: str = "", *, difference: float = 0.0) -> Contrast:
-    """How a stored system varies beside the people of a pilot, from the items that both sides
-    answered in full. Raises BadInput."""
-    system = _the_system(pilot.cell, name, method)
-    people, runs = _on_common_items(pilot.cell, system)
-    if people.shape[1] < FEWEST:
-        raise BadInput(f"People and {name} have fewer than two items in common.")
-    several = len(runs) >= FEWEST
-    parts = variance_components(runs) if several else Components(0.0, 0.0, 0.0)
-    noise = float(mean_squares(people).residual) / len(people) + parts.residual / len(runs)
-    between = float((people.mean(axis=0) - runs.mean(axis=0)).var(ddof=1)) - noise
-    return Contrast(difference, len(runs), parts.annotator, parts.residual, max(0.0, between))
-
-
 def _the_cell(study: Study, task: str, shots: int | None, simulated: bool) -> Cell:
     cells = [
         cell
@@ -116,33 +100,6 @@ def _the_cell(study: Study, task: str, shots: int | None, simulated: bool) -> Ce
         raise BadInput(f"No counted annotator has finished such a cell of the study {study.slug}.")
     there = ", ".join(f"{cell.task.slug} with {cell.shots} shots" for cell in cells)
     raise BadInput(f"The study {study.slug} has several cells: {there}. Name one.")
-
-
-def _the_system(cell: Cell, name: str, method: str) -> Cell:
-    systems = [
-        system for system in CellReader(Choices()).systems(cell.task) if system.shots == cell.shots
-    ]
-    matching = [
-        system for system in systems if system.system == name and method in ("", system.method)
-    ]
-    if len(matching) == 1:
-        return matching[0]
-    there = ", ".join(f"{system.system} ({system.method})" for system in systems) or "none"
-    raise BadInput(
-        f"On {cell.task} with {cell.shots} shots there is not one system {name!r}; "
-        f"there are: {there}."
-    )
-
-
-def _on_common_items(cell: Cell, system: Cell) -> tuple[np.ndarray, np.ndarray]:
-    """Both sides as units × clusters of the same items."""
-    column = {pk: number for number, pk in enumerate(system.example_ids)}
-    shared = [number for number, pk in enumerate(cell.example_ids) if pk in column]
-    ours = cell.units[:, shared]
-    theirs = system.units[:, [column[cell.example_ids[number]] for number in shared]]
-    keep = common_items(ours, theirs)
-    clusters = np.array([cell.clusters[number] for number in shared])[keep]
-    return cluster_scores(ours[:, keep], clusters), cluster_scores(theirs[:, keep], clusters)
 
 
 def _seconds(members: Sequence[Assignment]) -> dict[str, float]:

@@ -4,26 +4,28 @@ A plan is assembled from assumptions, and states them; the formulas and their si
 core.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import isnan, sqrt
-from typing import Any
 
 from annotation.models.errors import BadInput
-from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.people_designs import (
     SIMULATED,
     Aim,
     Costs,
     PeopleDesign,
+    ScoreModel,
     expected_width,
     formula_design,
     recommended,
+    simulated_design,
+    with_chances,
+    with_power,
 )
+from scoring.core.power import FEWEST_PEOPLE, Contrast, LogitModel, logit_model, power_of
 from scoring.core.sample_size import plan_people
 from scoring.core.variance import Components
-from scoring.core.verdicts import ComparisonDesign, detectable_difference, power_to_differ
 
 LEAST_ANNOTATORS = 3
 LEAST_ITEMS = 20
@@ -35,13 +37,15 @@ LEVEL = 0.95
 MOST_VARIANCE = 0.25
 # A simulation holds all answers of many such cells in memory.
 MOST_SIMULATED = 50_000
+# With a smaller chance to show its difference a study is hardly worth its money.
+ENOUGH = 0.8
 
 
 @dataclass(frozen=True)
 class Assumptions:
     """What a plan rests on. Times in seconds, the fee as a share on top, variances on the scale
-    of scores in [0, 1], as is the mean; shots are training items, batches the splits or episodes of
-    a cell.
+    of scores in [0, 1], as is the mean; shots are training items. How many splits (or episodes) a
+    cell has says only how its people are spread.
 
     The defaults: a crowd that scores 80 on average, with 4 points between annotators, on short
     texts.
@@ -58,7 +62,7 @@ class Assumptions:
     item_var: float = 0.072
     residual_var: float = 0.0864
     estimand: str = "new_items"
-    batches: int = 1
+    splits: int = 1
     # None: what right-or-wrong scores with these variances average, above one half.
     mean: float | None = None
     currency: str = "USD"
@@ -92,10 +96,6 @@ class Assumptions:
         total = self.expected_mean * (1 - self.expected_mean)
         return abs(self.variance - total) <= 0.05 * total
 
-    def can_be_simulated(self, design: PeopleDesign) -> bool:
-        size = design.annotators * max(design.items, self.max_items)
-        return size <= MOST_SIMULATED and 0 < self.variance <= MOST_VARIANCE
-
     @property
     def aim(self) -> Aim:
         return Aim(self.estimand, self.max_items, LEVEL)
@@ -103,6 +103,11 @@ class Assumptions:
     @property
     def least_items(self) -> int:
         return min(LEAST_ITEMS, self.max_items)
+
+    @property
+    def least_annotators(self) -> int:
+        """One for each split, at least."""
+        return max(LEAST_ANNOTATORS, self.splits)
 
 
 def design_of(assumptions: Assumptions, annotators: int, items: int) -> PeopleDesign:
@@ -115,22 +120,19 @@ def _with_cell_width(a: Assumptions, design: PeopleDesign) -> PeopleDesign:
     return replace(design, width=expected_width(design, a.components, a.aim, a.expected_mean))
 
 
-def planned_people(assumptions: Assumptions, **wanted: Any) -> tuple[PeopleDesign, ...]:
-    known = asdict(assumptions)
-    del known["mean"], known["currency"]
-    return plan_people(**known, **wanted)
-
-
 def designs_within(assumptions: Assumptions, budget: float) -> list[PeopleDesign]:
     """Narrowest first."""
-    most = assumptions.costs.of(MOST_ANNOTATORS, assumptions.max_items)
-    designs = planned_people(
-        assumptions,
-        budget=min(budget, most),
-        min_annotators=LEAST_ANNOTATORS,
+    a = assumptions
+    known = asdict(a)
+    for name in ("mean", "currency", "splits"):
+        del known[name]
+    designs = plan_people(
+        **known,
+        budget=min(budget, a.costs.of(MOST_ANNOTATORS, a.max_items)),
+        min_annotators=a.least_annotators,
         min_items=LEAST_ITEMS,
     )
-    of_cells = [_with_cell_width(assumptions, design) for design in designs]
+    of_cells = [_with_cell_width(a, design) for design in designs]
     return sorted(of_cells, key=lambda design: design.width)
 
 
@@ -144,45 +146,47 @@ def designs_of_width(assumptions: Assumptions, width: float) -> list[PeopleDesig
             f"{MOST_ANNOTATORS} annotators on {assumptions.max_items} items each still give an "
             f"interval {100 * narrowest:.1f} points wide: ask for a wider one, or for more items."
         )
+    return _reaching(
+        assumptions,
+        assumptions.least_annotators,
+        lambda n, m: design_of(assumptions, n, m).width <= width,
+    )
+
+
+def _reaching(
+    assumptions: Assumptions, fewest: int, reaches: Callable[[int, int], bool]
+) -> list[PeopleDesign]:
+    """For each number of annotators the fewest items that do, cheapest first."""
     designs: list[PeopleDesign] = []
-    for annotators in range(LEAST_ANNOTATORS, MOST_ANNOTATORS + 1):
-        cheapest = min((design.cost for design in designs), default=float("inf"))
+    cheapest = float("inf")
+    for annotators in range(fewest, MOST_ANNOTATORS + 1):
         # Nothing cheaper can follow; the frontier continues a little for the eye.
         if assumptions.costs.of(annotators, assumptions.least_items) > 3 * cheapest:
             break
-        if design := _fewest_items(assumptions, annotators, width):
-            designs.append(design)
+        if items := _fewest_items(assumptions, annotators, reaches):
+            designs.append(design_of(assumptions, annotators, items))
+            cheapest = min(cheapest, designs[-1].cost)
     return sorted(designs, key=lambda design: design.cost)
 
 
-def _fewest_items(assumptions: Assumptions, annotators: int, width: float) -> PeopleDesign | None:
+def _fewest_items(
+    assumptions: Assumptions, annotators: int, reaches: Callable[[int, int], bool]
+) -> int | None:
     low, high = assumptions.least_items, assumptions.max_items
-    if design_of(assumptions, annotators, high).width > width:
+    if not reaches(annotators, high):
         return None
     while low < high:
         middle = (low + high) // 2
-        if design_of(assumptions, annotators, middle).width > width:
-            low = middle + 1
-        else:
+        if reaches(annotators, middle):
             high = middle
-    return design_of(assumptions, annotators, low)
+        else:
+            low = middle + 1
+    return low
 
 
 LEAST_COVERAGE = 0.94
 # Points of the curve of width against money.
 CURVE_POINTS = 24
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A difference from a system that the study should show, in [0, 1], and how the system's
-    scores vary. None: as people's do, sharing half of what makes an item hard."""
-
-    difference: float
-    runs: int = 1
-    run_var: float = 0.0004
-    run_residual_var: float | None = None
-    item_difference_var: float | None = None
 
 
 @dataclass(frozen=True)
@@ -196,6 +200,7 @@ class Plan:
     contrast: Contrast | None
     min_coverage: float | None
     seed: int
+    most_simulated: int
 
     @cached_property
     def frontier(self) -> tuple[PeopleDesign, ...]:
@@ -208,20 +213,76 @@ class Plan:
 
     @cached_property
     def recommended(self) -> PeopleDesign | None:
-        return self._best and self._with_detectable(self._best)
+        return self._best and self._with_chance(self._best)
 
     @cached_property
     def three(self) -> PeopleDesign | None:
-        """Always three annotators; None if the budget does not buy them."""
-        return self._three and self._with_detectable(self._three)
+        """Always three annotators, who show no difference; None if the budget does not buy them."""
+        a, items = self.assumptions, self.assumptions.max_items
+        if self.budget is not None:
+            items = min(items, a.costs.most_items(LEAST_ANNOTATORS, self.budget))
+        if items < a.least_items:
+            return None
+        return self._checked(design_of(a, LEAST_ANNOTATORS, items))
+
+    @cached_property
+    def chance(self) -> float | None:
+        """That the recommended design shows the difference; None where none can be shown, or it is
+        not known."""
+        if self.recommended is None or self.contrast is None or self.model is None:
+            return None
+        can_be_shown = abs(self.contrast.difference) > self.contrast.margin
+        return _chance(self.recommended) if can_be_shown else None
+
+    @cached_property
+    def strong_enough(self) -> PeopleDesign | None:
+        """The cheapest design that shows the difference four times out of five, at any cost, on
+        more items where these do not do; None where the one that is recommended does, or none is
+        known."""
+        if self.chance is None or self.chance >= ENOUGH:
+            return None
+        more = replace(self.assumptions, max_items=MOST_ITEMS)
+        return self._strong_enough(self.assumptions) or self._strong_enough(more)
+
+    def _strong_enough(self, assumptions: Assumptions) -> PeopleDesign | None:
+        wanted = ENOUGH
+        for _ in range(4):
+            designs = self._of_power(wanted, assumptions)
+            found = self._with_chance(designs[0]) if designs else None
+            if found is None or _chance(found) >= ENOUGH:
+                return found
+            # The formula promised a little too much.
+            wanted += ENOUGH - _chance(found) + 0.005
+        return None
+
+    def _of_power(self, wanted: float, assumptions: Assumptions) -> list[PeopleDesign]:
+        contrast, model = self.contrast, self.model
+        assert contrast is not None
+        assert model is not None
+        return _reaching(
+            assumptions,
+            max(FEWEST_PEOPLE, assumptions.splits),
+            lambda n, m: power_of(model, contrast, n, m) >= wanted,
+        )
+
+    @cached_property
+    def model(self) -> LogitModel | None:
+        """Of the answers, where there is a difference to show and answers can be like that."""
+        a = self.assumptions
+        if self.contrast is None:
+            return None
+        try:
+            return logit_model(a.expected_mean, a.annotator_var, a.item_var, self.contrast)
+        except ValueError:
+            return None
 
     @cached_property
     def curve(self) -> list[tuple[float, float]]:
-        """The narrowest width for each amount of money, by the formula: from what three annotators
-        cost at the least to a little beyond what stands out."""
+        """The narrowest width for each amount of money, by the formula: from what the fewest
+        cost to a little beyond what stands out."""
         a = self.assumptions
-        least = a.costs.of(LEAST_ANNOTATORS, a.least_items)
-        marked = [design.cost for design in (self._best, self._three) if design]
+        least = a.costs.of(a.least_annotators, a.least_items)
+        marked = [design.cost for design in (self._best, self.three) if design]
         most = a.costs.of(MOST_ANNOTATORS, a.max_items)
         top = min(1.3 * max([least, *marked, self.budget or 0]), most)
         growth = max(top / least, 1) ** (1 / (CURVE_POINTS - 1))
@@ -235,7 +296,7 @@ class Plan:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return tuple(_notes(self.assumptions, self._designs, self._best))
+        return tuple(_notes(self))
 
     @cached_property
     def _designs(self) -> list[PeopleDesign]:
@@ -247,7 +308,7 @@ class Plan:
     def _best(self) -> PeopleDesign | None:
         """The first of the most promising that is not known to fail the check by simulation."""
         # Where a difference is to be shown, of the designs that allow to say so, if there are any.
-        allowed = [d for d in self._designs if d.annotators >= EXPLORATORY_BELOW]
+        allowed = [design for design in self._designs if not design.has_too_few]
         left = list(allowed if self.contrast and allowed else self._designs)
         for _ in range(4 * SIMULATED):
             best = left[0] if left and self.width is not None else recommended(left)
@@ -259,57 +320,38 @@ class Plan:
             left.remove(best)
         return None
 
-    @cached_property
-    def _three(self) -> PeopleDesign | None:
-        a, items = self.assumptions, self.assumptions.max_items
-        if self.budget is not None:
-            items = min(items, a.costs.most_items(LEAST_ANNOTATORS, self.budget))
-        if items < a.least_items:
-            return None
-        return self._checked(design_of(a, LEAST_ANNOTATORS, items))
-
     def _checked(self, design: PeopleDesign) -> PeopleDesign:
-        """With its coverage and simulated width, where it is to be simulated and can be."""
+        """With its coverage and simulated widths, where it is to be simulated and can be."""
         a = self.assumptions
-        if self.min_coverage is None or not a.can_be_simulated(design):
+        if not self.can_be_simulated(design):
             return design
-        # The budget is spent to the cent, so one more annotator would have fewer items.
-        simulated = planned_people(
-            a,
-            budget=design.cost,
-            min_annotators=design.annotators,
-            min_items=design.items,
-            min_coverage=0.0,
-            seed=self.seed,
-        )[0]
+        model = ScoreModel.of_components(a.components)
+        simulated = simulated_design(design, model, a.aim, self.seed)
         # The simulated answers are right or wrong.
-        return simulated if a.is_right_or_wrong else replace(simulated, width=design.width)
+        return (
+            simulated if a.is_right_or_wrong else replace(simulated, width=design.width, widths=())
+        )
+
+    def can_be_simulated(self, design: PeopleDesign) -> bool:
+        a = self.assumptions
+        size = design.annotators * max(design.items, a.max_items)
+        fits = size <= self.most_simulated and 0 < a.variance <= MOST_VARIANCE
+        return self.min_coverage is not None and fits
 
     def _with_power(self, design: PeopleDesign) -> PeopleDesign:
-        if self.contrast is None:
+        if self.contrast is None or self.model is None:
             return design
-        comparison = self._comparison(design, self.contrast)
-        return replace(design, power=power_to_differ(self.contrast.difference, comparison))
+        return with_power(design, self.model, self.contrast)
 
-    def _with_detectable(self, design: PeopleDesign) -> PeopleDesign:
-        if self.contrast is None:
-            return design
-        detectable = detectable_difference(self._comparison(design, self.contrast))
-        known = None if isnan(detectable) else detectable
-        return replace(self._with_power(design), detectable=known)
+    def _with_chance(self, design: PeopleDesign) -> PeopleDesign:
+        if self.contrast is None or self.model is None or self.min_coverage is None:
+            return self._with_power(design)
+        return with_chances(design, self.model, self.contrast, self.seed)
 
-    def _comparison(self, design: PeopleDesign, contrast: Contrast) -> ComparisonDesign:
-        people = self.assumptions.components
-        residual, between = contrast.run_residual_var, contrast.item_difference_var
-        residual = people.residual if residual is None else residual
-        return ComparisonDesign(
-            annotators=design.annotators,
-            runs=contrast.runs,
-            items=design.items,
-            people=people,
-            system=Components(contrast.run_var, 0.0, residual),
-            item_difference_var=people.item if between is None else between,
-        )
+
+def _chance(design: PeopleDesign) -> float:
+    """With too few people none."""
+    return design.chances.probable if design.chances else design.power or 0.0
 
 
 def make_plan(
@@ -320,21 +362,22 @@ def make_plan(
     contrast: Contrast | None = None,
     min_coverage: float | None = LEAST_COVERAGE,
     seed: int = 0,
+    most_simulated: int = MOST_SIMULATED,
 ) -> Plan:
     """The designs that a budget buys, or that reach a wanted width (in [0, 1]).
 
-    Widths are of the interval that the table will show for the cell, over all its batches. With a
+    Widths are of the interval that the table will show for the cell, over all its splits. With a
     budget the cheapest within a tenth of the narrowest is recommended, with a width the cheapest;
     where a difference is to be shown, of those that allow a claim. Its simulated interval holds the
-    truth at least as often as `min_coverage` says; without it the formula decides alone. Raises
-    BadInput.
+    truth at least as often as `min_coverage` says; without it, and in cells of more scores than
+    `most_simulated`, the formula decides alone. Raises BadInput.
     """
     if (budget is None) == (width is None):
         raise BadInput("Give either a budget or a width for the interval.")
-    plan = Plan(assumptions, budget, width, contrast, min_coverage, seed)
+    plan = Plan(assumptions, budget, width, contrast, min_coverage, seed, most_simulated)
     try:
         # What cannot be planned shows here.
-        _ = plan.frontier, plan.recommended, plan.three, plan.curve
+        _ = plan.frontier, plan.recommended, plan.three, plan.curve, plan.strong_enough
     except ValueError as error:
         raise BadInput(f"This cannot be planned: {error}") from error
     return plan
@@ -346,7 +389,7 @@ def _same(one: PeopleDesign, other: PeopleDesign) -> bool:
 
 def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesign]:
     """Every number of annotators at first, then ever fewer of them."""
-    annotators = LEAST_ANNOTATORS
+    annotators = assumptions.least_annotators
     while annotators <= MOST_ANNOTATORS:
         items = min(assumptions.max_items, assumptions.costs.most_items(annotators, budget))
         if items < assumptions.least_items:
@@ -355,31 +398,44 @@ def _some_within(assumptions: Assumptions, budget: float) -> Iterator[PeopleDesi
         annotators += max(1, annotators // 8)
 
 
-def _notes(
-    assumptions: Assumptions, designs: Sequence[PeopleDesign], best: PeopleDesign | None
-) -> Iterator[str]:
-    if not designs:
-        cost = assumptions.costs.of(LEAST_ANNOTATORS, assumptions.least_items)
+def _notes(plan: Plan) -> Iterator[str]:
+    a, best = plan.assumptions, plan.recommended
+    if not plan.frontier:
+        cost = a.costs.of(a.least_annotators, a.least_items)
         yield (
-            f"This budget pays for no design: {LEAST_ANNOTATORS} annotators on "
-            f"{assumptions.least_items} items each cost {cost:.2f} {assumptions.currency}."
+            f"This budget pays for no design: {a.least_annotators} annotators on "
+            f"{a.least_items} items each cost {cost:.2f} {a.currency}."
         )
     elif best is None:
         yield "No design's simulated interval covers the truth often enough."
-    if best and not assumptions.can_be_simulated(best):
+    if best is None:
+        return
+    if plan.chance is not None and plan.chance < ENOUGH:
+        yield _weakness(plan, plan.chance)
+    elif plan.contrast and plan.model is None:
+        yield (
+            "The chance to show the difference is not known: no right or wrong answers of people "
+            "and a system score and vary as is assumed."
+        )
+    elif plan.contrast and plan.chance is None:
+        yield "A difference within the margin is neither ahead nor behind: it has no power."
+    if best.has_too_few:
+        yield f"With fewer than {FEWEST_PEOPLE} people no difference from a system can be claimed."
+    if plan.min_coverage is not None and not plan.can_be_simulated(best):
         yield "The recommended design was not simulated: it rests on the formula alone."
-    if best and best.annotators < EXPLORATORY_BELOW:
-        yield (
-            f"Below {EXPLORATORY_BELOW} annotators a comparison is exploratory: no claim that "
-            "somebody is better."
-        )
-    if best and assumptions.batches > 1:
-        yield (
-            f"{best.annotators} people on each of {assumptions.batches} batches are "
-            f"{best.people} different people: nobody works on a task twice."
-        )
-    if best and isnan(best.coverage) and not 0.1 <= assumptions.expected_mean <= 0.9:
+    if isnan(best.coverage) and not 0.1 <= a.expected_mean <= 0.9:
         yield (
             "So near to all right or all wrong the formula promises too little: intervals of "
             "simulated cells are narrower. Check the plan by simulation."
         )
+
+
+def _weakness(plan: Plan, chance: float) -> str:
+    a, enough, least = plan.assumptions, plan.strong_enough, f"{100 * ENOUGH:.0f} %"
+    told = f"Too weak to be worth its money: the difference is found in {100 * chance:.0f} %."
+    if enough is None:
+        return f"{told} No design that anybody could run finds it in {least}."
+    cheapest = f"{enough.annotators} people on {enough.items} items each, for {enough.cost:.2f}"
+    if enough.items > a.max_items:
+        return f"{told} To find it in {least} takes more items: {cheapest} {a.currency}."
+    return f"{told} The cheapest design that finds it in {least}: {cheapest} {a.currency}."

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from scoring.core.people_designs import PeopleDesign
+from scoring.core.people_designs import WIDTHS, PeopleDesign
 from scoring.planning.plans import Plan
 from scoring.tables.table import Column, Line, Table
 
@@ -16,9 +16,12 @@ COLUMNS = (
         is_number=False,
         is_name=True,
     ),
-    Column("annotators", "Annotators", "Annotators of each batch."),
+    Column(
+        "annotators",
+        "Annotators",
+        "Different people of the cell, over all its splits: nobody works on a task twice.",
+    ),
     Column("items", "Items", "Test items of each annotator."),
-    Column("people", "People", "Different people, over all batches."),
     Column(
         "cost",
         "Cost",
@@ -38,16 +41,29 @@ COLUMNS = (
         "How often a simulated interval held the truth, if the design was simulated.",
         digits=3,
     ),
-    Column("power", "Power", "The chance to show the difference that was asked for.", digits=2),
     Column(
-        "detectable",
-        "Shown 4 times in 5",
-        "The smallest difference, in percent points, that is shown four times out of five.",
+        "width_80",
+        "Width, 4 of 5",
+        "Four of five simulated studies get at most this width, in percent points.",
         digits=1,
+    ),
+    Column(
+        "power",
+        "Power",
+        "The chance, by the formula, that people are found to be ahead or behind, as wanted: "
+        "probable, with p ≤ .05. For “as good” there is none.",
+        digits=2,
+    ),
+    Column("probable", "Probable", "That chance in simulated studies.", digits=2),
+    Column(
+        "sure",
+        "Sure",
+        "The chance that it holds among all comparisons, and without any one annotator.",
+        digits=2,
     ),
 )
 # Of a difference that the study should show.
-OF_CONTRAST = {"power", "detectable"}
+OF_CONTRAST = {"power", "probable", "sure"}
 
 
 def plan_table(plan: Plan) -> Table:
@@ -68,10 +84,8 @@ def frontier_table(plan: Plan) -> Table:
 def _table(plan: Plan, name: str, title: str, lines: tuple[Line, ...]) -> Table:
     """Without the columns that say nothing here."""
     left_out = set() if plan.contrast else set(OF_CONTRAST)
-    if plan.assumptions.batches == 1:
-        left_out.add("people")
-    if all(line.cells["coverage"] is None for line in lines):
-        left_out.add("coverage")
+    simulated = ("coverage", "width_80", "probable", "sure")
+    left_out |= {key for key in simulated if all(line.cells[key] is None for line in lines)}
     return Table(name, title, "", COLUMNS, lines).without(left_out)
 
 
@@ -100,6 +114,7 @@ def plan_as_plain(plan: Plan) -> dict[str, Any]:
         "contrast": asdict(plan.contrast) if plan.contrast else None,
         "recommended": _plain(plan.recommended) if plan.recommended else None,
         "three_annotators": _plain(plan.three) if plan.three else None,
+        "strong_enough": _plain(plan.strong_enough) if plan.strong_enough else None,
         "curve": [{"cost": cost, "width": _percent(width)} for cost, width in plan.curve],
         "frontier": list(map(_plain, plan.frontier)),
         "notes": list(plan.notes),
@@ -107,18 +122,22 @@ def plan_as_plain(plan: Plan) -> dict[str, Any]:
 
 
 def _plain(design: PeopleDesign) -> dict[str, Any]:
-    known = design.coverage == design.coverage
+    known, chances = design.coverage == design.coverage, design.chances
+    low, most, high = map(_percent, design.widths or (None,) * len(WIDTHS))
     return {
         "annotators": design.annotators,
         "items": design.items,
-        "people": design.people,
         "cost": design.cost,
         "width": _percent(design.width),
+        "width_05": low,
+        "width_80": most,
+        "width_95": high,
         "coverage": design.coverage if known else None,
         "coverage_se": design.coverage_se if known else None,
         "power": design.power,
-        "detectable": _percent(design.detectable),
-        "exploratory": design.is_exploratory,
+        "probable": chances.probable if chances else None,
+        "sure": chances.sure if chances else None,
+        "too_few": design.has_too_few,
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,18 +14,18 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
 from annotation.models import Study
-from annotation.models.errors import Refusal
+from annotation.models.errors import BadInput, Refusal
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
 from annotation.studies.drafting import draft_study, expect_seconds
 from annotation.work.estimating import estimate
 from scoring.figures.sizes import COLUMN, PAGE, Size
 from scoring.planning.forms import DraftForm, PlanForm, StartForm
-from scoring.planning.plans import LEAST_COVERAGE, Plan, make_plan
+from scoring.planning.plans import Plan, make_plan
 from scoring.planning.tables import best_table, frontier_table, plan_as_plain
 from scoring.tables.table import rounded
 
 # Answers of one cell: a larger one takes longer to simulate than a page may.
-MOST_CHECKED = 10_000
+MOST_SIMULATED = 10_000
 
 
 @permission_required("annotation.view_study", raise_exception=True)
@@ -39,7 +40,7 @@ def plan(request: ResearcherRequest) -> HttpResponse:
         "form": form,
         "start": StartForm(user=request.user, initial={"task": task, "pilot": pilot}),
         "draft": DraftForm(user=request.user, initial={"task": task}),
-        **_result(form, checked="check" in request.GET),
+        **_result(form),
     }
     template = "scoring/planning/plan.html"
     return render(request, f"{template}#result" if request.htmx else template, context)
@@ -49,7 +50,7 @@ def plan(request: ResearcherRequest) -> HttpResponse:
 @require_safe
 def plan_document(request: HttpRequest) -> HttpResponse:
     """The plan as JSON, as the command prints it."""
-    result = _result(PlanForm.from_query(request.GET), checked="check" in request.GET)
+    result = _result(PlanForm.from_query(request.GET))
     if "plan" not in result:
         return JsonResponse({"error": result["problem"]}, status=400)
     return JsonResponse(plan_as_plain(result["plan"]), json_dumps_params={"indent": 1})
@@ -77,16 +78,18 @@ def draft_plan(request: ResearcherRequest) -> HttpResponse:
     return render(request, "scoring/planning/plan.html", context, status=422)
 
 
-def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
+def _result(form: PlanForm) -> dict[str, Any]:
     """What the page shows of the plan, or the problem."""
     context: dict[str, Any] = {"query": urlencode(form.data)}
     if not form.is_valid():
         return {**context, "problem": "Correct the marked fields."}
     try:
-        planned = _planned(form, min_coverage=None)
-        can_be_checked = _is_small(planned)
-        if checked and can_be_checked:
-            planned = _planned(form, min_coverage=LEAST_COVERAGE)
+        planned = make_plan(
+            form.assumptions(),
+            **form.wanted(),
+            contrast=form.contrast(),
+            most_simulated=MOST_SIMULATED,
+        )
     except Refusal as refusal:
         return {**context, "problem": str(refusal)}
     best = planned.recommended
@@ -95,14 +98,20 @@ def _result(form: PlanForm, *, checked: bool = False) -> dict[str, Any]:
         "plan": planned,
         "best": best,
         "fee": f"{100 * planned.assumptions.fee:.2f}",
-        "best_width": rounded(100 * best.width) if best else "",
+        "widths": [rounded(100 * width) for width in (best.width, *best.widths)] if best else [],
+        "spread": _spread(best.annotators, planned.assumptions.splits) if best else "",
         "contrast": _contrast(planned),
         "table": best_table(planned),
         "frontier": frontier_table(planned),
-        "too_large": checked and not can_be_checked,
         "figure": _picture(planned, PAGE),
         "figure_for_phone": _picture(planned, COLUMN),
     }
+
+
+def _spread(people: int, splits: int) -> str:
+    """How many there are for each split."""
+    least, more = divmod(people, splits)
+    return f"{least} or {least + 1}" if more else f"{least}"
 
 
 def _picture(plan: Plan, size: Size) -> str:
@@ -112,28 +121,19 @@ def _picture(plan: Plan, size: Size) -> str:
     return inline_svg(plan_figure(plan, size=size), "Width of the interval by money")
 
 
-def _contrast(plan: Plan) -> dict[str, str]:
+def _contrast(plan: Plan) -> dict[str, Any]:
     """What the recommended design says of the difference that matters."""
-    if plan.contrast is None or plan.recommended is None:
+    contrast, best = plan.contrast, plan.recommended
+    if contrast is None or best is None or plan.chance is None:
         return {}
-    power, detectable = plan.recommended.power, plan.recommended.detectable
     return {
-        "difference": f"{100 * plan.contrast.difference:g}",
-        "power": f"{100 * (power or 0):.0f}",
-        "detectable": "" if detectable is None else f"{100 * detectable:.1f}",
+        "difference": f"{100 * abs(contrast.difference):g}",
+        "below": contrast.difference > 0,
+        "margin": f"{100 * contrast.margin:g}" if contrast.margin else "",
+        "comparisons": contrast.comparisons,
+        "probable": f"{100 * plan.chance:.0f}",
+        "sure": f"{100 * best.chances.sure:.0f}" if best.chances else "",
     }
-
-
-def _planned(form: PlanForm, *, min_coverage: float | None) -> Plan:
-    return make_plan(
-        form.assumptions(), **form.wanted(), contrast=form.contrast(), min_coverage=min_coverage
-    )
-
-
-def _is_small(plan: Plan) -> bool:
-    if plan.recommended is None:
-        return True
-    return plan.recommended.annotators * plan.assumptions.max_items <= MOST_CHECKED
 
 
 def _started(request: ResearcherRequest) -> HttpResponse:
@@ -156,18 +156,26 @@ def _started(request: ResearcherRequest) -> HttpResponse:
     return HttpResponseRedirect(f"{reverse('scoring:plan')}?{urlencode(given)}")
 
 
+@transaction.atomic
 def _drafted_study(request: ResearcherRequest, form: DraftForm) -> Study:
+    """Its people are spread over the splits as evenly as can be."""
     given = form.cleaned_data
-    names = (
-        *("task", "shots", "batches", "annotators", "items"),
-        *("slug", "title", "channel", "currency"),
-    )
+    names = ("task", "shots", "items", "slug", "title", "channel", "currency")
+    least, more = divmod(given["annotators"], given["splits"])
+    if not least:
+        raise BadInput(
+            f"{given['annotators']} people cannot be spread over {given['splits']} splits."
+        )
     study = draft_study(
         **{name: given[name] for name in names},
+        batches=given["splits"],
+        annotators=least,
         hourly_rate=given["rate"],
         platform_fee=given["fee"] or Decimal(0),
         owner=request.user,
     )
+    fuller = list(study.batches.order_by("pk").values_list("pk", flat=True)[:more])
+    study.batches.filter(pk__in=fuller).update(wanted=least + 1)
     expect_seconds(study, seconds_for(study, given["cost"]))
     return study
 

@@ -131,8 +131,8 @@ def _cells(
     sizes: Mapping[int, tuple[int, int]],
     options: BatchOptions,
 ) -> list[PlannedCell]:
-    """People and items of a cell are those of its smallest batch: the width promises no more than
-    that gives."""
+    """People of a cell are those of all its batches, items those of its smallest, so that the width
+    promises no more than is there."""
     batches: dict[tuple[Task, int], list[tuple[int, int]]] = defaultdict(list)
     for chosen, most in ((present, None), (planned, options.items)):
         for batch in chosen:
@@ -141,15 +141,14 @@ def _cells(
             batches[batch.task, batch.shots].append((batch.wanted, items))
     cells = []
     for (task, shots), those in batches.items():
-        people, items = min(n for n, _ in those), min(m for _, m in those)
-        width = _width(shots, len(those), people, items)
-        total = sum(n for n, _ in those)
-        cells.append(PlannedCell(task, shots, len(those), total, items, width))
+        people, items = sum(n for n, _ in those), min(m for _, m in those)
+        width = _width(shots, people, items)
+        cells.append(PlannedCell(task, shots, len(those), people, items, width))
     return sorted(cells, key=lambda cell: (str(cell.task), cell.shots))
 
 
-def _width(shots: int, batches: int, people: int, items: int) -> float | None:
-    if people * batches < FEWEST or people < FEWEST or items < FEWEST:
+def _width(shots: int, people: int, items: int) -> float | None:
+    if people < FEWEST or items < FEWEST:
         return None
-    assumed = Assumptions(shots=shots, max_items=min(items, MOST_ITEMS), batches=batches)
+    assumed = Assumptions(shots=shots, max_items=min(items, MOST_ITEMS))
     return 100 * design_of(assumed, people, min(items, MOST_ITEMS)).width

@@ -47,6 +47,7 @@ def test_moves_the_slider_with_its_number(planner: Page) -> None:
 def test_takes_a_typical_value(planner: Page) -> None:
     best = planner.locator(".plan-best")
     before = best.inner_text()
+    planner.get_by_text("How people score").click()
     planner.get_by_role("button", name="a mixed crowd").click()
     expect(planner.locator("input[name=annotator_sd]")).to_have_value("8")
     expect(best).not_to_have_text(before)

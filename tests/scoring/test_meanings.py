@@ -11,11 +11,12 @@ from scoring.comparison.row_tables import (
     judged_row_table,
     row_table,
 )
+from scoring.core.power import Contrast
 from scoring.episodes.board import EpisodeBoard
 from scoring.episodes.tables import episode_tables
 from scoring.leaderboard.board import Board
 from scoring.leaderboard.tables import exported_tables
-from scoring.planning.plans import Assumptions, Contrast, make_plan
+from scoring.planning.plans import Assumptions, make_plan
 from scoring.planning.tables import plan_table
 from scoring.report.documents import Report, topics_table
 from scoring.tables.table import Table

@@ -3,16 +3,16 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from annotation.management.arguments import RefusingCommand
 from scoring.core.intervals import ESTIMANDS
+from scoring.core.power import Contrast
 from scoring.management.arguments import find_study
-from scoring.planning.pilots import Pilot, read_pilot, read_system
-from scoring.planning.plans import LEAST_COVERAGE, Assumptions, Contrast, Plan, make_plan
+from scoring.planning.pilots import Pilot, read_pilot
+from scoring.planning.plans import LEAST_COVERAGE, Assumptions, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
 from scoring.tables.documents import as_text
 
@@ -28,7 +28,16 @@ FIELDS = {
     "annotator_var": "variance between annotators, of scores in [0, 1]",
     "item_var": "variance between items",
     "residual_var": "residual variance, beyond annotators and items",
-    "batches": "splits or episodes, each with its own annotators",
+    "splits": "splits or episodes that the cell's annotators are spread over",
+}
+# As in `Contrast`, and whether in percent points.
+OF_SYSTEM = {
+    "difference": ("a difference to show, people less the system", True),
+    "runs": ("how many runs the system has", False),
+    "run_sd": ("the SD of its runs", True),
+    "correlation": ("of what is hard for people and for the system, from -1 to 1", False),
+    "margin": ("within which both are as good as each other", True),
+    "comparisons": ("systems that the study names", False),
 }
 
 
@@ -63,14 +72,14 @@ class Command(RefusingCommand):
             "--simulated", action="store_true", help="use its simulated annotators, to try this out"
         )
         contrast = parser.add_argument_group("a system to compare with")
-        contrast.add_argument(
-            "--difference", type=float, metavar="POINTS", help="a difference it should show"
-        )
-        contrast.add_argument("--runs", type=int, help="how many runs the system has")
-        contrast.add_argument(
-            "--system", metavar="NAME", help="take its variation from this stored system"
-        )
-        contrast.add_argument("--method", default="", help="which of its methods")
+        for name, (what, is_points) in OF_SYSTEM.items():
+            whole = name in ("runs", "comparisons")
+            contrast.add_argument(
+                _option(name),
+                type=int if whole else float,
+                metavar="POINTS" if is_points else None,
+                help=what,
+            )
         check = parser.add_argument_group("for the check by simulation")
         check.add_argument(
             "--min-coverage",
@@ -85,7 +94,7 @@ class Command(RefusingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         pilot = _pilot(options)
         assumptions = _assumptions(options, pilot)
-        contrast = _contrast(options, pilot)
+        contrast = _contrast(options)
         plan = make_plan(
             assumptions,
             budget=options["budget"],
@@ -135,20 +144,18 @@ def _assumptions(options: Mapping[str, Any], pilot: Pilot | None) -> Assumptions
     return Assumptions(**{**from_pilot, **given, "estimand": options["estimand"]})
 
 
-def _contrast(options: Mapping[str, Any], pilot: Pilot | None) -> Contrast | None:
-    if options["difference"] is None:
-        if options["system"] or options["runs"] is not None:
-            raise CommandError(
-                "Give the difference in points that the study should show with --difference."
-            )
-        return None
-    points, runs = options["difference"] / 100, options["runs"]
-    if not options["system"]:
-        return Contrast(points, runs=1 if runs is None else runs)
-    if pilot is None:
-        raise CommandError("How a system varies is estimated from a pilot: name one with --study.")
-    contrast = read_system(pilot, options["system"], options["method"], difference=points)
-    return contrast if runs is None else replace(contrast, runs=runs)
+def _contrast(options: Mapping[str, Any]) -> Contrast | None:
+    given = {
+        name: options[name] / 100 if is_points else options[name]
+        for name, (_, is_points) in OF_SYSTEM.items()
+        if options[name] is not None
+    }
+    if given and "difference" not in given:
+        raise CommandError("Give the difference in points that the study should show.")
+    try:
+        return Contrast(**given) if given else None
+    except ValueError as error:
+        raise CommandError(str(error)) from error
 
 
 def _sources(options: Mapping[str, Any], pilot: Pilot | None) -> Iterator[str]:
@@ -159,9 +166,7 @@ def _sources(options: Mapping[str, Any], pilot: Pilot | None) -> Iterator[str]:
             yield f"From {pilot.says}: {', '.join(from_pilot)}."
         yield from pilot.notes
     assumed = [
-        _option(name)
-        for name in FIELDS
-        if name not in known | {"batches"} and options[name] is None
+        _option(name) for name in FIELDS if name not in known | {"splits"} and options[name] is None
     ]
     if assumed:
         yield f"Assumed, so check them: {', '.join(assumed)}."
@@ -172,10 +177,17 @@ def _rests_on(plan: Plan) -> Iterator[str]:
     yield (
         f"{a.rate:g} {a.currency} an hour + {100 * a.fee:g} %; {a.onboarding_s:.0f} s onboarding, "
         f"{a.shots} training items at {a.train_s:.1f} s, test items at {a.item_s:.1f} s, "
-        f"at most {a.max_items}; {a.batches} batch{'es' * (a.batches > 1)}"
+        f"at most {a.max_items}; {a.splits} split{'s' * (a.splits > 1)}"
     )
     yield (
         f"mean {100 * a.expected_mean:.1f}; variance: annotators {a.annotator_var:.5f}, "
         f"items {a.item_var:.5f}, rest {a.residual_var:.5f}; "
         f"interval for {a.estimand.replace('_', ' ')}"
     )
+    if c := plan.contrast:
+        yield (
+            f"people less the system {100 * c.difference:+g}; {c.runs} runs, SD {100 * c.run_sd:g} "
+            f"(counted from 5 runs on); items' correlation {c.correlation:g}; margin "
+            f"{100 * c.margin:g}; comparisons {c.comparisons}. Power is for ahead and behind, not "
+            "for as good."
+        )

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scoring.core.intervals import cell_interval, split_interval
-from scoring.core.people_designs import PeopleDesign, ScoreModel, recommended
+from scoring.core.intervals import cell_interval, new_items_limits
+from scoring.core.people_designs import PeopleDesign, ScoreModel, planned_cell, recommended
+from scoring.core.power import Contrast, planned_power
 from scoring.core.sample_size import (
     PUBLISHED_ACCURACIES,
     PUBLISHED_EPISODES,
@@ -224,14 +225,16 @@ def test_promises_the_width_that_cells_have(components: dict) -> None:
     assert np.mean([c.high - c.low for c in cells]) == pytest.approx(design.width, rel=0.03)
 
 
-def test_promises_the_width_of_the_whole_cell_over_its_splits() -> None:
-    design = plan(budget=100, batches=3, min_coverage=0.9)[0]
-    model = ScoreModel.from_components(**components_of(PLAN))
-    drawn = model.draw(design.people, design.items, replicates=100, rng=np.random.default_rng(1))
-    splits = np.repeat(range(3), design.annotators)
-    cells = [split_interval(y, splits).cell for y in drawn]
-    assert np.mean([c.high - c.low for c in cells]) == pytest.approx(design.width, rel=0.03)
-    assert (design.batches, design.people) == (3, 3 * design.annotators)
+def test_tells_the_widths_that_most_studies_get() -> None:
+    design = plan(min_coverage=0.9, **NEAR_1)[0]
+    model = ScoreModel.from_components(**NEAR_1)
+    drawn = model.draw(
+        design.annotators, design.items, replicates=2000, rng=np.random.default_rng(2)
+    )
+    low, high = new_items_limits(drawn.astype(float), 0.95)
+    for width, share in zip(design.widths, (0.05, 0.8, 0.95), strict=True):
+        assert np.mean(high - low <= width) == pytest.approx(share, abs=0.03)
+    assert plan(**NEAR_1)[0].widths == ()
 
 
 def test_promises_more_width_near_1_than_the_plain_scale() -> None:
@@ -283,12 +286,22 @@ def test_looks_further_when_the_narrowest_do_not_cover_enough() -> None:
     assert plan(min_coverage=0.999) == ()
 
 
-def test_counts_different_people_over_all_batches() -> None:
-    alone, many = plan(budget=60), plan(budget=60 * 4, batches=4)
-    assert many[0].people == 4 * many[0].annotators
-    assert {(d.annotators, d.items) for d in many} == {(d.annotators, d.items) for d in alone}
-    episodes = plan(budget=100_000, batches=180)
-    assert next(d.people for d in episodes if d.annotators == 3) == 540
+def test_tells_what_one_cell_will_give() -> None:
+    assumed = {"mean": 0.8, "annotator_var": 0.0016, "item_var": 0.072}
+    contrast = Contrast(0.1, comparisons=6)
+    cell = planned_cell(annotators=8, items=200, **assumed, contrast=contrast)
+    assert cell.width == pytest.approx(0.0992, abs=0.002)
+    assert cell.widths[0] < cell.width < cell.widths[1] < cell.widths[2]
+    promised = planned_power(**assumed, difference=0.1, annotators=8, items=200, runs=1)
+    assert cell.power == promised
+    assert cell.chances is not None
+    assert cell.chances.probable == pytest.approx(promised, abs=0.07)
+    assert cell.chances.sure < cell.chances.probable
+    plain = planned_cell(annotators=3, items=200, **assumed)
+    assert (plain.power, plain.chances, plain.has_too_few) == (None, None, True)
+    assert np.isnan(plain.cost)
+    with pytest.raises(ValueError, match="two annotators and two items"):
+        planned_cell(annotators=1, items=200, **assumed)
 
 
 def test_adds_the_fee_of_the_platform() -> None:

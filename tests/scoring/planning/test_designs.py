@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from annotation.models.errors import BadInput
-from scoring.core.intervals import split_interval
+from scoring.core.intervals import cell_interval
 from scoring.core.people_designs import ScoreModel, recommended
-from scoring.planning.plans import Assumptions, Contrast, design_of, make_plan
+from scoring.core.power import Contrast
+from scoring.planning.plans import Assumptions, design_of, make_plan
 
 # Few items, so that the slow oracle can try every design.
 SMALL = Assumptions(max_items=40)
@@ -30,9 +31,9 @@ def test_recommends_a_design_that_allows_the_claim_that_is_wanted() -> None:
     plain = make_plan(Assumptions(), budget=30, min_coverage=None).recommended
     claim = make_plan(Assumptions(), budget=30, min_coverage=None, contrast=Contrast(0.05))
     assert plain is not None
-    assert plain.is_exploratory
+    assert plain.has_too_few
     assert claim.recommended is not None
-    assert not claim.recommended.is_exploratory
+    assert not claim.recommended.has_too_few
 
 
 def test_simulates_what_it_recommends() -> None:
@@ -69,10 +70,9 @@ def test_gives_the_sizes_of_the_reference(oracles: Path) -> None:
         assert sizes == [(row["n"], row["m"]) for row in example["frontier"]]
 
 
-@pytest.mark.parametrize("batches", [1, 5])
 @pytest.mark.parametrize("mean", [0.5, 0.8, 0.9])
-def test_promises_the_width_that_the_table_will_show(mean: float, batches: int) -> None:
-    """Simulated cells of all batches together go through the table's own interval."""
+def test_promises_the_width_that_the_table_will_show(mean: float) -> None:
+    """Simulated cells go through the table's own interval."""
     people = 0.0009
     rest = mean * (1 - mean) - people
     a = Assumptions(
@@ -80,17 +80,15 @@ def test_promises_the_width_that_the_table_will_show(mean: float, batches: int) 
         annotator_var=people,
         item_var=0.45 * rest,
         residual_var=0.55 * rest,
-        batches=batches,
         max_items=100,
     )
     model = ScoreModel(mean, *_shares(a))
     rng = np.random.default_rng(1)
-    splits = np.repeat(range(batches), 5)
     widths = []
-    for scores in model.draw(5 * batches, 100, replicates=150, rng=rng):
-        cell = split_interval(scores, splits).cell
+    for scores in model.draw(8, 100, replicates=150, rng=rng):
+        cell = cell_interval(scores)
         widths.append(cell.high - cell.low)
-    assert design_of(a, 5, 100).width == pytest.approx(np.mean(widths), rel=0.1)
+    assert design_of(a, 8, 100).width == pytest.approx(np.mean(widths), rel=0.1)
 
 
 def _shares(a: Assumptions) -> tuple[float, float]:
@@ -134,17 +132,16 @@ def test_shows_three_annotators_whatever_is_wanted() -> None:
     plan = make_plan(Assumptions(), width=0.12, min_coverage=None)
     assert plan.three is not None
     assert (plan.three.annotators, plan.three.items) == (3, 200)
-    assert plan.three.is_exploratory
+    assert plan.three.has_too_few
     assert 3 not in [planned.annotators for planned in plan.frontier]
 
 
-def test_counts_the_different_people_of_all_batches() -> None:
-    plan = make_plan(
-        Assumptions(batches=180, shots=0, max_items=40), budget=20_000, min_coverage=None
-    )
-    assert plan.three is not None
-    assert plan.three.people == 540
-    assert "different people" in plan.notes[-1]
+def test_spreads_people_over_splits_and_counts_them_together() -> None:
+    alone = make_plan(Assumptions(), budget=100, min_coverage=None)
+    spread = make_plan(Assumptions(splits=5), budget=100, min_coverage=None)
+    assert spread.recommended == alone.recommended
+    assert spread.frontier[0].annotators == 5
+    assert spread.three == alone.three
 
 
 def test_buys_fewer_items_where_a_platform_takes_a_fee() -> None:
@@ -154,28 +151,55 @@ def test_buys_fewer_items_where_a_platform_takes_a_fee() -> None:
     assert with_fee[2].cost <= 30
 
 
-def test_tells_the_power_to_show_a_difference() -> None:
-    plan = make_plan(Assumptions(), budget=100, contrast=Contrast(0.1), min_coverage=None)
-    best = plan.recommended
-    assert best is not None
-    assert best.power is not None
-    assert best.detectable is not None
-    larger = make_plan(
-        Assumptions(), budget=100, contrast=Contrast(best.detectable), min_coverage=None
-    )
-    assert larger.recommended is not None
-    assert larger.recommended.power == pytest.approx(0.8, abs=1e-6)
-    assert (best.power < 0.8) == (best.detectable > 0.1)
+def test_names_the_cheapest_design_that_is_strong_enough() -> None:
+    plan = make_plan(Assumptions(), budget=30, contrast=Contrast(0.1))
+    enough = plan.strong_enough
+    assert enough is not None
+    assert enough.chances is not None
+    assert plan.chance is not None
+    assert plan.chance < 0.8 <= enough.chances.probable < 0.85
+    told = f"{enough.annotators} people on {enough.items} items each, for {enough.cost:.2f} USD."
+    assert plan.notes[0].endswith(told)
+    paid = make_plan(Assumptions(), budget=enough.cost, contrast=Contrast(0.1), min_coverage=None)
+    # For that money no design promises much more.
+    assert 0.79 < max(design.power or 0 for design in paid.frontier) < 0.87
 
 
-def test_knows_that_a_steadier_system_is_easier_to_tell_apart() -> None:
-    powers = []
-    for contrast in (Contrast(0.05), Contrast(0.05, item_difference_var=0.0), Contrast(0.05, 5)):
-        plan = make_plan(Assumptions(), budget=100, contrast=contrast, min_coverage=None)
-        assert plan.recommended is not None
-        powers.append(plan.recommended.power)
-    assert powers[1] > powers[0]
-    assert powers[2] > powers[0]
+def test_names_the_items_that_it_would_take() -> None:
+    plan = make_plan(Assumptions(), budget=60, contrast=Contrast(0.05))
+    enough = plan.strong_enough
+    assert enough is not None
+    assert enough.items > 200
+    assert "takes more items" in plan.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("contrast", "sentence"),
+    [
+        (Contrast(0.001), "No design that anybody could run finds it in 80 %"),
+        (Contrast(0.02, margin=0.02), "within the margin"),
+        (Contrast(0.9), "no right or wrong answers"),
+        (Contrast(-0.02, comparisons=9), "Too weak"),
+    ],
+)
+def test_says_where_the_difference_is_not_shown(contrast: Contrast, sentence: str) -> None:
+    plan = make_plan(Assumptions(), budget=100, contrast=contrast, min_coverage=None)
+    assert sentence in " ".join(plan.notes)
+
+
+def test_says_nothing_where_the_plan_is_strong_enough() -> None:
+    plan = make_plan(Assumptions(), budget=200, contrast=Contrast(0.25))
+    assert plan.chance is not None
+    assert plan.chance >= 0.8
+    assert (plan.strong_enough, plan.notes) == (None, ())
+
+
+def test_is_too_weak_with_too_few_people_for_any_claim() -> None:
+    plan = make_plan(Assumptions(), budget=13, contrast=Contrast(0.1), min_coverage=None)
+    assert plan.recommended is not None
+    assert plan.recommended.has_too_few
+    assert plan.chance == 0
+    assert plan.strong_enough is not None
 
 
 def test_says_what_three_annotators_cost_where_the_budget_buys_nothing() -> None:

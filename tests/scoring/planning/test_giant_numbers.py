@@ -8,8 +8,9 @@ from django.test import Client
 pytestmark = pytest.mark.django_db
 
 NUMBERS = (
-    *("budget", "width", "rate", "fee", "batches", "onboarding_s", "shots", "train_s", "item_s"),
+    *("budget", "width", "rate", "fee", "splits", "onboarding_s", "shots", "train_s", "item_s"),
     *("max_items", "mean", "annotator_sd", "item_share", "answer_sd", "difference", "runs"),
+    *("margin", "comparisons", "run_sd", "correlation"),
 )
 GIANT = {
     "1e308": "1e308",
@@ -26,7 +27,9 @@ TINY = ("0", "1e-320", "0.0000001")
 def test_refuses_a_number_that_nobody_plans_with(
     admin_client: Client, name: str, number: str
 ) -> None:
-    response = admin_client.get("/plan/", {name: number, "check": "1"})
+    if number == "-1" and name in ("difference", "correlation"):
+        number = "-100"
+    response = admin_client.get("/plan/", {name: number})
     assert response.status_code == 200
     assert list(response.context["form"].errors) == [name]
     document = admin_client.get("/plan/document/", {name: number})
@@ -47,12 +50,12 @@ def test_answers_the_smallest_numbers(
 def test_answers_the_largest_numbers_together(admin_client: Client, aim: str) -> None:
     form = admin_client.get("/plan/").context["form"]
     largest = {name: form.fields[name].max_value for name in NUMBERS}
-    assert admin_client.get("/plan/", {**largest, "aim": aim, "check": "1"}).status_code == 200
+    assert admin_client.get("/plan/", {**largest, "aim": aim}).status_code == 200
 
 
 @pytest.mark.parametrize("number", GIANT.values(), ids=GIANT)
 def test_makes_no_study_of_giant_numbers(admin_client: Client, number: str) -> None:
-    names = ("shots", "batches", "annotators", "items", "rate")
+    names = ("shots", "splits", "annotators", "items", "rate")
     response = admin_client.post("/plan/draft/", dict.fromkeys(names, number))
     assert response.status_code == 422
     refused = response.context["draft"].errors.as_data()

@@ -1,6 +1,5 @@
 from datetime import datetime, timedelta
 
-import numpy as np
 import pytest
 
 from annotation.models import Assignment, Batch, Example, WorkState
@@ -13,7 +12,7 @@ from annotation.work.judging import (
 from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices
 from scoring.core.variance import variance_components
-from scoring.planning.pilots import read_pilot, read_system
+from scoring.planning.pilots import read_pilot
 from scoring.planning.plans import Assumptions
 from tests import make
 from tests.scoring.comparison import measured
@@ -90,34 +89,3 @@ def test_refuses_a_pilot_of_one_annotator() -> None:
     batch = measured.cell([3])
     with pytest.raises(BadInput, match="1 annotators on 6 items"):
         read_pilot(batch.study)
-
-
-def test_tells_how_a_stored_system_differs_from_item_to_item() -> None:
-    batch = measured.cell([3, 4, 5])
-    examples = [item.example for item in batch.test_set.items.order_by("position")]
-    for split, wrong in enumerate(([0, 1], [1, 2]), start=1):
-        answers = {
-            example.pk: ["?"] if number in wrong else measured.gold(example)
-            for number, example in enumerate(examples)
-        }
-        measured.run(batch.task, answers=answers, split=split)
-    pilot = read_pilot(batch.study)
-    system = read_system(pilot, "BERT-Base")
-    runs = np.array([[0, 0, 1, 1, 1, 1], [1, 0, 0, 1, 1, 1]], float)
-    parts = variance_components(runs)
-    assert system.runs == 2
-    assert system.run_var == pytest.approx(parts.annotator)
-    assert system.run_residual_var == pytest.approx(parts.residual)
-    by_item = dict(zip(pilot.cell.example_ids, pilot.cell.scores.mean(axis=0), strict=True))
-    differences = np.array([by_item[example.pk] for example in examples]) - runs.mean(axis=0)
-    noise = pilot.tells["residual_var"] / 3 + parts.residual / 2
-    assert system.item_difference_var == pytest.approx(
-        max(0, differences.var(ddof=1) - noise), abs=1e-9
-    )
-
-
-def test_names_the_systems_where_the_wanted_one_is_not() -> None:
-    batch = measured.cell([3, 4])
-    measured.run(batch.task)
-    with pytest.raises(BadInput, match=r"BERT-Base \(FT\)"):
-        read_system(read_pilot(batch.study), "GPT-3")

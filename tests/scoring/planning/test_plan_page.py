@@ -9,8 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Channel, ItemSet, Study, Task
+from scoring.core.power import Contrast
 from scoring.planning.pilots import read_pilot
-from scoring.planning.plans import Assumptions, Contrast, make_plan
+from scoring.planning.plans import Assumptions, make_plan
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -59,19 +60,25 @@ def test_has_no_style_or_script_in_the_page(admin_client: Client) -> None:
     assert not re.findall(r"<script(?![^>]* src=)", html)
 
 
-def test_checks_by_simulation_where_it_is_asked_to(admin_client: Client) -> None:
-    assert not re.search(r"0\.9\d\d", text_of(page(admin_client, budget=30).encode()))
-    assert re.search(r"0\.9\d\d", text_of(page(admin_client, budget=30, check=1).encode()))
+def test_tells_what_simulated_studies_get(admin_client: Client) -> None:
+    text = text_of(page(admin_client, budget=30).encode())
+    assert re.search(
+        r"points wide on average.*Four of five studies get at most [\d.]+ points", text
+    )
+    assert re.search(r"0\.9\d\d", text)
 
 
 def test_leaves_a_large_simulation_to_the_command(admin_client: Client) -> None:
-    html = page(admin_client, budget=2000, max_items=1000, check=1)
-    assert "manage.py plan_study" in html
+    html = page(admin_client, budget=2000, max_items=1000)
+    assert "rests on the formula alone" in html
+    assert "points wide on average" not in text_of(html.encode())
 
 
-def test_counts_the_people_of_all_batches(admin_client: Client) -> None:
-    text = text_of(page(admin_client, budget=20_000, batches=180, shots=0, max_items=40).encode())
-    assert re.search(r"in 180 batches.*needs \d+ different people", text)
+def test_says_how_people_are_spread_over_splits(admin_client: Client) -> None:
+    text = text_of(page(admin_client, splits=5).encode())
+    best = make_plan(Assumptions(splits=5), budget=60, contrast=Contrast(0.05)).recommended
+    assert best is not None
+    assert f"It takes {best.annotators} different people, 1 or 2 on each of 5 splits" in text
 
 
 def test_marks_a_field_that_is_wrong(admin_client: Client) -> None:
@@ -163,11 +170,14 @@ def test_refuses_people_who_differ_by_more_than_their_average_allows(
     assert "People who score 98 % on average differ by at most 14.0 points" in text
 
 
-def test_tells_the_power_for_the_difference_that_matters(admin_client: Client) -> None:
-    text = text_of(page(admin_client, difference=8).encode())
-    assert re.search(r"A system that is 8 points away is told apart with a chance of \d+ %", text)
-    assert re.search(r"Four times out of five it takes a difference of \d+\.\d points", text)
-    assert "told apart" not in text_of(page(admin_client, difference=0).encode())
+def test_tells_the_chance_of_the_difference_that_matters(admin_client: Client) -> None:
+    text = text_of(page(admin_client, difference=-8, comparisons=6).encode())
+    assert re.search(
+        r"A system that is 8 points above them is found so with a chance of \d+ %", text
+    )
+    assert re.search(r"among 6 systems and without any one annotator too, is \d+ %", text)
+    assert re.search(r"Too weak .* The cheapest design .* 80 %: \d+ people on \d+ items", text)
+    assert "found so" not in text_of(page(admin_client, difference=0).encode())
 
 
 def test_shows_the_currency_beside_every_amount(admin_client: Client) -> None:
@@ -185,7 +195,7 @@ def drafted(client: Client, **changes: Any) -> Any:
         "slug": "topics-study",
         "channel": Channel.objects.get(slug="link").pk,
         "shots": 3,
-        "batches": 1,
+        "splits": 1,
         "annotators": 4,
         "items": 9,
         "rate": "13.5",
@@ -212,7 +222,7 @@ def test_hands_its_cost_to_the_builder(admin_client: Client) -> None:
 
 
 def test_says_why_it_cannot_make_the_study(admin_client: Client) -> None:
-    response = drafted(admin_client, batches=5)
+    response = drafted(admin_client, splits=5, annotators=7)
     assert response.status_code == 422
     text = text_of(response.content)
     assert "has 1 batches with 3 shots, not 5; it has sets with these shots: 0, 3" in text

@@ -20,8 +20,8 @@ def test_prints_the_frontier_the_recommendation_and_three_annotators() -> None:
     out, err = planned(budget=30.0, max_items=210)
     lines = out.splitlines()
     assert [line.split() for line in lines if line.startswith(("recommended", "three"))] == [
-        ["recommended", "4", "198", "29.92", "13.1", "0.949"],
-        ["three", "annotators", "3", "210", "23.40", "15.9", "0.940"],
+        ["recommended", "4", "198", "29.92", "13.1", "0.949", "16.3"],
+        ["three", "annotators", "3", "210", "23.40", "15.9", "0.940", "21.5"],
     ]
     assert sum(line.startswith("   ") for line in lines) == 8
     assert "Assumed, so check them: --rate" in err
@@ -34,8 +34,10 @@ def test_prints_one_json_document_in_percent() -> None:
     best = document["recommended"]
     assert best["width"] <= 12
     assert 0 < best["power"] < 1
-    assert best in [{**row, "detectable": best["detectable"]} for row in document["frontier"]]
+    chances = {key: best[key] for key in ("probable", "sure")}
+    assert best in [{**row, **chances} for row in document["frontier"]]
     assert document["contrast"]["difference"] == 0.05
+    assert document["strong_enough"]["probable"] >= 0.8
 
 
 def test_takes_from_a_pilot_what_is_not_given() -> None:
@@ -49,27 +51,13 @@ def test_takes_from_a_pilot_what_is_not_given() -> None:
     assert "Assumed, so check them: --fee." in err
 
 
-def test_takes_a_stored_system_for_the_contrast() -> None:
-    batch = measured.cell([3, 4, 5])
-    measured.run(batch.task, wrong=3)
-    out, _ = planned(
-        budget=500.0,
-        study=batch.study.slug,
-        difference=5.0,
-        system="BERT-Base",
-        format="json",
-        no_simulation=True,
-    )
-    assert json.loads(out)["contrast"]["runs"] == 1
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"budget": 30.0, "study": "nowhere"}, "There is no study"),
         ({"budget": 30.0, "item_s": -1.0}, "item_s is -1.0"),
-        ({"budget": 30.0, "system": "GPT-3"}, "--difference"),
-        ({"budget": 30.0, "system": "GPT-3", "difference": 5.0}, "--study"),
+        ({"budget": 30.0, "margin": 2.0}, "difference in points"),
+        ({"budget": 30.0, "difference": 5.0, "run_sd": 70.0}, "SD over runs is 0.7"),
         ({"budget": 30.0, "max_items": 10**6}, "at most 10000 items"),
     ],
 )

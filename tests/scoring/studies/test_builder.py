@@ -108,7 +108,7 @@ def test_counts_what_is_there_already_once(study: Study, task: Task) -> None:
 def test_the_width_of_a_cell_is_the_planners(study: Study, task: Task) -> None:
     both = [c for c in possible_batches(task) if c.shots == 2]
     (cell,) = build(study, both, BatchOptions(people=5, seconds=20)).cells
-    planned = design_of(Assumptions(shots=2, max_items=6, batches=2), 5, 6)
+    planned = design_of(Assumptions(shots=2, max_items=6), 10, 6)
     assert cell.width == pytest.approx(100 * planned.width)
     assert (cell.splits, cell.people, cell.items) == (2, 10, 6)
 
