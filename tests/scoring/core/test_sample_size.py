@@ -287,7 +287,7 @@ def test_looks_further_when_the_narrowest_do_not_cover_enough() -> None:
 
 
 def test_tells_what_one_cell_will_give() -> None:
-    assumed = {"mean": 0.8, "annotator_var": 0.0016, "item_var": 0.072}
+    assumed: dict[str, Any] = {"mean": 0.8, "annotator_var": 0.0016, "item_var": 0.072}
     contrast = Contrast(0.1, comparisons=6)
     cell = planned_cell(annotators=8, items=200, **assumed, contrast=contrast)
     assert cell.width == pytest.approx(0.0992, abs=0.002)

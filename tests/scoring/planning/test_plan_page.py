@@ -216,6 +216,17 @@ def test_makes_the_study_that_it_recommends(admin_client: Client) -> None:
     assert (batch.wanted, batch.shots, batch.test_set.items.count()) == (4, 3, 9)
 
 
+def test_spreads_the_people_over_the_splits(admin_client: Client) -> None:
+    task = make.task(slug="spread", training=3, tests=12)
+    others = [make.example(task, f"other {n}", role="training") for n in range(3)]
+    make.item_set(task, others, name="train-3-2", shots=3, split=2)
+    response = drafted(admin_client, task=task.pk, splits=2, annotators=5)
+    assert response.status_code == 302
+    assert sorted(Study.objects.get().batches.values_list("wanted", flat=True)) == [2, 3]
+    few = drafted(admin_client, task=task.pk, splits=2, annotators=1, slug="few")
+    assert "1 people cannot be spread over 2 splits" in text_of(few.content)
+
+
 def test_hands_its_cost_to_the_builder(admin_client: Client) -> None:
     text = text_of(admin_client.get(drafted(admin_client, cost="54.20").url).content)
     assert "Cost, with the fee 54.20 EUR" in text
