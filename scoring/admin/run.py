@@ -123,7 +123,7 @@ class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
     actions = [approve, keep_off]
     search_fields = ["system", "source_name"]
     exclude = ["report"]
-    readonly_fields = ["covered", "imported"]
+    readonly_fields = ["completed_at", "covered", "imported"]
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Of one run, or of those that were chosen in the list."""

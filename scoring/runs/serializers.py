@@ -139,7 +139,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             *("id", "benchmark", "task", "test_set", "system", "method", "parameters", "shots"),
             *("split", "episode", "citation", "url", "uses_labelled", "uses_unlabelled"),
             *("protocol", "source_format", "source_name", "state", "checksum", "owner"),
-            *("created_at", "coverage", "leaderboard", "report"),
+            *("created_at", "completed_at", "coverage", "leaderboard", "report"),
         )
         read_only_fields = fields
 

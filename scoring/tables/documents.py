@@ -38,6 +38,8 @@ SIGNS = {
     "√": r"$\surd$",
     "Σ": r"$\Sigma$",
     "α": r"$\alpha$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
     "²": r"\textsuperscript{2}",
     "−": "$-$",
     "▲": r"$\uparrow$",

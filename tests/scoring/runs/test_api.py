@@ -61,6 +61,7 @@ def test_takes_a_run_in_pieces_and_tells_its_scores(
     shown = finished.json()
     assert (shown["state"], shown["coverage"], shown["owner"]) == ("complete", 1.0, "rita")
     assert (shown["benchmark"], shown["task"], shown["shots"]) == ("toy", "names", 3)
+    assert shown["completed_at"] >= shown["created_at"]
     [score] = client.get(f"{run}scores/").json()
     assert (score["references"], score["is_partial"]) == ("any", False)
     assert score["mean"] == round(score["mean"], 1)
@@ -75,7 +76,8 @@ def test_tells_the_submitter_how_a_run_stands_to_the_leaderboard(
     researcher = User.objects.create_user("researcher")
     benchmark.memberships.create(user=researcher, role="editor")
     run = new_run(client)
-    assert client.get(run).json()["leaderboard"] is None
+    shown = client.get(run).json()
+    assert (shown["leaderboard"], shown["completed_at"]) == (None, None)
     send(client, run, WHOLE)
     assert client.post(f"{run}finish/").json()["leaderboard"] == "waiting"
     for stands, told in ((True, "approved"), (False, "kept_off")):
