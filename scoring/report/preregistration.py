@@ -3,21 +3,25 @@ first person comes."""
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
-from math import isnan, sqrt
+from math import sqrt
+from typing import Any
 
 from django.utils import translation
 
 from annotation.models import Batch, Study
 from annotation.studies.screening import screening_of, why_no_floor
-from scoring.core.power import Contrast, planned_power
+from scoring.core.people_designs import planned_cell
+from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
-from scoring.planning.plans import MOST_ITEMS, Assumptions, design_of
+from scoring.planning.plans import MOST_ITEMS, MOST_SIMULATED, Assumptions, design_of
 from scoring.report.documents import REHEARSAL, latex_sections
 from scoring.report.facts import Design
 from scoring.report.methods import Section, paragraphs
+from scoring.report.words import from_to
 from scoring.tables import documents
 from scoring.tables.documents import beginning, escaped, escaped_markdown
 from scoring.tables.table import Column, Table, lines_of
@@ -28,6 +32,10 @@ WRITTEN = (
     *("Screening", "Exclusions", "Stopping", "Scoring", "Analysis"),
 )
 PLANNED = "Planned width and power"
+ABOUT = ("task", "shots", "splits", "people", "items")
+# The planner's own.
+ASSUMED = Assumptions()
+MEAN = ASSUMED.expected_mean
 # In points, by how much the difference exceeds the margin.
 BEYOND = (5, 10)
 PREAMBLE = r"""\documentclass{article}
@@ -36,20 +44,6 @@ PREAMBLE = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,textcomp}
 \begin{document}
 """
-
-
-@dataclass(frozen=True)
-class PlannedCell:
-    """A task with a number of shots; people over all its splits, items of one person. Width in
-    points, powers in percent by what exceeds the margin; None where nothing can be planned."""
-
-    task: str
-    shots: int
-    splits: int
-    people: int
-    items: int
-    width: float | None
-    powers: dict[int, float | None]
 
 
 class Registered:
@@ -66,9 +60,8 @@ class Registered:
             kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])
         }
         self.people = sum(map(self._people, self.batches))
-        assumed = Assumptions()
-        self.mean, self.sd = 100 * assumed.expected_mean, 100 * sqrt(assumed.annotator_var)
-        self.item_var, self.correlation = assumed.item_var, Contrast(0.1).correlation
+        self.mean, self.sd = 100 * MEAN, 100 * sqrt(ASSUMED.annotator_var)
+        self.item_var, self.correlation = ASSUMED.item_var, Contrast(0.1).correlation
 
     def _people(self, batch: Batch) -> int:
         return self.wanted.get(batch.pk) or batch.wanted
@@ -78,15 +71,23 @@ class Registered:
         return {facts.task.pk: facts.name for facts in self.design.tasks}
 
     @property
-    def cells(self) -> Iterator[PlannedCell]:
+    def cells(self) -> Iterator[dict[str, Any]]:
+        """Each task with a number of shots: its people over all splits, the items of one person."""
         batches: dict[tuple[int, int], list[Batch]] = defaultdict(list)
         for batch in self.batches:
             batches[batch.task_id, batch.shots].append(batch)
         for (task, shots), those in batches.items():
             people = sum(map(self._people, those))
             items = min(batch.test_set.items.count() for batch in those)
-            planned = planned_for(shots, people, items, self.study.margin)
-            yield PlannedCell(self.names[task], shots, len(those), people, items, *planned)
+            about = (self.names[task], shots, len(those), people, items)
+            planned = planned_cell_of(people, items, self.study.margin, self.comparisons)
+            yield {**dict(zip(ABOUT, about, strict=True)), **planned}
+
+    @property
+    def comparisons(self) -> int:
+        """Of the family of single tasks: of each cell with each system that was named, or one."""
+        cells = {(batch.task_id, batch.shots) for batch in self.batches}
+        return max(1, len(cells) * max(1, len(self.study.named_systems)))
 
     @property
     def screenings(self) -> list[tuple[str, str]]:
@@ -104,35 +105,43 @@ class Registered:
         return {reason: list(names) for reason, names in cells.items()}
 
 
-def planned_for(
-    shots: int, people: int, items: int, margin: float
-) -> tuple[float | None, dict[int, float | None]]:
-    """The width in points and the powers in percent that the planner promises a cell."""
-    people, items = max(people, 0), min(items, MOST_ITEMS)
+@lru_cache(maxsize=64)
+def planned_cell_of(people: int, items: int, margin: float, comparisons: int) -> Mapping[str, Any]:
+    """What the planner promises a cell: the width in points with its .05 and .95 quantiles, and for
+    each difference beyond the margin the chances in percent. Nothing where nothing can be planned;
+    of a very large cell what the formulas say."""
+    items = min(items, MOST_ITEMS)
     if people < 2 or items < 2:
-        return None, dict.fromkeys(BEYOND)
-    assumed = Assumptions(shots=shots, max_items=items)
-    powers = {points: _power(assumed, people, items, margin, points) for points in BEYOND}
-    return 100 * design_of(assumed, people, items).width, powers
-
-
-def _power(
-    assumed: Assumptions, people: int, items: int, margin: float, points: int
-) -> float | None:
-    try:
-        found = planned_power(
-            mean=assumed.expected_mean,
-            annotator_var=assumed.annotator_var,
-            item_var=assumed.item_var,
-            difference=(margin + points) / 100,
-            annotators=people,
-            items=items,
-            runs=1,
-            margin=margin / 100,
+        return {}
+    figures: dict[str, Any] = {}
+    is_small = people * items <= MOST_SIMULATED
+    if is_small:
+        mean, spread, difficulty = MEAN, ASSUMED.annotator_var, ASSUMED.item_var
+        design = planned_cell(
+            annotators=people, items=items, mean=mean, annotator_var=spread, item_var=difficulty
         )
+        figures["widths"] = from_to(100 * design.widths[0], 100 * design.widths[-1])
+    else:
+        design = design_of(replace(ASSUMED, max_items=items), people, items)
+    for points in BEYOND:
+        for name, chance in _chances(people, items, points, margin, comparisons, is_small).items():
+            figures[f"{name}_{points}"] = 100 * chance
+    return {"width": 100 * design.width, **figures}
+
+
+def _chances(
+    people: int, items: int, points: int, margin: float, comparisons: int, is_small: bool
+) -> dict[str, float]:
+    difference = (margin + points) / 100
+    try:
+        contrast = Contrast(difference, margin=margin / 100, comparisons=comparisons)
+        model = logit_model(MEAN, ASSUMED.annotator_var, ASSUMED.item_var, contrast)
     except ValueError:  # no system scores that much lower
-        return None
-    return None if isnan(found) else 100 * found
+        return {}
+    if not is_small:
+        return {"probable": power_of(model, contrast, people, items)}
+    found = simulated_chances(model, contrast, people, items)
+    return {"probable": found.probable, "sure": found.sure} if found else {}
 
 
 def checksum_of(study: Study) -> str:
@@ -156,28 +165,22 @@ def preregistration(study: Study) -> list[Section]:
 
 
 def _table(registered: Registered) -> Table:
-    powers = (
-        Column(f"power_{points}", f"Power, {registered.study.margin + points:g} points", digits=0)
+    margin = registered.study.margin
+    chances = (
+        Column(f"{name}_{points}", f"{name.capitalize()}, {margin + points:g} points", digits=0)
         for points in BEYOND
+        for name in ("probable", "sure")
     )
     columns = (
         Column("task", "Task", is_number=False, is_name=True),
-        *(Column(name, name.capitalize()) for name in ("shots", "splits", "people", "items")),
-        Column("width", "Width, in points", digits=1),
-        *powers,
+        *(Column(name, name.capitalize()) for name in ABOUT[1:]),
+        Column("width", "Width", digits=1),
+        Column("widths", "Its range"),
+        *chances,
     )
-    lines = lines_of(
-        {
-            **{
-                name: getattr(cell, name) for name in ("task", "shots", "splits", "people", "items")
-            },
-            "width": cell.width,
-            **{f"power_{points}": power for points, power in cell.powers.items()},
-        }
-        for cell in registered.cells
-    )
-    title = "Planned cells: people over all splits, items of one person, and power in percent."
-    return Table("planned", title, "", columns, lines, is_short=True)
+    title = "Planned cells: people over all splits, items of one person; width in points; chances "
+    title += "in percent that such a difference is found probable, or sure."
+    return Table("planned", title, "", columns, lines_of(registered.cells), is_short=True)
 
 
 def _title(study: Study) -> str:

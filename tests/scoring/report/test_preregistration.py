@@ -14,10 +14,12 @@ from django.urls import reverse
 from annotation.benchmarks.correcting import Given, correct_gold
 from annotation.models import Batch, Study
 from annotation.studies.lifecycle import start_study, want_more
-from scoring.report.preregistration import BEYOND, as_latex, as_markdown, planned_for
+from scoring.report.preregistration import BEYOND, as_latex, as_markdown, planned_cell_of
 from tests import make
 
 pytestmark = pytest.mark.django_db
+
+CHANCES = [f"{name}_{points}" for points in BEYOND for name in ("probable", "sure")]
 
 
 def batch(*, zero_shot: bool = False, training: int = 10, wanted: int = 6, **fields: Any) -> Batch:
@@ -102,29 +104,36 @@ def test_finds_a_floor_where_people_are_known() -> None:
 
 
 def test_plans_each_cell_over_its_splits() -> None:
-    [first, second] = [
-        line
-        for line in text_of(batch(zero_shot=True).study).splitlines()
-        if line.startswith("| task")
-    ]
-    width, powers = planned_for(0, 6, 4, 0)
-    assert width is not None
-    said = [f"{width:.1f}", *(f"{powers[points]:.0f}" for points in BEYOND)]
-    assert first.split(" | ")[1:] == ["0", "1", "6", "4", *said[:-1], f"{said[-1]} |"]
-    assert second.split(" | ")[1:] == first.split(" | ")[1:]
+    lines = text_of(batch(zero_shot=True, named_systems=["A", "B"]).study).splitlines()
+    planned = planned_cell_of(6, 4, 0, 4)
+    chances = [f"{planned[name]:.0f}" for name in CHANCES]
+    said = ["0", "1", "6", "4", f"{planned['width']:.1f}", str(planned["widths"]), *chances]
+    rows = [line.strip("| ").split(" | ")[1:] for line in lines if line.startswith("| task")]
+    assert rows == [said, said]
 
 
-def test_plans_less_with_few_people() -> None:
-    assert planned_for(10, 1, 200, 0) == (None, dict.fromkeys(BEYOND))
-    width, powers = planned_for(10, 4, 200, 0)
-    assert width is not None
-    assert powers == dict.fromkeys(BEYOND)
-    assert planned_for(10, 6, 200, 90)[1] == dict.fromkeys(BEYOND)
+def test_plans_nothing_where_nothing_can_be_planned() -> None:
+    assert planned_cell_of(1, 200, 0, 1) == planned_cell_of(6, 1, 0, 1) == {}
 
 
-def test_plans_more_power_for_more_people_and_larger_differences() -> None:
-    few, many = (planned_for(10, people, 200, 2)[1] for people in (6, 12))
-    assert few[5] < few[10] < many[10]
+@pytest.mark.parametrize(("people", "margin"), [(4, 0), (6, 90)])
+def test_plans_no_chance_of_what_cannot_be_found(people: int, margin: float) -> None:
+    assert set(planned_cell_of(people, 50, margin, 1)) == {"width", "widths"}
+
+
+def test_plans_large_cells_by_formulas() -> None:
+    planned = planned_cell_of(300, 200, 0, 1)
+    assert set(planned) == {"width", "probable_5", "probable_10"}
+
+
+def test_plans_more_for_more_people_and_larger_differences_and_less_among_many() -> None:
+    few, many, among = (
+        planned_cell_of(people, 200, 2, comparisons)
+        for people, comparisons in ((6, 1), (12, 1), (6, 9))
+    )
+    assert few["probable_5"] < few["probable_10"] < many["probable_10"]
+    assert among["probable_10"] == few["probable_10"]
+    assert among["sure_10"] < few["sure_10"]
 
 
 def test_marks_a_rehearsal() -> None:
