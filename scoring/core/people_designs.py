@@ -26,6 +26,7 @@ from scoring.core.power import (
     Chances,
     Contrast,
     LogitModel,
+    expected_squares,
     logit_model,
     power_of,
     simulated_chances,
@@ -33,7 +34,6 @@ from scoring.core.power import (
 from scoring.core.variance import (
     Components,
     Floats,
-    MeanSquares,
     crossed_spread,
     expected_spread,
     t_quantile,
@@ -194,7 +194,7 @@ def formula_design(n: int, m: int, costs: Costs, parts: Components, aim: Aim) ->
     """By expected mean squares on the plain scale: V = A/n + I/m + R/(nm); for these items without
     I/m, but for what is left out of them."""
     if aim.estimand == "new_items":
-        se, df = map(float, crossed_spread(_expected_squares(n, m, parts)))
+        se, df = map(float, crossed_spread(expected_squares(parts, n, m)))
     else:
         # Part of a test set says less about all of it: a finite population's correction.
         unseen = parts.item / m * (1 - m / aim.max_items)
@@ -209,7 +209,7 @@ def expected_width(design: PeopleDesign, parts: Components, aim: Aim, mean: floa
     formula's, which knows what a part of them leaves out."""
     if aim.estimand == "these_items":
         return design.width
-    spread = expected_spread(_expected_squares(design.annotators, design.items, parts), mean)
+    spread = expected_spread(expected_squares(parts, design.annotators, design.items), mean)
     low, high = wilson_limits(mean, spread.effective, t_quantile(spread.df, aim.level))
     return float(high - low)
 
@@ -250,16 +250,6 @@ def _simulated_cells(
     else:
         low, high = new_items_limits(y, aim.level)
     return np.array([(low <= truth) & (truth <= high), high - low])
-
-
-def _expected_squares(n: int, m: int, parts: Components) -> MeanSquares:
-    return MeanSquares(
-        annotator=np.float64(m * parts.annotator + parts.residual),
-        item=np.float64(n * parts.item + parts.residual),
-        residual=np.float64(parts.residual),
-        n=n,
-        m=m,
-    )
 
 
 def with_chances(

@@ -205,25 +205,23 @@ def power_of(
     noise = model.people.residual / n + model.system.residual / r
     each = model.item_difference_var + noise
     own = model.people.annotator / n + model.system.annotator / r + each / m
-    samples = [_expected(model.people, n, m)]
-    if r >= FEWEST_RUNS:
-        samples.append(_expected(model.system, r, m))
+    sides = [(model.people, n), (model.system, r)][: 2 if r >= FEWEST_RUNS else 1]
+    samples = [with_constant_items(expected_squares(parts, k, m), 2) for parts, k in sides]
     item_var = ((m - 1) * each + 0.5 + 2 * d**2 * m / (m + 2)) / (m + 1)
     variance, df = _difference_spread(samples, np.float64(item_var))
     limit = float(t_quantile(df, 1 - alpha) * np.sqrt(variance / own))
     return 1 - float(special.nctdtr(df, (abs(d) - contrast.margin) / np.sqrt(own), limit))
 
 
-def _expected(parts: Components, rows: int, m: int) -> MeanSquares:
-    """With the two more items."""
-    squares = MeanSquares(
+def expected_squares(parts: Components, n: int, m: int) -> MeanSquares:
+    """Of n × m scores with these components."""
+    return MeanSquares(
         annotator=np.float64(m * parts.annotator + parts.residual),
-        item=np.float64(np.nan),
+        item=np.float64(n * parts.item + parts.residual),
         residual=np.float64(parts.residual),
-        n=rows,
+        n=n,
         m=m,
     )
-    return with_constant_items(squares, 2)
 
 
 def _difference_spread(
@@ -252,7 +250,6 @@ class Chances:
 
     probable: float
     sure: float
-    draws: int
 
 
 DRAWS = 1000
@@ -285,7 +282,7 @@ def simulated_chances(
         ]
     )
     sure = (found[:, 0] <= ALPHA / contrast.comparisons) & (found <= ALPHA).all(axis=1)
-    return Chances(float((found[:, 0] <= ALPHA).mean()), float(sure.mean()), draws)
+    return Chances(float((found[:, 0] <= ALPHA).mean()), float(sure.mean()))
 
 
 Answers = NDArray[np.float32]
@@ -330,15 +327,10 @@ def _p_values(people: Answers, system: Floats, contrast: Contrast) -> Floats:
     whole = parts.sum(axis=2, keepdims=True)
     # What the squares of the items' sums lose with a person.
     parts[3] = 2 * products - squares
-    runs = [_by_draw(mean_squares(system))] if contrast.runs >= FEWEST_RUNS else []
+    runs = [mean_squares(system[:, None])] if contrast.runs >= FEWEST_RUNS else []
     against = fixed.sum(axis=1)[:, None], (fixed**2).sum(axis=1)[:, None]
     both = (whole, n), (whole - parts, n - 1)
     return np.concatenate([_p(*of, m, against, runs, contrast) for of in both], axis=1)
-
-
-def _by_draw(squares: MeanSquares) -> MeanSquares:
-    annotator, residual = (np.expand_dims(v, 1) for v in (squares.annotator, squares.residual))
-    return MeanSquares(annotator, np.float64(np.nan), residual, squares.n, squares.m)
 
 
 def _p(

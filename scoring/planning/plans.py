@@ -150,18 +150,20 @@ def designs_of_width(assumptions: Assumptions, width: float) -> list[PeopleDesig
         assumptions,
         assumptions.least_annotators,
         lambda n, m: design_of(assumptions, n, m).width <= width,
+        # Nothing cheaper can follow; the frontier continues a little for the eye.
+        dearer=3,
     )
 
 
 def _reaching(
-    assumptions: Assumptions, fewest: int, reaches: Callable[[int, int], bool]
+    assumptions: Assumptions, fewest: int, reaches: Callable[[int, int], bool], *, dearer: float = 1
 ) -> list[PeopleDesign]:
-    """For each number of annotators the fewest items that do, cheapest first."""
+    """For each number of annotators the fewest items that do, cheapest first; none of which the
+    people alone cost so many times as much as the cheapest."""
     designs: list[PeopleDesign] = []
     cheapest = float("inf")
     for annotators in range(fewest, MOST_ANNOTATORS + 1):
-        # Nothing cheaper can follow; the frontier continues a little for the eye.
-        if assumptions.costs.of(annotators, assumptions.least_items) > 3 * cheapest:
+        if assumptions.costs.of(annotators, assumptions.least_items) > dearer * cheapest:
             break
         if items := _fewest_items(assumptions, annotators, reaches):
             designs.append(design_of(assumptions, annotators, items))
@@ -411,7 +413,7 @@ def _notes(plan: Plan) -> Iterator[str]:
     if best is None:
         return
     if plan.chance is not None and plan.chance < ENOUGH:
-        yield _weakness(plan, plan.chance)
+        yield f"Too weak to be worth its money. {_what_it_takes(plan)}"
     elif plan.contrast and plan.model is None:
         yield (
             "The chance to show the difference is not known: no right or wrong answers of people "
@@ -419,6 +421,8 @@ def _notes(plan: Plan) -> Iterator[str]:
         )
     elif plan.contrast and plan.chance is None:
         yield "A difference within the margin is neither ahead nor behind: it has no power."
+    if plan.chance is not None and not a.is_right_or_wrong:
+        yield "The chances are those of right or wrong answers, which vary otherwise than assumed."
     if best.has_too_few:
         yield f"With fewer than {FEWEST_PEOPLE} people no difference from a system can be claimed."
     if plan.min_coverage is not None and not plan.can_be_simulated(best):
@@ -430,12 +434,14 @@ def _notes(plan: Plan) -> Iterator[str]:
         )
 
 
-def _weakness(plan: Plan, chance: float) -> str:
-    a, enough, least = plan.assumptions, plan.strong_enough, f"{100 * ENOUGH:.0f} %"
-    told = f"Too weak to be worth its money: the difference is found in {100 * chance:.0f} %."
+def _what_it_takes(plan: Plan) -> str:
+    enough, least = plan.strong_enough, f"{100 * ENOUGH:.0f} %"
     if enough is None:
-        return f"{told} No design that anybody could run finds it in {least}."
-    cheapest = f"{enough.annotators} people on {enough.items} items each, for {enough.cost:.2f}"
-    if enough.items > a.max_items:
-        return f"{told} To find it in {least} takes more items: {cheapest} {a.currency}."
-    return f"{told} The cheapest design that finds it in {least}: {cheapest} {a.currency}."
+        return f"No design that anybody could run finds the difference in {least}."
+    first = f"The cheapest design that finds the difference in {least}"
+    if enough.items > plan.assumptions.max_items:
+        first = f"To find the difference in {least} takes more items"
+    return (
+        f"{first}: {enough.annotators} people on {enough.items} items each, "
+        f"for {enough.cost:.2f} {plan.assumptions.currency}."
+    )

@@ -76,9 +76,11 @@ def best_table(plan: Plan) -> Table:
 
 
 def frontier_table(plan: Plan) -> Table:
-    """The rest, without an empty column for names."""
+    """The rest, without columns that would be empty."""
     title = "The narrowest design for each sum"
-    return _table(plan, "frontier", title, _frontier(plan)).without({"design"})
+    return _table(plan, "frontier", title, _frontier(plan)).without(
+        {"design", "coverage", "width_80"}
+    )
 
 
 def _table(plan: Plan, name: str, title: str, lines: tuple[Line, ...]) -> Table:

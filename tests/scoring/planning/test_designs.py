@@ -176,7 +176,7 @@ def test_names_the_items_that_it_would_take() -> None:
 @pytest.mark.parametrize(
     ("contrast", "sentence"),
     [
-        (Contrast(0.001), "No design that anybody could run finds it in 80 %"),
+        (Contrast(0.001), "No design that anybody could run finds the difference in 80 %"),
         (Contrast(0.02, margin=0.02), "within the margin"),
         (Contrast(0.9), "no right or wrong answers"),
         (Contrast(-0.02, comparisons=9), "Too weak"),
@@ -185,6 +185,12 @@ def test_names_the_items_that_it_would_take() -> None:
 def test_says_where_the_difference_is_not_shown(contrast: Contrast, sentence: str) -> None:
     plan = make_plan(Assumptions(), budget=100, contrast=contrast, min_coverage=None)
     assert sentence in " ".join(plan.notes)
+
+
+def test_says_that_chances_are_those_of_right_or_wrong_answers() -> None:
+    partly = Assumptions(mean=0.8, item_var=0.03, residual_var=0.03)
+    plan = make_plan(partly, budget=100, contrast=Contrast(0.1), min_coverage=None)
+    assert plan.notes[-1].startswith("The chances are those of right or wrong answers")
 
 
 def test_says_nothing_where_the_plan_is_strong_enough() -> None:
