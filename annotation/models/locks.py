@@ -85,10 +85,12 @@ class Lock:
     # For UPDATE: refused too if the condition holds afterwards, as another row may move there.
     after: bool = False
     refusal: str = REFUSAL
+    # Where a table has several for one verb.
+    what: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.table}_held_{self.verb.lower()}"
+        return f"{self.table}_held_{self.verb.lower()}{self.what and f'_{self.what}'}"
 
 
 def _of(condition: str, column: str) -> str:
@@ -101,6 +103,8 @@ _BATCH_COLUMNS = [
     *("id", "study_id", "task_id", "training_set_id", "test_set_id"),
     *("chain", "description", "gold_version_id"),
 ]
+# What is claimed was named before.
+_NAMED_COLUMNS = ["question", "named_systems", "margin", "margin_reason"]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))
 _WHOSE_COLUMNS = ["id", "annotator_id", "batch_id", "study_id", "exposure_key", "order_seed"]
 
@@ -124,6 +128,7 @@ LOCKS = (
     Lock("annotation_gold", "UPDATE", _of(_HELD_GOLD, "version_id"), after=True),
     Lock("annotation_gold", "DELETE", _of(_HELD_GOLD, "version_id")),
     Lock("annotation_study", "UPDATE", "{row}.id IS NOT NULL", ["id", "is_rehearsal"]),
+    Lock("annotation_study", "UPDATE", "{row}.state <> 'draft'", _NAMED_COLUMNS, what="named"),
     Lock("annotation_study", "DELETE", "{row}.state <> 'draft' AND NOT {row}.is_rehearsal"),
     Lock("annotation_judgement", "DELETE", f"NOT {_OF_REHEARSAL}", refusal=FINAL),
     Lock("annotation_assignment", "INSERT", _PERSON_IN_REHEARSAL),

@@ -43,6 +43,12 @@ RULES = (
     ),
     ("scoring_frozenrun_no_change", "UPDATE ON scoring_frozenrun", ""),
     ("scoring_frozenrun_no_deletion", "DELETE ON scoring_frozenrun", f"NOT {_RUN_OF_REHEARSAL}"),
+    # Also for programs that don't look at references.
+    (
+        "scoring_run_no_deletion_if_frozen",
+        "DELETE ON scoring_run",
+        "EXISTS (SELECT 1 FROM scoring_frozenrun WHERE run_id = OLD.id)",
+    ),
 )
 
 # SQLite's REPLACE deletes what is in its way, and without recursive_triggers asks no trigger.
@@ -72,6 +78,11 @@ RULES_OF_SQLITE = (
         "EXISTS (SELECT 1 FROM scoring_frozenrun AS present WHERE present.id = NEW.id "
         "OR (present.claims_id = NEW.claims_id AND present.run_id = NEW.run_id))",
     ),
+)
+
+RULES_OF_POSTGRES = tuple(
+    (f"{table}_no_truncate", f"TRUNCATE ON {table}", "")
+    for table in ("scoring_frozenclaims", "scoring_frozenrun")
 )
 
 _POSTGRES_FUNCTION = """
@@ -115,32 +126,32 @@ def drop_triggers(connection: BaseDatabaseWrapper) -> None:
 
 def _rules(connection: BaseDatabaseWrapper) -> Sequence[tuple[str, str, str]]:
     """Those of the tables that there are: a table may be younger than the first triggers."""
-    rules = (*RULES, *RULES_OF_SQLITE) if connection.vendor == "sqlite" else RULES
+    rules = (*RULES, *(RULES_OF_SQLITE if connection.vendor == "sqlite" else RULES_OF_POSTGRES))
     tables = set(connection.introspection.table_names())
     return [rule for rule in rules if rule[1].split()[-1] in tables]
 
 
-def _refusal(event: str) -> str:
-    return FROZEN if "_frozen" in event else REFUSAL
+def _refusal(name: str) -> str:
+    return FROZEN if "frozen" in name else REFUSAL
 
 
 def _create_on_sqlite(name: str, event: str, condition: str) -> list[str]:
     when = f"WHEN {condition.format(added='NEW')} " if condition else ""
     return [
         f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} FOR EACH ROW "
-        f"{when}BEGIN SELECT RAISE(ABORT, '{_refusal(event)}'); END"
+        f"{when}BEGIN SELECT RAISE(ABORT, '{_refusal(name)}'); END"
     ]
 
 
 def _create_on_postgres(name: str, event: str, condition: str) -> list[str]:
-    moment, rows = "BEFORE", "FOR EACH ROW"
+    moment, rows = "BEFORE", "FOR EACH STATEMENT" if "TRUNCATE" in event else "FOR EACH ROW"
     if event.startswith("INSERT"):
         # Per statement: per row, storing predictions took a sixth longer.
         moment, rows = "AFTER", "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
         condition = f"EXISTS (SELECT 1 FROM added WHERE {condition.format(added='added')})"
     # The condition is in the function: a trigger's own WHEN takes no subquery.
     function = _POSTGRES_FUNCTION.format(
-        name=name, condition=condition or "TRUE", refusal=_refusal(event)
+        name=name, condition=condition or "TRUE", refusal=_refusal(name)
     )
     trigger = f"CREATE OR REPLACE TRIGGER {name} {moment} {event} {rows} EXECUTE FUNCTION {name}()"
     return [function, trigger]

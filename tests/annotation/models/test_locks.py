@@ -126,6 +126,20 @@ def test_refuses_every_way_to_change_what_a_started_study_holds() -> None:
     assert _went_through([attack for model in MODELS for attack in _attacks(model)]) == []
 
 
+@pytest.mark.parametrize(
+    "named",
+    [{"question": "Who?"}, {"named_systems": ["T5"]}, {"margin": 5}, {"margin_reason": "Money."}],
+    ids="".join,
+)
+def test_refuses_to_change_what_was_named_before_the_start(named: dict[str, Any]) -> None:
+    draft = make.study(make.benchmark())
+    assert Study.objects.filter(pk=draft.pk).update(**named) == 1
+    started = make.running_batch().study
+    with pytest.raises(IntegrityError, match="a started study holds"), transaction.atomic():
+        Study.objects.filter(pk=started.pk).update(**named)
+    Study.objects.filter(pk=started.pk).update(state="paused", contact="me@example.org")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_refuses_to_push_a_held_row_out_by_moving_another_onto_its_key() -> None:
     held = make.running_batch()
