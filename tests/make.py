@@ -203,6 +203,36 @@ def batch(of: Study, task: Task, *, zero_shot: bool = False, wanted: int = 3) ->
     )
 
 
+def checked_batch(
+    *,
+    kind: str = Kind.CHOICE,
+    other: str = "",
+    zero_shot: bool = False,
+    training: int = 3,
+    tests: int = 4,
+    wanted: int = 3,
+    checks: int = 10,
+    **study_fields: Any,
+) -> Batch:
+    """A draft's batch with checks: of its own task, or of another one of the kind `other`."""
+    bench = benchmark()
+    own = task(bench, kind=kind, training=training, tests=tests)
+    checked = task(bench, kind=other, training=0, tests=1) if other else own
+    examples = _stored(checked, [f"check {n}" for n in range(checks)], role=Role.TRAINING)
+    study_fields = {"min_check_score": 70, **study_fields}
+    made = batch(study(bench, **study_fields), own, zero_shot=zero_shot, wanted=wanted)
+    made.check_set = item_set(checked, examples, name="checks", shots=checks, split=9)
+    made.save()
+    return made
+
+
+def running_checked_batch(**fields: Any) -> Batch:
+    made = checked_batch(**fields)
+    start_study(made.study, at=NOON)
+    made.refresh_from_db()
+    return made
+
+
 def running_batch(
     *,
     kind: str = Kind.CHOICE,
@@ -264,22 +294,24 @@ def at_work(of: Batch, *, who: Annotator | None = None, at: datetime = NOON) -> 
 def gold_of(assignment: Assignment) -> list[str]:
     """The gold of the example that is asked."""
     shown = current_example(assignment)
-    return gold_in_force([shown.pk], assignment.batch.task_id, 1)[shown.pk].alternative_texts()[0]
+    task = batch_content(assignment.batch_id).task_of(shown)
+    return gold_in_force([shown.pk], task.task_id, 1)[shown.pk].alternative_texts()[0]
 
 
 def right_answer(assignment: Assignment) -> Form:
-    content = batch_content(assignment.batch_id)
-    kind = answer_kind(content.kind)
-    return kind.right_form(current_example(assignment), gold_of(assignment), content)
+    shown = current_example(assignment)
+    task = batch_content(assignment.batch_id).task_of(shown)
+    return answer_kind(task.kind).right_form(shown, gold_of(assignment), task)
 
 
 def wrong_answer(assignment: Assignment) -> Form:
     """An option other than the right one; nothing where there was something to find."""
-    shown, content = current_example(assignment), batch_content(assignment.batch_id)
-    kind = answer_kind(content.kind)
+    shown = current_example(assignment)
+    task = batch_content(assignment.batch_id).task_of(shown)
+    kind = answer_kind(task.kind)
     others = [text for text in kind.options(shown) if [text] != gold_of(assignment)]
     wrong = others[:1] or ([] if gold_of(assignment) else shown.context[0].split()[:1])
-    return kind.right_form(shown, wrong, content)
+    return kind.right_form(shown, wrong, task)
 
 
 def selection(*spans: Sequence[int]) -> Form:

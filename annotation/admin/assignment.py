@@ -147,7 +147,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             "Where it stands",
             {"fields": ["state", "step", "outcome", "excluded_as", "resume_renewed_at"]},
         ),
-        ("Training", {"fields": ["training", "decision"]}),
+        ("Training", {"fields": ["check_decision", "training", "decision"]}),
         (
             "Time and pay",
             {
@@ -249,6 +249,7 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
         "Exclusion", lambda row: row.exclusion.reason if row.is_excluded else "not excluded"
     )
     decision = shown("Decision", lambda row: decision_sentence(row.screening))
+    check_decision = shown("Checks", lambda row: decision_sentence(row.check_screening))
     paid_minutes = shown("Paid time", lambda row: f"{row.paid_ms / 60_000:.1f} minutes")
     reveal_minutes = shown(
         "of which reading gold", lambda row: f"{row.reveal_ms / 60_000:.1f} minutes"

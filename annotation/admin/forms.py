@@ -23,6 +23,10 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: 0 <= v <= 100,
         "The floor is a training S1 in percent: between 0 and 100.",
     ),
+    "min_check_score": (
+        lambda v: 0 <= v <= 100,
+        "The least share of the checks is in percent: between 0 and 100.",
+    ),
     "max_drop": (lambda v: v > 0, "A drop must be more than 0; empty means no drop."),
     "margin": (lambda v: 0 <= v <= 100, "The margin is in points of S1: between 0 and 100."),
     "lease_minutes": (lambda v: v >= 1, "Keep a place for at least 1 minute."),

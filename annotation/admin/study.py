@@ -40,7 +40,7 @@ from annotation.studies.drafting import copy_study, hold_draft, log_batches
 from annotation.studies.lifecycle import want_more, what_is_missing
 from annotation.studies.monitoring import study_figures
 from annotation.studies.people import invite, read_people
-from annotation.studies.screening import screenings_of
+from annotation.studies.screening import screenings_by_cell
 from annotation.studies.tabs import CHANGE, study_frame
 
 # By the page's address: the act, its button, what it means, and what is said when it is done.
@@ -93,9 +93,9 @@ class BatchAdmin(OwnedAdmin[Batch]):
     )
     list_select_related = ("study", "task__benchmark", "training_set", "test_set")
     search_fields = ("study__title", "task__slug")
-    autocomplete_fields = ("training_set", "test_set")
+    autocomplete_fields = ("training_set", "test_set", "check_set")
     actions = None
-    fields = ("study", "task", "training_set", "test_set", "wanted")
+    fields = ("study", "task", "training_set", "test_set", "check_set", "wanted")
 
     study_state = shown("State", lambda row: row.study.get_state_display())
 
@@ -246,6 +246,15 @@ class StudyAdmin(MembersAdmin[Study]):
             },
         ),
         (
+            "Checks before all else",
+            {
+                "fields": ["min_check_score"],
+                "description": "Ten or more items that are answered first, without feedback, and "
+                "are no test items; each batch names its own. Without training they are how a "
+                "batch gets a floor.",
+            },
+        ),
+        (
             "Screening at the end of the training",
             {
                 "fields": ["min_training_score", ("max_drop", "drop_unit"), "drop_group_size"],
@@ -374,7 +383,7 @@ class StudyAdmin(MembersAdmin[Study]):
             **study_frame(request.user, row, tab="settings"),
             "missing": [] if row.is_frozen else what_is_missing(row),
             "advice": [] if row.is_frozen else study_advice(row),
-            "screenings": screenings_of(row),
+            "screenings": screenings_by_cell(row),
             "figures": figures,
             "rows": [(one, batch_link(request, one.batch)) for one in figures.batches],
             "study_link": "" if row.channel.invited_only else study_link(request, row),

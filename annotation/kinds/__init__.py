@@ -23,7 +23,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django_stubs_ext import StrOrPromise
 
 from annotation.models import Example, Gold, Judgement, Kind, ReferencePolicy
-from annotation.models.frozen import BatchContent, FrozenExample
+from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core import s1 as core
 from scoring.core.normalisation import NONE, normalised, normalised_golds
 from scoring.core.s1 import s1_score, score_one
@@ -314,7 +314,7 @@ class AnswerKind(ABC):
         return {"segments": marked(example.context), "options": self.options(example)}
 
     @abstractmethod
-    def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
+    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
         """The answer that a form holds, or BadInput with a sentence for the annotator."""
 
     @abstractmethod
@@ -346,11 +346,11 @@ class AnswerKind(ABC):
     # ---- Simulated annotators
 
     @abstractmethod
-    def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form: ...
+    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form: ...
 
     @abstractmethod
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
+        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
     ) -> Form:
         """An answer that a person could give, and that is not the gold."""
 

@@ -23,7 +23,7 @@ from annotation.kinds import (
 from annotation.kinds.replies import read_label
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
-from annotation.models.frozen import BatchContent, FrozenExample
+from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core import s1 as core
 
 # No option of ours has more digits than this.
@@ -44,7 +44,7 @@ class OneOption(AnswerKind):
     def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
         return set(texts) & set(self.options(asked))
 
-    def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
+    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
         number, options = form.get("option", ""), self.options(example)
         if not number:
             raise BadInput(self.missing)
@@ -66,12 +66,12 @@ class OneOption(AnswerKind):
     def cut_in_words(self, separator: str) -> str:
         return "the option that it names, by text or letter; else the whole text, which is wrong"
 
-    def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
+    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
         options = self.options(example)
         return {"option": str(options.index(gold[0]) if gold[0] in options else 0)}
 
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
+        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
     ) -> Form:
         options = self.options(example)
         others = [number for number, option in enumerate(options) if option not in gold]

@@ -26,7 +26,7 @@ from annotation.kinds.choice import are_labels
 from annotation.kinds.replies import read_pieces
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
-from annotation.models.frozen import BatchContent, FrozenExample
+from annotation.models.frozen import FrozenExample, TaskContent
 from scoring.core.spans import check_spans, joined_characters, tokens_of
 
 
@@ -62,7 +62,7 @@ class Spans(AnswerKind):
         pairs = zip(marked(example.context), example.context, strict=True)
         return {"segments": [(segment, *boundaries(text)) for segment, text in pairs]}
 
-    def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
+    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
         # The picker's hidden field comes first, then the plain text box.
         none = form.get("none") == "1"
         spans = _selected(form.get("spans", "")) or _find_typed(
@@ -112,11 +112,11 @@ class Spans(AnswerKind):
         cut = f"cut at “{separator}”" if separator else "one piece per line"
         return f"a JSON list of strings, else {cut}; white space around pieces dropped"
 
-    def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
+    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
         return _form(_first_occurrences(example, gold), content)
 
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
+        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
     ) -> Form:
         slips = [_with_an_extra_word]
         if gold:
@@ -245,7 +245,7 @@ def _with_an_extra_word(example: FrozenExample, gold: list[str], chance: Random)
     return positions
 
 
-def _form(positions: Positions, content: BatchContent) -> Form:
+def _form(positions: Positions, content: TaskContent) -> Form:
     """As many pieces as the task allows: if there are too many, the last ones."""
     kept = positions if content.max_spans is None else positions[-content.max_spans :]
     return {"spans": json.dumps(kept), "none": "" if positions else "1"}

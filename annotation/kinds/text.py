@@ -27,7 +27,7 @@ from annotation.kinds import (
 from annotation.kinds.replies import is_nothing, own_part, said, without_lead_in
 from annotation.models import Judgement
 from annotation.models.errors import BadInput
-from annotation.models.frozen import BatchContent, FrozenExample
+from annotation.models.frozen import FrozenExample, TaskContent
 from annotation.models.texts import is_text
 from scoring.core import s1 as core
 from scoring.core.normalisation import NORMALISATIONS, normalised
@@ -75,7 +75,7 @@ class Text(AnswerKind):
     def givable(self, texts: Collection[str], asked: Asked) -> set[str]:
         return {text for text in texts if len(text) <= LONGEST}
 
-    def read(self, form: Form, example: FrozenExample, content: BatchContent) -> Answer:
+    def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
         text, none = form.get("text", "").strip(), form.get("none") == "1"
         if text and none:
             raise BadInput(
@@ -109,11 +109,11 @@ class Text(AnswerKind):
         answer = without_lead_in(own_part(said(text)))
         return [] if is_nothing(answer) else [answer]
 
-    def right_form(self, example: FrozenExample, gold: Texts, content: BatchContent) -> Form:
+    def right_form(self, example: FrozenExample, gold: Texts, content: TaskContent) -> Form:
         return _form(gold[0] if gold else "")
 
     def wrong_form(
-        self, example: FrozenExample, gold: Texts, content: BatchContent, chance: Random
+        self, example: FrozenExample, gold: Texts, content: TaskContent, chance: Random
     ) -> Form:
         """Some words of the context that are not the gold's, or nothing if there are none."""
         segment = chance.choice(example.context)
@@ -127,7 +127,7 @@ class Text(AnswerKind):
         return _form("")
 
 
-def _compared(texts: Texts, content: BatchContent) -> list[str]:
+def _compared(texts: Texts, content: TaskContent) -> list[str]:
     return list(filter(None, normalised(texts, content.normalisation)))
 
 

@@ -2,11 +2,13 @@
 
 from annotation.models.access import Change, ChangeAction, MemberRole, Membership
 from annotation.models.assignment import (
+    CHECK,
     Annotator,
     Assignment,
     Comment,
     DeviceCode,
     Exclusion,
+    Exposure,
     IdentityKey,
     JoinCount,
     Judgement,

@@ -95,7 +95,7 @@ class Assignment(models.Model):
     state = models.CharField(
         max_length=11, choices=WorkState.choices, default=WorkState.DESCRIPTION
     )
-    # Counts through training and test: 0 … training − 1, then the test.
+    # Counts through checks, training and test: 0 … checks − 1, then the training, then the test.
     step = models.PositiveIntegerField(default=0)
     # Empty while open, never null: so the exposure constraint compares plain values. Nobody is
     # given `declined` any more: a few rows have it from before the consent made the assignment.
@@ -120,6 +120,8 @@ class Assignment(models.Model):
     training_score = models.FloatField(null=True, blank=True)
     # The basis of the one decision at the end of training (annotation/work/qualifying.py).
     screening = models.JSONField(default=dict, blank=True)
+    # The same at the end of the checks.
+    check_screening = models.JSONField(default=dict, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -158,6 +160,22 @@ class Assignment(models.Model):
     @property
     def is_excluded(self) -> bool:
         return hasattr(self, "exclusion")
+
+
+class Exposure(models.Model):
+    """What a person has seen in an assignment and may see only once, whether as its task or as the
+    task of its checks: what one column of the assignment holds, no constraint compares with
+    another."""
+
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="exposures")
+    exposure_key = models.CharField(max_length=64)
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="exposures")
+
+    class Meta:
+        constraints = [once("exposure_once", ["annotator", "exposure_key"])]
+
+    def __str__(self) -> str:
+        return f"{self.annotator} has seen {self.exposure_key}"
 
 
 class DeviceCode(models.Model):
@@ -264,7 +282,14 @@ class Place(models.Model):
         return f"place {self.number} of batch {self.batch_id}"
 
 
+# The role of a judgement that is none of an item set: sets for checks are training sets.
+CHECK = "check"
+
+
 class JudgementQuerySet(models.QuerySet["Judgement"]):
+    def of_checks(self) -> Self:
+        return self.filter(role=CHECK)
+
     def of_training(self) -> Self:
         return self.filter(role="training")
 
@@ -280,7 +305,7 @@ class Judgement(models.Model):
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgements")
     example = models.ForeignKey(Example, on_delete=models.PROTECT, related_name="judgements")
-    role = models.CharField(max_length=8, choices=Role.choices)
+    role = models.CharField(max_length=8, choices=[(CHECK, "check"), *Role.choices])
     step = models.PositiveIntegerField()
     answer = models.JSONField(help_text="List of strings; empty for none.")
     spans = models.JSONField(

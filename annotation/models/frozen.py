@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Protocol, TypeVar
 
-from annotation.models.benchmark import Item, ItemSet, Role
+from annotation.models.assignment import CHECK
+from annotation.models.benchmark import Item, ItemSet, Role, Task
 from annotation.models.study import Batch
 
 
@@ -47,7 +48,9 @@ _RULES = tuple(field.name for field in fields(StudyRules))
 
 
 @dataclass(frozen=True)
-class BatchContent:
+class TaskContent:
+    """Of the batch's own task, or of the one that its checks are of."""
+
     batch_id: int
     rules: StudyRules
     task_id: int
@@ -60,37 +63,75 @@ class BatchContent:
     gold_version: int
     reference_policy: str
     normalisation: str
+
+
+@dataclass(frozen=True)
+class BatchContent(TaskContent):
     training: tuple[FrozenExample, ...]
     test: tuple[FrozenExample, ...]
+    checks: tuple[FrozenExample, ...] = ()
+    check_task: TaskContent | None = None
 
     @cached_property
     def steps(self) -> int:
-        return len(self.training) + len(self.test)
+        return self.test_from + len(self.test)
+
+    @cached_property
+    def test_from(self) -> int:
+        """The first step of the test."""
+        return len(self.checks) + len(self.training)
 
     @cached_property
     def by_pk(self) -> dict[int, FrozenExample]:
-        return {example.pk: example for example in (*self.training, *self.test)}
+        examples = (*self.checks, *self.training, *self.test)
+        return {example.pk: example for example in examples}
+
+    def task_at(self, step: int) -> TaskContent:
+        """The task whose example, or whose description, is shown at a step."""
+        return self.check_task if self.check_task and step < len(self.checks) else self
+
+    def task_of(self, example: FrozenExample) -> TaskContent:
+        return self.check_task if self.check_task and example.role == CHECK else self
+
+    def in_order(self, seed: str) -> tuple[FrozenExample, ...]:
+        """Checks, training, then test, in the order of an assignment's seed."""
+        return (
+            *shuffled(self.checks, f"{seed}:{CHECK}"),
+            *shuffled(self.training, f"{seed}:{Role.TRAINING}"),
+            *shuffled(self.test, f"{seed}:{Role.TEST}"),
+        )
 
 
 @lru_cache(maxsize=256)
 def batch_content(batch_id: int) -> BatchContent:
     """The content of a batch of a study that has started (only that is frozen)."""
     batch = Batch.objects.select_related(
-        "study", "task", "training_set", "test_set", "gold_version"
+        "study", "task", "training_set", "test_set", "gold_version", "check_gold_version"
     ).get(pk=batch_id)
     if batch.gold_version is None:
         raise ValueError(f"Batch {batch_id} has not been started: its content can still change.")
-    return _content(batch, batch.description, batch.gold_version.number)
+    own = _of_task(batch, batch.task, batch.description, batch.gold_version.number)
+    if batch.check_set is None or batch.check_gold_version is None:
+        return _content(batch, own)
+    version = batch.check_gold_version.number
+    checked = _of_task(batch, batch.check_set.task, batch.check_description, version)
+    return _content(batch, own, checked)
 
 
 def draft_content(batch: Batch) -> BatchContent:
     """As it would be frozen if the study started now; it is never kept."""
-    return _content(batch, batch.task.description, batch.task.latest_gold_version().number)
+    checked = batch.check_set.task if batch.check_set else None
+    return _content(
+        batch, _as_it_is(batch, batch.task), _as_it_is(batch, checked) if checked else None
+    )
 
 
-def _content(batch: Batch, description: str, gold_version: int) -> BatchContent:
-    task = batch.task
-    return BatchContent(
+def _as_it_is(batch: Batch, task: Task) -> TaskContent:
+    return _of_task(batch, task, task.description, task.latest_gold_version().number)
+
+
+def _of_task(batch: Batch, task: Task, description: str, gold_version: int) -> TaskContent:
+    return TaskContent(
         batch_id=batch.pk,
         rules=StudyRules(**{name: getattr(batch.study, name) for name in _RULES}),
         task_id=task.pk,
@@ -103,31 +144,36 @@ def _content(batch: Batch, description: str, gold_version: int) -> BatchContent:
         gold_version=gold_version,
         reference_policy=task.reference_policy,
         normalisation=task.normalisation,
-        training=_examples(batch.training_set) if batch.training_set else (),
-        test=_examples(batch.test_set),
+    )
+
+
+def _content(batch: Batch, own: TaskContent, checked: TaskContent | None = None) -> BatchContent:
+    training, checks = batch.training_set, batch.check_set
+    return BatchContent(
+        **{field.name: getattr(own, field.name) for field in fields(TaskContent)},
+        training=_examples(training, Role.TRAINING) if training else (),
+        test=_examples(batch.test_set, Role.TEST),
+        checks=_examples(checks, CHECK) if checks else (),
+        check_task=checked,
     )
 
 
 @lru_cache(maxsize=4096)
 def sequence(batch_id: int, order_seed: str) -> tuple[FrozenExample, ...]:
-    """Training, then test, in this assignment's order."""
-    content = batch_content(batch_id)
-    return (
-        *shuffled(content.training, f"{order_seed}:{Role.TRAINING}"),
-        *shuffled(content.test, f"{order_seed}:{Role.TEST}"),
-    )
+    """Checks, training, then test, in this assignment's order."""
+    return batch_content(batch_id).in_order(order_seed)
 
 
-def _examples(item_set: ItemSet) -> tuple[FrozenExample, ...]:
+def _examples(item_set: ItemSet, role: str) -> tuple[FrozenExample, ...]:
     items = Item.objects.filter(item_set=item_set).select_related("example").order_by("position")
-    return tuple(_frozen(item, item_set) for item in items)
+    return tuple(_frozen(item, item_set, role) for item in items)
 
 
-def _frozen(item: Item, item_set: ItemSet) -> FrozenExample:
+def _frozen(item: Item, item_set: ItemSet, role: str) -> FrozenExample:
     example = item.example
     return FrozenExample(
         pk=example.pk,
-        role=item_set.role,
+        role=role,
         position=item.position,
         context=tuple(example.context),
         context_hash=example.context_hash,

@@ -27,30 +27,34 @@ REFUSAL = "What a started study holds, and what was paid in it, is never changed
 # By its key, in the way of SQLite's REPLACE.
 REPLACED = "A row with this key is there already, and it is final: no other takes its place."
 
-_HELD_TASK = """EXISTS (
+_TASK_IS_HELD = """(EXISTS (
     SELECT 1 FROM annotation_batch
-    WHERE task_id = {id} AND gold_version_id IS NOT NULL)"""
+    WHERE task_id = {task} AND gold_version_id IS NOT NULL)
+    OR EXISTS (
+    SELECT 1 FROM annotation_batch JOIN annotation_itemset
+        ON annotation_itemset.id = check_set_id
+    WHERE annotation_itemset.task_id = {task} AND gold_version_id IS NOT NULL))"""
+_HELD_TASK = _TASK_IS_HELD.replace("{task}", "{id}")
 _HELD_SET = """EXISTS (
     SELECT 1 FROM annotation_batch
-    WHERE (training_set_id = {id} OR test_set_id = {id}) AND gold_version_id IS NOT NULL)"""
+    WHERE {id} IN (check_set_id, training_set_id, test_set_id) AND gold_version_id IS NOT NULL)"""
 _HELD_EXAMPLE = """EXISTS (
     SELECT 1 FROM annotation_item JOIN annotation_batch
-        ON training_set_id = item_set_id OR test_set_id = item_set_id
+        ON item_set_id IN (check_set_id, training_set_id, test_set_id)
     WHERE example_id = {id} AND gold_version_id IS NOT NULL)"""
-_HELD_GOLD = """EXISTS (
-    SELECT 1 FROM annotation_goldversion AS mine JOIN annotation_batch
-        ON annotation_batch.task_id = mine.task_id
-    WHERE mine.id = {id} AND gold_version_id IS NOT NULL)"""
+_HELD_GOLD = f"""EXISTS (
+    SELECT 1 FROM annotation_goldversion AS mine
+    WHERE mine.id = {{id}} AND {_TASK_IS_HELD.format(task="mine.task_id")})"""
 # A version that a started study shows, or one before it: gold in it would change what was shown.
 _SHOWN_VERSION = """EXISTS (
     SELECT 1 FROM annotation_batch JOIN annotation_goldversion AS shown
-        ON shown.id = gold_version_id
+        ON shown.id IN (gold_version_id, check_gold_version_id)
     WHERE shown.task_id = {row}.task_id AND shown.number >= {row}.number)"""
 _SHOWN_GOLD = """EXISTS (
     SELECT 1 FROM annotation_goldversion AS mine
     JOIN annotation_goldversion AS shown
         ON shown.task_id = mine.task_id AND shown.number >= mine.number
-    JOIN annotation_batch ON gold_version_id = shown.id
+    JOIN annotation_batch ON shown.id IN (gold_version_id, check_gold_version_id)
     WHERE mine.id = {row}.version_id)"""
 _STARTED_STUDY = """EXISTS (
     SELECT 1 FROM annotation_study WHERE id = {row}.study_id AND state <> 'draft')"""
@@ -100,11 +104,14 @@ def _of(condition: str, column: str) -> str:
 _BATCH_HELD = "{row}.gold_version_id IS NOT NULL"
 # More places may be wanted, and a link may be renewed.
 _BATCH_COLUMNS = [
-    *("id", "study_id", "task_id", "training_set_id", "test_set_id"),
-    *("chain", "description", "gold_version_id"),
+    *("id", "study_id", "task_id", "training_set_id", "test_set_id", "check_set_id"),
+    *("chain", "description", "gold_version_id", "check_description", "check_gold_version_id"),
 ]
 # What is claimed was named before.
-_NAMED_COLUMNS = ["question", "named_systems", "margin", "margin_reason"]
+_NAMED_COLUMNS = [
+    *("question", "named_systems", "margin", "margin_reason"),
+    *("known_people", "min_check_score"),
+]
 _TASK_COLUMNS = ("id", "benchmark_id", *sorted(HELD_FIELDS))
 _WHOSE_COLUMNS = ["id", "annotator_id", "batch_id", "study_id", "exposure_key", "order_seed"]
 

@@ -162,6 +162,13 @@ class Study(models.Model):
         help_text="The drop applies only once this many others have finished the training.",
     )
 
+    min_check_score = models.FloatField(
+        "least share of the checks, in percent",
+        null=True,
+        blank=True,
+        help_text="Whoever scores less on the checks of their batch goes no further, and is paid.",
+    )
+
     # No open crowd: the owner knows who takes part, and says who they are.
     known_people = models.CharField(
         "known people",
@@ -239,6 +246,11 @@ class Study(models.Model):
                 "study_floor_in_percent",
                 Q(min_training_score__isnull=True)
                 | Q(min_training_score__gte=0, min_training_score__lte=100),
+            ),
+            check(
+                "study_check_floor_in_percent",
+                Q(min_check_score__isnull=True)
+                | Q(min_check_score__gte=0, min_check_score__lte=100),
             ),
             check("study_drop_positive", Q(max_drop__isnull=True) | Q(max_drop__gt=0)),
             check("study_margin_in_points", margin__gte=0, margin__lte=100),
@@ -332,6 +344,17 @@ class Batch(models.Model):
         "ItemSet", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
     test_set = models.ForeignKey("ItemSet", on_delete=models.PROTECT, related_name="+")
+    # Answered before all else, without feedback: who scores too little on them goes no further.
+    check_set = models.ForeignKey(
+        "ItemSet",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name="checks",
+        help_text="A training set of ten items or more that no batch of this task trains with, or "
+        "one of another task: whoever scores below the study's least share on it goes no further.",
+    )
     chain = models.PositiveIntegerField(
         null=True, blank=True, help_text="The run of shot sets that truly nest; see the audit."
     )
@@ -341,6 +364,15 @@ class Batch(models.Model):
     description = models.TextField(blank=True, editable=False)
     gold_version = models.ForeignKey(
         "GoldVersion", on_delete=models.PROTECT, null=True, blank=True, editable=False
+    )
+    check_description = models.TextField(blank=True, editable=False)
+    check_gold_version = models.ForeignKey(
+        "GoldVersion",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
     )
 
     class Meta:
@@ -369,7 +401,21 @@ class Batch(models.Model):
 
     @property
     def set_ids(self) -> list[int]:
-        return [pk for pk in (self.training_set_id, self.test_set_id) if pk is not None]
+        sets = (self.check_set_id, self.training_set_id, self.test_set_id)
+        return [pk for pk in sets if pk is not None]
+
+    @property
+    def exposure_keys(self) -> set[str]:
+        """What its people see: the content of its task, and of that of its checks."""
+        tasks = [self.task, *([self.check_set.task] if self.check_set else [])]
+        return {task.exposure_key for task in tasks}
+
+    @property
+    def shots_text(self) -> str:
+        """Whoever was checked on the task itself has seen some of it."""
+        if self.training_set is None and self.check_set and self.check_set.task_id == self.task_id:
+            return f"0 shots after {self.check_set.items.count()} checks"
+        return f"{self.shots} shots"
 
     @property
     def label(self) -> str:
@@ -377,8 +423,8 @@ class Batch(models.Model):
         if self.test_set.episode is not None:
             return f"episode {self.test_set.episode}"
         if self.training_set is None:
-            return "0 shots"
-        return f"{self.shots} shots, split {self.split}"
+            return self.shots_text
+        return f"{self.shots_text}, split {self.split}"
 
     def clean(self) -> None:
         errors: dict[str, Any] = {}
@@ -390,6 +436,11 @@ class Batch(models.Model):
                 errors[field] = f"This is not a {role} set."
             elif self.task_id and chosen.task_id != self.task_id:
                 errors[field] = "This set belongs to another task."
+        checks = self.check_set
+        if checks and checks.role != "training":
+            errors["check_set"] = "This is not a training set."
+        elif checks and self.task_id and checks.task.benchmark_id != self.task.benchmark_id:
+            errors["check_set"] = "This set belongs to another benchmark."
         if errors:
             raise ValidationError(errors)
 

@@ -1,6 +1,6 @@
 """The pages that watch a study: how it stands, who takes part, and one person."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
@@ -15,9 +15,9 @@ from annotation.access.requests import ResearcherRequest, resume_link, study_lin
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document
 from annotation.kinds import answer_score, gold_in_force
-from annotation.models import Assignment, Item, Outcome, Role, Study
+from annotation.models import CHECK, Assignment, Item, Judgement, Outcome, Role, Study
 from annotation.models.errors import Refusal
-from annotation.models.frozen import batch_content
+from annotation.models.frozen import BatchContent, batch_content
 from annotation.payments.ledger import due_of
 from annotation.payments.views import CorrectionForm
 from annotation.people.overview import overview
@@ -196,25 +196,40 @@ def answers(assignment: Assignment, *, scored: bool) -> list[dict[str, Any]]:
     that the study started with."""
     given = list(assignment.judgements.order_by("step"))
     batch, content = assignment.batch, batch_content(assignment.batch_id)
-    items = Item.objects.filter(
-        item_set__in=filter(None, (batch.training_set_id, batch.test_set_id))
-    )
+    items = Item.objects.filter(item_set__in=batch.set_ids)
     names = dict(items.values_list("example", "source_id"))
-    asked = [judgement.example_id for judgement in given] if scored else []
-    golds = gold_in_force(asked, content.task_id, content.gold_version)
-    policy, how = content.reference_policy, content.normalisation
+    scores = _scores(given, content) if scored else {}
     return [
         {
             "step": one.step,
-            "is_training": one.role == Role.TRAINING,
+            "part": _PARTS[one.role],
             "item": names.get(one.example_id, ""),
             "example_id": one.example_id,
             "texts": ", ".join(one.answer) or "none",
             "seconds": (one.submitted_at - one.shown_at).total_seconds(),
-            "score": 100 * answer_score(one.answer, golds[one.example_id], policy, how)
-            if scored
-            else None,
+            "score": scores.get(one.example_id),
             "pastes": one.pastes or 0,
         }
         for one in given
     ]
+
+
+_PARTS = {CHECK: "check", Role.TRAINING: "practice", Role.TEST: "test"}
+
+
+def _scores(given: Sequence[Judgement], content: BatchContent) -> dict[int, float]:
+    """In percent, by example."""
+    scores: dict[int, float] = {}
+    for task, of_task in (
+        (content, [one for one in given if one.role != CHECK]),
+        (content.check_task, [one for one in given if one.role == CHECK]),
+    ):
+        if task is None:
+            continue
+        asked = [one.example_id for one in of_task]
+        golds = gold_in_force(asked, task.task_id, task.gold_version)
+        policy, how = task.reference_policy, task.normalisation
+        for one in of_task:
+            gold = golds[one.example_id]
+            scores[one.example_id] = 100 * answer_score(one.answer, gold, policy, how)
+    return scores

@@ -14,6 +14,7 @@ import requests
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 
 from annotation.models import (
     Annotator,
@@ -262,8 +263,10 @@ def block_repeats(connection: ProlificStudy, *, by: User | None = None) -> int:
     """Keep whoever has worked on these tasks in a participant group, which the study on Prolific
     leaves out. Returns how many; safe to run again."""
     study = connection.study
-    keys = study.batches.values("task__exposure_key")
-    worked = Annotator.objects.filter(channel=study.channel, assignments__exposure_key__in=keys)
+    batches = study.batches.select_related("task", "check_set__task")
+    keys = {key for batch in batches for key in batch.exposure_keys}
+    seen = Q(assignments__exposure_key__in=keys) | Q(exposures__exposure_key__in=keys)
+    worked = Annotator.objects.filter(seen, channel=study.channel)
     people = sorted(set(worked.exclude(external_id="").values_list("external_id", flat=True)))
     client = client_of(connection)
     if connection.group_id:

@@ -13,7 +13,7 @@ from annotation.jobs.queue import BESIDE_PEOPLE, Pace, write
 from annotation.kinds import Form, answer_kind, gold_in_force
 from annotation.models import Assignment, Batch, Channel, Gold, Place, Study, WorkState
 from annotation.models.errors import Refusal
-from annotation.models.frozen import BatchContent, FrozenExample, batch_content
+from annotation.models.frozen import FrozenExample, TaskContent, batch_content
 from annotation.work.finishing import withdraw
 from annotation.work.joining import Visit, join, person
 from annotation.work.judging import (
@@ -67,7 +67,7 @@ class SimulatedPerson:
         self,
         example: FrozenExample,
         gold: Sequence[str],
-        content: BatchContent,
+        content: TaskContent,
         *,
         examples_seen: int,
     ) -> tuple[Form, float]:
@@ -155,6 +155,9 @@ class _Simulation:
         leaves_at = self.crowd.leaves_at(self.seed, number, content.steps)
         examples = [example.pk for example in (*content.training, *content.test)]
         golds = gold_in_force(examples, content.task_id, content.gold_version)
+        if checked := content.check_task:
+            of_checks = [example.pk for example in content.checks]
+            golds |= gold_in_force(of_checks, checked.task_id, checked.gold_version)
         while not assignment.is_finished:
             write(partial(self._play_on, assignment, bot, golds, leaves_at), self.pace)
 
@@ -193,8 +196,9 @@ def _play_step(assignment: Assignment, bot: SimulatedPerson, golds: dict[int, Go
         leave_reveal(assignment, step=assignment.step, at=shown_at + timedelta(seconds=REVEAL_S))
     else:
         example, content = current_example(assignment), batch_content(assignment.batch_id)
-        gold = golds[example.pk].alternative_texts()[0]
-        seen = min(assignment.step, len(content.training))
-        form, seconds = bot.answer(example, gold, content, examples_seen=seen)
+        gold, task = golds[example.pk].alternative_texts()[0], content.task_of(example)
+        # Checks reveal nothing from which one could learn.
+        seen = min(max(assignment.step - len(content.checks), 0), len(content.training))
+        form, seconds = bot.answer(example, gold, task, examples_seen=seen)
         at = shown_at + timedelta(seconds=seconds)
         submit_answer(assignment, step=assignment.step, form=form, times={}, at=at)

@@ -322,6 +322,7 @@ def copy_study(
     for batch in batches:
         batch.pk, batch.study, batch.join_token = None, copy, new_token()
         batch.description, batch.gold_version = "", None
+        batch.check_description, batch.check_gold_version = "", None
     OutcomeRule.objects.bulk_create(rules)
     Batch.objects.bulk_create(batches)
     record(owner, copy, ChangeAction.COPIED, {}, {"from": study.slug})

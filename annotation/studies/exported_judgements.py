@@ -17,7 +17,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.jobs import files, queue
-from annotation.models import Assignment, Gold, GoldVersion, Item, Job, Judgement, Study
+from annotation.models import CHECK, Assignment, Gold, GoldVersion, Item, Job, Judgement, Study
 from annotation.models.assignment import AssignmentQuerySet
 from annotation.models.errors import Refusal
 from scoring.core.normalisation import normalised, normalised_golds
@@ -57,7 +57,11 @@ def open_column(key: str, meaning: str, source: str = "", **how: Any) -> Column:
 COLUMNS = (
     open_column("study", "Short name of the study.", "assignment__study__slug"),
     open_column("benchmark", "Name of the benchmark.", "assignment__study__benchmark__name"),
-    open_column("task", "Short name of the task.", "assignment__batch__task__slug"),
+    open_column(
+        "task",
+        "Short name of the task; of a check, of the task that it comes from.",
+        "assignment__batch__task__slug",
+    ),
     open_column("batch", "Number of the batch.", "assignment__batch_id"),
     open_column(
         "shots",
@@ -100,7 +104,7 @@ COLUMNS = (
         "When a new personal link was handed out (UTC); empty for never.",
         "assignment__resume_renewed_at",
     ),
-    open_column("role", "training or test."),
+    open_column("role", "check, training or test."),
     open_column("step", "Place in this person's order, from 0."),
     column(
         "identity",
@@ -144,6 +148,12 @@ _HIDDEN = {
     "task_id": "assignment__batch__task_id",
     "normalisation": "assignment__batch__task__normalisation",
     "example": "example_id",
+    "check_task": "assignment__batch__check_set__task__slug",
+    "check_task_id": "assignment__batch__check_set__task_id",
+    "check_normalisation": "assignment__batch__check_set__task__normalisation",
+    "check_gold_version": "assignment__batch__check_gold_version__number",
+    "check_set": "assignment__batch__check_set_id",
+    "check_checksum": "assignment__batch__check_set__checksum",
     "training_set": "assignment__batch__training_set_id",
     "test_set": "assignment__batch__test_set_id",
     "training_checksum": "assignment__batch__training_set__checksum",
@@ -183,6 +193,10 @@ def judgement_rows(study: Study, chosen: Chosen = PEOPLE) -> Iterator[Row]:
         row = dict(zip(names, values_of_row, strict=True))
         hidden = {name: row.pop(name) for name in _HIDDEN}
         role = row["role"]
+        if role == CHECK:
+            row |= {"task": hidden["check_task"], "gold_version": hidden["check_gold_version"]}
+            hidden["task_id"] = hidden["check_task_id"]
+            hidden["normalisation"] = hidden["check_normalisation"]
         row["shots"] = row["shots"] or 0
         row["excluded"] = row["excluded"] is not None
         for name in ("shown_at", "submitted_at", "resume_renewed_at"):

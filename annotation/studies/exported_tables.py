@@ -60,7 +60,7 @@ class Export:
 
 
 def _assignments(study: Study, chosen: Chosen) -> Iterator[Any]:
-    related = ("batch__training_set", "batch__test_set", "batch__gold_version")
+    related = ("batch__training_set", "batch__test_set", "batch__check_set", "batch__gold_version")
     people = ("annotator__channel", "exclusion", "batch__task")
     return _pieces(chosen.assignments(study).select_related(*people, *related))
 
@@ -78,8 +78,9 @@ def _people(study: Study, chosen: Chosen) -> Iterable[Any]:
 
 def _items(study: Study, chosen: Chosen) -> Iterator[Any]:
     """Every item that the study's batches show or ask, with its gold as it stands."""
-    batches = study.batches.select_related("task", "training_set", "test_set")
-    sets = {one.pk: one for batch in batches for one in (batch.training_set, batch.test_set) if one}
+    batches = study.batches.select_related("check_set", "training_set", "test_set")
+    shown = [one for each in batches for one in (each.check_set, each.training_set, each.test_set)]
+    sets = {one.pk: one for one in shown if one}
     for item_set in sets.values():
         items = Item.objects.filter(item_set=item_set).select_related("example")
         for item in _pieces(items.prefetch_related("example__golds__version")):
@@ -129,8 +130,16 @@ _ASSIGNMENTS = (
         "batch.gold_version.number",
     ),
     open_column("state", "description, answering, revealed or finished."),
-    open_column("step", "The next item, counted from 0 over training and test."),
+    open_column("step", "The next item, counted from 0 over checks, training and test."),
     _same("outcome"),
+    open_column("check_set", "Name of the set of checks.", "batch.check_set.name"),
+    open_column(
+        "check_score",
+        "Mean S1 of the checks, in percent; empty before their end, or without checks.",
+        "check_screening.score",
+    ),
+    open_column("check_floor", "The least share that passes, in percent.", "check_screening.floor"),
+    open_column("check_passed", "Whether the checks were passed.", "check_screening.passed"),
     open_column("training_score", "Mean S1 of the first answers in training, in percent."),
     open_column(
         "passed",

@@ -11,6 +11,7 @@ from django.db import transaction
 from annotation.models import Batch, ChangeAction, JoinAnswer, Outcome, Study, StudyState
 from annotation.models.access import record
 from annotation.models.errors import Frozen, NotReady, Refusal
+from annotation.studies.checks import problems_of_checks
 from annotation.studies.screening import screening_records
 from annotation.work.finishing import expire_idle
 from annotation.work.places import open_places
@@ -25,6 +26,7 @@ FROZEN_FIELDS = (
     "max_drop",
     "drop_unit",
     "drop_group_size",
+    "min_check_score",
     "known_people",
     "question",
     "named_systems",
@@ -40,9 +42,13 @@ FROZEN_FIELDS = (
 )
 
 
+# What the start gives a batch.
+STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
+
+
 def what_is_missing(study: Study) -> list[str]:
     missing: list[str] = []
-    batches = list(study.batches.select_related("task"))
+    batches = list(study.batches.select_related("task", "training_set", "check_set__task"))
     if not batches:
         missing.append("The study has no batches: add some.")
     if not study.consent_text.strip():
@@ -52,6 +58,7 @@ def what_is_missing(study: Study) -> list[str]:
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
             missing.append(f"The task {task.slug} has no description: write one on its page.")
+    missing.extend(dict.fromkeys(problems_of_checks(study, batches)))
     coded = set(study.outcome_rules.values_list("outcome", flat=True))
     without = [value for value in [*Outcome.values, *JoinAnswer.values] if value not in coded]
     if without:
@@ -70,11 +77,16 @@ def start_study(study: Study, *, at: datetime, by: User | None = None) -> None:
         if not started:
             raise Frozen(f"The study {study.slug} has been started already.")
         study.refresh_from_db()
-        batches = study.batches.select_related("task", "training_set", "test_set")
+        batches = study.batches.select_related(
+            "task", "training_set", "test_set", "check_set__task"
+        )
         for batch in batches:
             batch.description = batch.task.description
             batch.gold_version = batch.task.latest_gold_version()
-            batch.save(update_fields=["description", "gold_version"])
+            if batch.check_set:
+                batch.check_description = batch.check_set.task.description
+                batch.check_gold_version = batch.check_set.task.latest_gold_version()
+            batch.save(update_fields=STARTED_FIELDS)
             open_places(batch)
         study.frozen = _record(study, list(batches))
         study.save(update_fields=["frozen"])
@@ -158,9 +170,10 @@ def _record(study: Study, batches: list[Batch]) -> dict[str, Any]:
                 "wanted": batch.wanted,
                 "training_checksum": batch.training_set.checksum if batch.training_set else None,
                 "test_checksum": batch.test_set.checksum,
+                "check_checksum": batch.check_set.checksum if batch.check_set else None,
                 "description_checksum": sha256(batch.description.encode()).hexdigest(),
                 "gold_version": batch.gold_version.number if batch.gold_version else None,
-                "screening": screenings.get(batch.pk),
+                "screenings": screenings[batch.pk],
             }
             for batch in batches
         ],

@@ -2,12 +2,13 @@
 batch has a floor by it, without which no verdict on it is sure."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db.models import Count
 
-from annotation.models import Batch, DropUnit, Study
+from annotation.models import Batch, DropUnit, Item, ItemSet, Study
 from scoring.core.screening import (
     ADVISED_GUESSERS,
     CAREFUL_MEAN,
@@ -84,71 +85,96 @@ def has_floor(batch: Batch) -> bool:
 
 def why_no_floor(batch: Batch) -> str:
     """Empty where the batch has one."""
-    screening = screening_of(batch)
-    if batch.study.known_people or (screening and screening.is_floor):
+    screenings = screenings_of(batch)
+    if batch.study.known_people or any(screening.is_floor for screening in screenings):
         return ""
-    if screening is None or screening.rule.floor is None:
+    floors = [screening for screening in screenings if screening.rule.floor is not None]
+    if not floors:
         return NO_FLOOR
-    if screening.rule.items < FEWEST_ITEMS:
+    large = [screening for screening in floors if screening.rule.items >= FEWEST_ITEMS]
+    if not large:
         return f"its floor rests on fewer than {FEWEST_ITEMS} items"
-    share = 100 * screening.figures.guessers_past_floor
+    share = 100 * min(screening.figures.guessers_past_floor for screening in large)
     return f"its floor lets in about {share:.0f} of 100 people who only guess"
 
 
-def screening_of(batch: Batch) -> Screening | None:
-    """None where nothing is answered before the test, or no rule looks at it."""
+def screenings_of(batch: Batch) -> list[Screening]:
+    """Of its checks and of its training, where a rule looks at them."""
     for kept in batch.study.frozen.get("batches", []):
-        if kept["batch"] == batch.pk and "screening" in kept:
-            return _as_kept(kept["screening"])
-    return _simulated(_rules(batch.study).get(batch.pk))
+        if kept["batch"] == batch.pk and "screenings" in kept:
+            return [
+                Screening(ScreeningRule(**one["rule"]), ScreeningFigures(**one["figures"]))
+                for one in kept["screenings"]
+            ]
+    return _simulated(_rules(batch.study)[batch.pk])
 
 
-def screening_records(study: Study) -> dict[int, dict[str, Any] | None]:
+def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
     """What the start keeps, by batch."""
-    found = {pk: _simulated(rule) for pk, rule in _rules(study).items()}
-    return {pk: asdict(screening) if screening else None for pk, screening in found.items()}
+    return {
+        pk: [asdict(screening) for screening in _simulated(rules)]
+        for pk, rules in _rules(study).items()
+    }
 
 
-def screenings_of(study: Study) -> list[tuple[Screening, list[str]]]:
-    """What each rule comes to, without one as well, and the cells to which it applies."""
+def screenings_by_cell(study: Study) -> list[tuple[Screening, list[str]]]:
+    """What each rule comes to, a training without one as well, and the cells to which it
+    applies."""
     rules, cells = _rules(study), defaultdict[ScreeningRule, dict[str, None]](dict)
-    for batch in study.batches.select_related("task", "training_set", "test_set"):
-        if rule := rules.get(batch.pk):
-            cells[rule][f"{batch.task} with {batch.shots} shots"] = None
+    for batch in study.batches.select_related("task", "training_set", "check_set"):
+        for rule in rules[batch.pk]:
+            cells[rule][f"{batch.task} with {batch.shots_text}"] = None
     return [
         (Screening(rule, simulate_screening(rule)), list(names)) for rule, names in cells.items()
     ]
 
 
-def _simulated(rule: ScreeningRule | None) -> Screening | None:
-    if rule is None or (rule.floor is None and rule.max_drop is None):
-        return None
-    return Screening(rule, simulate_screening(rule))
+def _simulated(rules: Iterable[ScreeningRule]) -> list[Screening]:
+    return [
+        Screening(rule, simulate_screening(rule))
+        for rule in rules
+        if (rule.floor, rule.max_drop) != (None, None)
+    ]
 
 
-def _as_kept(record: dict[str, Any] | None) -> Screening | None:
-    if record is None:
-        return None
-    return Screening(ScreeningRule(**record["rule"]), ScreeningFigures(**record["figures"]))
-
-
-def _rules(study: Study) -> dict[int, ScreeningRule]:
-    """By batch the study's rule on its training; the group and the places are the cell's."""
-    batches = study.batches.exclude(training_set=None).select_related("training_set")
-    trained = list(batches.annotate(items=Count("training_set__items")))
+def _rules(study: Study) -> dict[int, list[ScreeningRule]]:
+    """By batch: of its checks, and of its training; the group and the places are the cell's."""
+    batches = list(study.batches.select_related("training_set", "check_set"))
+    items = Item.objects.filter(item_set__in={pk for batch in batches for pk in batch.set_ids})
+    sizes = dict(items.order_by().values_list("item_set").annotate(Count("pk")))
     places = Counter[tuple[int, int]]()
-    for batch in trained:
+    for batch in batches:
         places[batch.task_id, batch.shots] += batch.wanted
-    return {
-        batch.pk: ScreeningRule(
-            items=batch.items,
+
+    def rule_on(item_set: ItemSet, batch: Batch, **rule: Any) -> ScreeningRule:
+        return ScreeningRule(
+            items=sizes[item_set.pk],
             places=places[batch.task_id, batch.shots],
-            labels=len(batch.training_set.choices) or None if batch.training_set else None,
-            floor=study.min_training_score,
-            max_drop=study.max_drop,
-            drop_in_sds=study.drop_unit == DropUnit.SDS,
-            group_size=study.drop_group_size,
+            labels=len(item_set.choices) or None,
+            **rule,
         )
-        for batch in trained
-        if batch.items
+
+    return {
+        batch.pk: [
+            *(
+                [rule_on(batch.check_set, batch, floor=study.min_check_score)]
+                if batch.check_set and sizes.get(batch.check_set_id)
+                else []
+            ),
+            *(
+                [rule_on(batch.training_set, batch, **_rule_of_training(study))]
+                if batch.training_set and sizes.get(batch.training_set_id)
+                else []
+            ),
+        ]
+        for batch in batches
+    }
+
+
+def _rule_of_training(study: Study) -> dict[str, Any]:
+    return {
+        "floor": study.min_training_score,
+        "max_drop": study.max_drop,
+        "drop_in_sds": study.drop_unit == DropUnit.SDS,
+        "group_size": study.drop_group_size,
     }

@@ -14,7 +14,13 @@ from django.utils.translation import ngettext
 from annotation.models import Assignment, Batch, ItemSet, Outcome, OutcomeRule, Study, Task
 from annotation.models.frozen import BatchContent, batch_content
 from annotation.work.finishing import earned
-from annotation.work.wording import amount_text, minutes_text, range_text, time_text
+from annotation.work.wording import (
+    amount_text,
+    minutes_text,
+    percent_text,
+    range_text,
+    time_text,
+)
 
 # Where nobody has worked on the tasks yet.
 ASSUMED_SECONDS = 20
@@ -53,10 +59,11 @@ def estimate(
     per_key: Counter[str] = Counter()
     judgements = longest_s = 0
     for batch in batches:
-        training, test = sizes[batch.training_set_id], sizes[batch.test_set_id]
-        per_key[batch.task.exposure_key] += batch.wanted
-        judgements += batch.wanted * (training + test)
-        longest_s += batch.wanted * _longest_s(study, training, test)
+        checks, training = sizes[batch.check_set_id], sizes[batch.training_set_id]
+        test = sizes[batch.test_set_id]
+        per_key.update(dict.fromkeys(batch.exposure_keys, batch.wanted))
+        judgements += batch.wanted * (checks + training + test)
+        longest_s += batch.wanted * _longest_s(study, training, test, checks)
     return Estimate(
         batches=len(batches),
         places=sum(batch.wanted for batch in batches),
@@ -109,7 +116,10 @@ def working_time(study: Study, contents: Collection[BatchContent]) -> WorkingTim
 
 
 def most_paid_s(study: Study, contents: Collection[BatchContent]) -> int:
-    return max(_longest_s(study, len(content.training), len(content.test)) for content in contents)
+    return max(
+        _longest_s(study, len(content.training), len(content.test), len(content.checks))
+        for content in contents
+    )
 
 
 def _paces(task_ids: Collection[int]) -> dict[int, float]:
@@ -126,16 +136,16 @@ def _expected_s(study: Study, content: BatchContent, pace: float | None) -> int:
     if pace is not None:
         return round(pace * content.steps)
     return (
-        min(ASSUMED_READING_S, study.reading_cap_s)
+        min(ASSUMED_READING_S, study.reading_cap_s) * (2 if content.checks else 1)
         + min(ASSUMED_SECONDS, study.item_cap_s) * content.steps
         + min(ASSUMED_REVEAL_S, study.reveal_cap_s) * len(content.training)
     )
 
 
-def _longest_s(study: Study, training: int, test: int) -> int:
-    judging = (training + test) * study.item_cap_s
-    # The description, and after a training the page before the test.
-    reading = study.reading_cap_s * (2 if training else 1)
+def _longest_s(study: Study, training: int, test: int, checks: int) -> int:
+    judging = (checks + training + test) * study.item_cap_s
+    # The description, after checks once more, and after a training the page before the test.
+    reading = study.reading_cap_s * (1 + bool(checks) + bool(training))
     return reading + judging + training * study.reveal_cap_s
 
 
@@ -198,7 +208,26 @@ def _what_you_do(contents: Sequence[BatchContent]) -> list[str]:
         most,
     )
     told = {"n": most if least == most else f"{least}–{most}"}
-    return [*_training_sentence(min(training), max(training)), sentence % told]
+    return [
+        *_check_sentence(contents),
+        *_training_sentence(min(training), max(training)),
+        sentence % told,
+    ]
+
+
+def _check_sentence(contents: Sequence[BatchContent]) -> list[str]:
+    counts = [len(content.checks) for content in contents]
+    least, most = min(counts), max(counts)
+    if not most:
+        return []
+    sentence = ngettext(
+        "Before the work itself %(n)s example decides whether you go on: without feedback, and "
+        "paid like the others.",
+        "Before the work itself %(n)s examples decide whether you go on: without feedback, and "
+        "paid like the others.",
+        most,
+    )
+    return [sentence % {"n": most if least == most else f"{least}–{most}"}]
 
 
 def _training_sentence(least: int, most: int) -> list[str]:
@@ -282,6 +311,7 @@ def _caps(
     }
     return [
         sentence % caps,
+        *_second_reading(contents, caps),
         _("Time beyond that counts as a pause, and is not paid."),
         _(
             "If every page took that long, it would be %(time)s in all. Nobody is paid more than "
@@ -291,19 +321,45 @@ def _caps(
     ]
 
 
+def _second_reading(contents: Sequence[BatchContent], caps: dict[str, str]) -> list[str]:
+    if not any(content.checks for content in contents):
+        return []
+    return [_("After the first examples %(reading)s more are paid for reading.") % caps]
+
+
 def _early_end(
     study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
 ) -> list[str]:
     decides = study.min_training_score is not None or study.max_drop is not None
-    if not decides or not any(content.training for content in contents):
+    has_rule = decides and any(content.training for content in contents)
+    has_checks = any(content.checks for content in contents)
+    if not has_rule and not has_checks:
         return [_("Nobody is sent away for their answers.")]
+    return [
+        *(_end_by_checks(study) if has_checks else []),
+        *(_end_of_practice() if has_rule else []),
+        _paid_then(study, rules.get(Outcome.SCREENED_OUT)),
+        _("After that nobody is sent away for their answers."),
+    ]
+
+
+def _end_by_checks(study: Study) -> list[str]:
+    share = percent_text((study.min_check_score or 0) / 100)
+    return [
+        _(
+            "After the first examples your part ends if your answers agree with the reference "
+            "answers by less than %(share)s."
+        )
+        % {"share": share}
+    ]
+
+
+def _end_of_practice() -> list[str]:
     return [
         _(
             "When the practice ends you may be told that your part ends there, because too few of "
             "your answers agreed with the reference answers."
-        ),
-        _paid_then(study, rules.get(Outcome.SCREENED_OUT)),
-        _("After that nobody is sent away for their answers."),
+        )
     ]
 
 

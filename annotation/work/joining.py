@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F, Sum
+from django.db.models import F, Q, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_stubs_ext import StrOrPromise
@@ -22,6 +22,7 @@ from annotation.models import (
     Batch,
     ChangeAction,
     Channel,
+    Exposure,
     JoinAnswer,
     JoinCount,
     Place,
@@ -191,6 +192,10 @@ def _join_new(visit: Visit, at: datetime) -> Assignment:
                 seen_at=at,
                 shown_at=at,
             )
+            Exposure.objects.bulk_create(
+                Exposure(annotator=annotator, exposure_key=key, assignment=assignment)
+                for key in sorted(batch.exposure_keys)
+            )
             if claim_place(assignment, at=at):
                 return assignment
             transaction.set_rollback(True)
@@ -217,20 +222,18 @@ def _candidates(visit: Visit, at: datetime) -> list[Batch]:
     """The batches this annotator may enter: fewest places taken first, ties by seeded chance.
     Raises Full if there are none."""
     study, annotator = visit.study, visit.annotator
-    worked_on = (
-        Assignment.objects.filter(
-            annotator__channel=annotator.channel_id,
-            annotator__identity_hash=annotator.identity_hash,
-        )
-        .exclude(outcome=JoinAnswer.DECLINED)
-        .values("exposure_key")
+    same = Q(
+        annotator__channel=annotator.channel_id,
+        annotator__identity_hash=annotator.identity_hash,
     )
-    batches = study.batches.select_related("task", "study").exclude(
-        task__exposure_key__in=worked_on
-    )
+    worked_on = Assignment.objects.filter(same).exclude(outcome=JoinAnswer.DECLINED)
+    seen = set(worked_on.values_list("exposure_key", flat=True))
+    # Those of checks too; an assignment from before there were checks has none.
+    seen |= set(Exposure.objects.filter(same).values_list("exposure_key", flat=True))
+    batches = study.batches.select_related("task", "study", "check_set__task")
     if visit.batch is not None:
         batches = batches.filter(pk=visit.batch.pk)
-    by_id = {candidate.pk: candidate for candidate in batches}
+    by_id = {one.pk: one for one in batches if not one.exposure_keys & seen}
     if not by_id:
         raise Full(_("You have worked on this before; each person takes part in a task only once."))
     places = Place.objects.filter(

@@ -10,12 +10,12 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from annotation.kinds import Form, answer_kind
-from annotation.models import Assignment, Judgement, Outcome, Role, WorkState
+from annotation.models import Assignment, Judgement, Outcome, WorkState
 from annotation.models.errors import BadInput
-from annotation.models.frozen import FrozenExample, batch_content, sequence
+from annotation.models.frozen import BatchContent, FrozenExample, batch_content, sequence
 from annotation.work.finishing import end_by_closing, finish, paid_ms
 from annotation.work.places import holds_place, renew_lease
-from annotation.work.qualifying import qualify
+from annotation.work.qualifying import qualify, qualify_by_checks
 
 # The browser's own account of one answer, in milliseconds, and how often something was pasted, by
 # the columns of a judgement; None, or left out, where it has none.
@@ -33,8 +33,8 @@ def notice_end(assignment: Assignment, *, at: datetime) -> None:
 
 
 def begin(assignment: Assignment, *, at: datetime, step: int = 0) -> None:
-    """From the task description to the first example, or from the end of the training to the
-    test."""
+    """From a task description to the first example after it, or from the end of the training to
+    the test."""
     if assignment.state != WorkState.DESCRIPTION or step != assignment.step:
         return
     if not _holds_place(assignment, at):
@@ -70,8 +70,8 @@ def submit_answer(
     if assignment.state != WorkState.ANSWERING or step != assignment.step:
         return judgement_at(assignment, step)
     content = batch_content(assignment.batch_id)
-    example = current_example(assignment)
-    answer = answer_kind(content.kind).read(form, example, content)
+    task, example = content.task_at(step), current_example(assignment)
+    answer = answer_kind(task.kind).read(form, example, task)
     paid = paid_ms(assignment.shown_at, at, content.rules.item_cap_s)
     try:
         with transaction.atomic():
@@ -89,7 +89,7 @@ def submit_answer(
                 paid_ms=paid,
                 **times,
             )
-            if not _after_answer(assignment, example, step, paid, content.steps, at):
+            if not _after_answer(assignment, content, step, paid, at):
                 # The assignment ended or moved on meanwhile: this answer came too late.
                 transaction.set_rollback(True)
                 judgement = None
@@ -106,10 +106,10 @@ def counts_otherwise(assignment: Assignment, *, step: int, form: Form) -> bool:
     stored = judgement_at(assignment, step)
     if stored is None:
         return False
-    content = batch_content(assignment.batch_id)
+    task = batch_content(assignment.batch_id).task_at(step)
     example = sequence(assignment.batch_id, assignment.order_seed)[step]
     try:
-        answer = answer_kind(content.kind).read(form, example, content)
+        answer = answer_kind(task.kind).read(form, example, task)
     except BadInput:
         return True
     counting: list[str] = stored.answer
@@ -117,22 +117,35 @@ def counts_otherwise(assignment: Assignment, *, step: int, form: Form) -> bool:
 
 
 def _after_answer(
-    assignment: Assignment, example: FrozenExample, step: int, paid: int, steps: int, at: datetime
+    assignment: Assignment, content: BatchContent, step: int, paid: int, at: datetime
 ) -> bool:
-    in_training = example.role == Role.TRAINING
+    state, following = _position_after(content, step)
     moved = _move(
         assignment,
         WorkState.ANSWERING,
         at=at,
-        state=WorkState.REVEALED if in_training else WorkState.ANSWERING,
-        step=step if in_training else min(step + 1, steps - 1),
+        state=state,
+        step=min(following, content.steps - 1),
         paid_ms=assignment.paid_ms + paid,
     )
-    if moved and not in_training and step + 1 == steps:
+    if not moved:
+        return False
+    if following == content.steps:
         finish(assignment, Outcome.COMPLETED, at=at)
-    elif moved:
+    elif state == WorkState.DESCRIPTION and not qualify_by_checks(assignment):
+        finish(assignment, Outcome.SCREENED_OUT, at=at)
+    else:
         _end_if_closed(assignment, at)
-    return moved
+    return True
+
+
+def _position_after(content: BatchContent, step: int) -> tuple[str, int]:
+    """Of an answer: a practice answer is revealed, and after the checks one reads what to do."""
+    if len(content.checks) <= step < content.test_from:
+        return WorkState.REVEALED, step
+    following = step + 1
+    is_last_check = following == len(content.checks)
+    return WorkState.DESCRIPTION if is_last_check else WorkState.ANSWERING, following
 
 
 def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
@@ -145,7 +158,7 @@ def leave_reveal(assignment: Assignment, *, step: int, at: datetime) -> None:
         if not _holds_place(assignment, at):
             return
         reading = paid_ms(assignment.shown_at, at, content.rules.reveal_cap_s)
-        last = step + 1 == len(content.training)
+        last = step + 1 == content.test_from
         moved = _move(
             assignment,
             WorkState.REVEALED,

@@ -19,6 +19,7 @@ from django_stubs_ext import StrOrPromise
 
 from annotation.kinds import answer_kind, compare, gold_in_force
 from annotation.models import (
+    CHECK,
     Annotator,
     Assignment,
     Channel,
@@ -123,6 +124,12 @@ def _reason(assignment: Assignment) -> str:
 
 
 def _why_screened_out(assignment: Assignment) -> str:
+    if not assignment.check_screening.get("passed", True):
+        return _(
+            "After the checks, this study goes on with those whose answers agreed with the "
+            "reference answers often enough. How often that is was fixed beforehand; you were not "
+            "compared with anybody."
+        )
     if assignment.screening.get("reason") == "drop":
         return _(
             "After the practice, this study goes on with those whose answers agreed with the "
@@ -209,12 +216,14 @@ def page_context(assignment: Assignment) -> dict[str, Any]:
 
 def context_at(position: Position) -> dict[str, Any]:
     assignment, content = position.assignment, position.content
-    rules = content.rules
+    rules, task = content.rules, content.task_at(assignment.step)
     return {
         "assignment": assignment,
-        "kind": answer_kind(content.kind),
+        "kind": answer_kind(task.kind),
         "rules": rules,
-        "description": markdown_html(content.description),
+        # An ended assignment's page stands without its task.
+        "content": None if assignment.is_finished else task,
+        "description": markdown_html(task.description),
         "earned": earned(assignment.paid_ms, rules.hourly_rate),
         "minutes": assignment.paid_ms // 60_000,
         **_PANELS[assignment.state](position),
@@ -222,16 +231,16 @@ def context_at(position: Position) -> dict[str, Any]:
 
 
 def _description(position: Position) -> dict[str, Any]:
-    """Before the practice, or between it and the test: then everything that it tells has been
-    revealed."""
+    """Before the checks, before the practice, or between it and the test: then everything that it
+    tells has been revealed."""
     assignment, content = position.assignment, position.content
     counts = {
-        "content": content,
+        "check_count": max(0, len(content.checks) - assignment.step),
         "training_count": len(content.training),
         "test_count": len(content.test),
     }
-    if not assignment.step:
-        told = {"ahead": ahead(assignment.study, content)}
+    if assignment.step <= len(content.checks):
+        told = {"ahead": ahead(assignment.study, content) if not assignment.step else []}
         return {"panel": "annotation/work/_description.html", **counts, **told}
     return {
         "panel": "annotation/work/_practice_done.html",
@@ -245,11 +254,10 @@ def _answering(position: Position) -> dict[str, Any]:
     content, example = position.content, position.example()
     return {
         "panel": "annotation/work/_answer.html",
-        "content": content,
         "example": example,
         "asked": position.asked(example),
         # Looked up only when a form comes back with an error, and is rendered again.
-        "shown": lambda: answer_kind(content.kind).shown(example),
+        "shown": lambda: answer_kind(content.task_of(example).kind).shown(example),
         "progress": progress(position.assignment, content),
     }
 
@@ -263,9 +271,10 @@ def asked_html(batch_id: int, example_pk: int, language: str) -> SafeString:
 
 
 def render_asked(content: BatchContent, example: FrozenExample) -> SafeString:
-    kind = answer_kind(content.kind)
+    task = content.task_of(example)
+    kind = answer_kind(task.kind)
     shown = kind.shown(example)
-    context = {"content": content, "kind": kind, "example": example, "shown": shown}
+    context = {"content": task, "kind": kind, "example": example, "shown": shown}
     return mark_safe(render_to_string(kind.parts["form"], context))
 
 
@@ -278,7 +287,6 @@ def _revealed(position: Position) -> dict[str, Any]:
     reveal = compare(judgement.answer, gold, content.reference_policy, content.normalisation)
     return {
         "panel": "annotation/work/_reveal.html",
-        "content": content,
         "example": example,
         "reveal": reveal,
         "shown": answer_kind(content.kind).revealed(example, judgement, reveal),
@@ -322,14 +330,19 @@ def own_work(study: Study, annotator: Annotator) -> dict[str, str]:
 
 def progress(assignment: Assignment, content: BatchContent) -> dict[str, Any]:
     """`saved` is the number of the answer before this one, which is stored; 0 for the first."""
-    trained = len(content.training)
-    in_training = assignment.step < trained
-    number = assignment.step + 1 - (0 if in_training else trained)
+    checked, trained = len(content.checks), len(content.training)
+    if assignment.step < checked:
+        role, before, total = CHECK, 0, checked
+    elif assignment.step < content.test_from:
+        role, before, total = Role.TRAINING, checked, trained
+    else:
+        role, before, total = Role.TEST, content.test_from, len(content.test)
+    number = assignment.step + 1 - before
     return {
-        "role": Role.TRAINING if in_training else Role.TEST,
+        "role": role,
         "number": number,
         "saved": number - 1,
-        "total": trained if in_training else len(content.test),
+        "total": total,
         "has_training": bool(trained),
         "tests": len(content.test),
     }
@@ -344,12 +357,16 @@ def page_frame(assignment: Assignment, *, link: str, at: datetime) -> dict[str, 
 
 
 def page_title(assignment: Assignment) -> str:
-    if assignment.state == WorkState.DESCRIPTION:
-        return _("Practice is over") if assignment.step else _("What to do")
     if assignment.state == WorkState.FINISHED:
         return heading_of(assignment.outcome)
-    here = progress(assignment, batch_content(assignment.batch_id))
-    if here["role"] == Role.TRAINING:
+    content = batch_content(assignment.batch_id)
+    if assignment.state == WorkState.DESCRIPTION:
+        before_work = assignment.step <= len(content.checks)
+        return _("What to do") if before_work else _("Practice is over")
+    here = progress(assignment, content)
+    if here["role"] == CHECK:
+        example = _("Check %(number)d of %(total)d") % here
+    elif here["role"] == Role.TRAINING:
         example = _("Practice %(number)d of %(total)d") % here
     elif here["has_training"]:
         example = _("Test %(number)d of %(total)d") % here

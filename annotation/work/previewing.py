@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from annotation.kinds import Form, answer_kind, answer_score, gold_in_force
 from annotation.models import Annotator, Assignment, Batch, Judgement, Outcome, Role, WorkState
 from annotation.models.errors import BadInput
-from annotation.models.frozen import FrozenExample, draft_content, shuffled
+from annotation.models.frozen import FrozenExample, draft_content
 from annotation.work.page import Position, render_asked
-from annotation.work.qualifying import screen
+from annotation.work.qualifying import screen, screen_checks
 
 PSEUDONYM = "PREVIEW"
 # Where a preview can be taken up, by the name in its address.
@@ -33,7 +33,7 @@ class PreviewState:
     seed: str
     state: str = WorkState.DESCRIPTION
     step: int = 0
-    # S1 of the practice answers so far.
+    # S1 of the answers so far, to the checks or then to the practice.
     scores: Sequence[float] = ()
     # The answer to the present step, once it is given.
     answer: Sequence[str] = ()
@@ -47,10 +47,7 @@ class Preview(Position):
     def __init__(self, batch: Batch, state: PreviewState, *, at: datetime) -> None:
         self.batch, self.state = batch, state
         super().__init__(self._assignment(at), draft_content(batch))
-        self.order: tuple[FrozenExample, ...] = (
-            *shuffled(self.content.training, f"{state.seed}:{Role.TRAINING}"),
-            *shuffled(self.content.test, f"{state.seed}:{Role.TEST}"),
-        )
+        self.order = self.content.in_order(state.seed)
 
     @property
     def trained(self) -> int:
@@ -65,9 +62,10 @@ class Preview(Position):
     def at(self, stop: str) -> PreviewState:
         first = replace(self.state, step=0, scores=(), answer=(), spans=(), outcome="")
         if stop == "practice" and self.trained:
-            return replace(first, state=WorkState.ANSWERING)
+            step = len(self.content.checks)
+            return replace(first, state=WorkState.ANSWERING, step=step)
         if stop == "test":
-            return replace(first, state=WorkState.ANSWERING, step=self.trained)
+            return replace(first, state=WorkState.ANSWERING, step=self.content.test_from)
         if stop == "end":
             last = len(self.order) - 1
             return replace(first, state=WorkState.FINISHED, step=last, outcome=Outcome.COMPLETED)
@@ -85,34 +83,46 @@ class Preview(Position):
         return self._answered(form) if state.state == WorkState.ANSWERING else state
 
     def _answered(self, form: Form) -> PreviewState:
-        answer = answer_kind(self.content.kind).read(form, self.example(), self.content)
+        example = self.example()
+        task = self.content.task_of(example)
+        answer = answer_kind(task.kind).read(form, example, task)
         texts, spans = tuple(answer.texts), tuple(answer.spans)
-        if self.state.step < self.trained:
-            content, pk = self.content, self.example().pk
-            gold = gold_in_force([pk], content.task_id, content.gold_version)[pk]
-            score = answer_score(texts, gold, content.reference_policy, content.normalisation)
-            scores = (*self.state.scores, score)
+        following = self.state.step + 1
+        if following == len(self.order):
+            return replace(self.state, state=WorkState.FINISHED, outcome=Outcome.COMPLETED)
+        if example.role == Role.TEST:
+            return replace(self.state, step=following)
+        gold = gold_in_force([example.pk], task.task_id, task.gold_version)[example.pk]
+        score = answer_score(texts, gold, task.reference_policy, task.normalisation)
+        scores = (*self.state.scores, score)
+        if example.role == Role.TRAINING:
             return replace(
                 self.state, state=WorkState.REVEALED, answer=texts, spans=spans, scores=scores
             )
-        if self.state.step + 1 == len(self.order):
-            return replace(self.state, state=WorkState.FINISHED, outcome=Outcome.COMPLETED)
-        return replace(self.state, step=self.state.step + 1)
+        on = replace(self.state, step=following, scores=scores)
+        return on if following < len(self.content.checks) else self._after_checks(on)
+
+    def _after_checks(self, on: PreviewState) -> PreviewState:
+        if screen_checks(self._mean(on.scores), self.batch.study)["passed"]:
+            return replace(on, state=WorkState.DESCRIPTION, scores=())
+        return replace(on, state=WorkState.FINISHED, outcome=Outcome.SCREENED_OUT)
 
     def _after_reveal(self) -> PreviewState:
         on = replace(self.state, step=self.state.step + 1, answer=(), spans=())
-        if on.step < self.trained:
+        if on.step < self.content.test_from:
             return replace(on, state=WorkState.ANSWERING)
         # Nobody else has been here, so the floor alone decides.
-        if screen(self._training_score(), [], self.batch.study)["passed"]:
+        if screen(self._mean(self.state.scores), [], self.batch.study)["passed"]:
             return replace(on, state=WorkState.DESCRIPTION)
         return replace(on, state=WorkState.FINISHED, outcome=Outcome.SCREENED_OUT)
 
-    def _training_score(self) -> float:
-        return 100 * fmean(self.state.scores) if self.state.scores else 0.0
+    @staticmethod
+    def _mean(scores: Sequence[float]) -> float:
+        return 100 * fmean(scores) if scores else 0.0
 
     def _assignment(self, at: datetime) -> Assignment:
         """Never stored: it has no key."""
+        checked = self.batch.check_set.items.count() if self.batch.check_set else 0
         return Assignment(
             annotator=Annotator(pseudonym=PSEUDONYM, channel=self.batch.study.channel),
             batch=self.batch,
@@ -121,8 +131,9 @@ class Preview(Position):
             state=self.state.state,
             step=self.state.step,
             outcome=self.state.outcome,
-            training_score=self._training_score() if self.state.scores else None,
+            training_score=self._mean(self.state.scores) if self.state.scores else None,
             screening={"reason": "floor"},
+            check_screening={"passed": self.state.step > checked} if checked else {},
             joined_at=at,
             consented_at=at,
             shown_at=at,

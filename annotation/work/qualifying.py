@@ -1,4 +1,5 @@
-"""Qualification: decided once, when the training ends, with its basis stored."""
+"""Qualification: decided once when the checks end, and once when the training ends, each with its
+basis stored."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +8,8 @@ from typing import Any
 
 from annotation.kinds import answer_score, gold_in_force
 from annotation.models import Assignment, DropUnit, Study
-from annotation.models.frozen import batch_content
+from annotation.models.assignment import JudgementQuerySet
+from annotation.models.frozen import TaskContent, batch_content
 
 # The decision, as it is stored, and everything that it rests on; scores in percent.
 Screening = dict[str, Any]
@@ -44,10 +46,30 @@ def qualify(assignment: Assignment, *, at: datetime) -> bool:
     return bool(screening["passed"])
 
 
+def qualify_by_checks(assignment: Assignment) -> bool:
+    """The same for the checks, by their least share alone; nobody is compared with anybody."""
+    content = batch_content(assignment.batch_id)
+    assert content.check_task is not None
+    score = _mean_score(assignment.judgements.of_checks(), content.check_task)
+    assignment.check_screening = screen_checks(score, assignment.study)
+    assignment.save(update_fields=["check_screening"])
+    return bool(assignment.check_screening["passed"])
+
+
+def screen_checks(score: float, study: Study) -> Screening:
+    floor = study.min_check_score
+    passed = floor is None or score >= floor
+    return {"score": score, "passed": passed, "floor": floor, "lowest_allowed": None}
+
+
 def training_score(assignment: Assignment) -> float:
     """Mean S1 of the first answers of the training, in percent, at the frozen gold."""
     content = batch_content(assignment.batch_id)
-    answers = dict(assignment.judgements.of_training().values_list("example_id", "answer"))
+    return _mean_score(assignment.judgements.of_training(), content)
+
+
+def _mean_score(judgements: JudgementQuerySet, content: TaskContent) -> float:
+    answers = dict(judgements.values_list("example_id", "answer"))
     golds = gold_in_force(answers, content.task_id, content.gold_version)
     policy = content.reference_policy
     return 100 * fmean(

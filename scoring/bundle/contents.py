@@ -70,6 +70,11 @@ FILES: dict[str, Columns] = {
             "training_set.name",
         ),
         "test_set": ("The set that was asked in the test; see items.jsonl.", "test_set.name"),
+        "check_set": (
+            "The set that was asked before all else, without feedback; null for none.",
+            "check_set.name",
+        ),
+        "check_task": ("The task of that set; see tasks.jsonl.", "check_set.task.slug"),
         "wanted": "How many annotators were wanted.",
         "shown_gold_version": (
             "The version of the gold that annotators were shown in training.",
@@ -110,6 +115,7 @@ FILES: dict[str, Columns] = {
         "outcome": "completed, screened_out, withdrawn, expired or displaced; empty while open.",
         "excluded": "Whether a researcher excluded it afterwards.",
         "simulated": ("Whether a program answered instead of a person.", "is_simulated"),
+        "check_score": "Mean S1 of the checks, in percent; null before their end, or without.",
         "training_score": "Mean S1 of the first answers in training, in percent.",
         "passed": "Whether the training was passed; null before its end, or without training.",
         "new_resume_link": "Whether a researcher handed out a new personal link.",
@@ -155,11 +161,15 @@ class Contents:
         self.study = study
         self.with_texts, self.simulated, self.with_excluded = texts, simulated, with_excluded
         self._batches = list(
-            study.batches.select_related("task", "training_set", "test_set", "gold_version")
+            study.batches.select_related(
+                "task", "training_set", "test_set", "check_set__task", "gold_version"
+            )
         )
         self._numbers = {batch.pk: number for number, batch in enumerate(self._batches, start=1)}
         self._assignments = list(self._chosen_assignments())
-        self._tasks = list({batch.task_id: batch.task for batch in self._batches}.values())
+        checked = [batch.check_set.task for batch in self._batches if batch.check_set]
+        tasks = [*(batch.task for batch in self._batches), *checked]
+        self._tasks = list({task.pk: task for task in tasks}.values())
         # One gold for everything in the bundle: the latest at this moment.
         self._versions = {task.pk: task.latest_gold_version().number for task in self._tasks}
 
@@ -194,7 +204,7 @@ class Contents:
 
     def _rows_of_tasks(self, columns: Columns) -> Rows:
         for task in self._tasks:
-            shown = next(batch.description for batch in self._batches if batch.task_id == task.pk)
+            shown = self._description(task)
             row = _row(
                 columns,
                 task,
@@ -204,6 +214,16 @@ class Contents:
             )
             left_out = () if self.with_texts else ("title", "description")
             yield {name: value for name, value in row.items() if name not in left_out}
+
+    def _description(self, task: Task) -> str:
+        """As annotators saw it, in the work or before the checks."""
+        own = [batch.description for batch in self._batches if batch.task_id == task.pk]
+        checks = [
+            batch.check_description
+            for batch in self._batches
+            if batch.check_set and batch.check_set.task_id == task.pk
+        ]
+        return [*own, *checks][0]
 
     def _rows_of_batches(self, columns: Columns) -> Rows:
         for batch in self._batches:
@@ -234,6 +254,7 @@ class Contents:
                 assignment=number,
                 batch=self._numbers[assignment.batch_id],
                 excluded=hasattr(assignment, "exclusion"),
+                check_score=assignment.check_screening.get("score"),
                 passed=assignment.screening.get("passed"),
                 new_resume_link=assignment.resume_renewed_at is not None,
                 training_ended_ms=_since(assignment, assignment.training_ended_at),
@@ -285,7 +306,9 @@ class Contents:
 
     def _item_sets(self) -> Iterable[ItemSet]:
         sets = [
-            item_set for batch in self._batches for item_set in (batch.training_set, batch.test_set)
+            item_set
+            for batch in self._batches
+            for item_set in (batch.check_set, batch.training_set, batch.test_set)
         ]
         return {item_set.pk: item_set for item_set in sets if item_set}.values()
 

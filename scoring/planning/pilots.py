@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Sum
 
-from annotation.models import Assignment, Judgement, Role, Study
+from annotation.models import CHECK, Assignment, Judgement, Role, Study
 from annotation.models.errors import BadInput
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.scope import Choices
@@ -113,8 +113,11 @@ def _seconds(members: Sequence[Assignment]) -> dict[str, float]:
     }
     test_ms, tests = by_role[Role.TEST]
     training_ms, trained = by_role.get(Role.TRAINING, (0, 0))
+    check_ms, _checks = by_role.get(CHECK, (0, 0))
     reveal_ms = sum(member.reveal_ms for member in members)
-    before_ms = sum(member.paid_ms for member in members) - test_ms - training_ms - reveal_ms
+    before_ms = (
+        sum(member.paid_ms for member in members) - check_ms - test_ms - training_ms - reveal_ms
+    )
     seconds = {
         "onboarding_s": max(0, before_ms) / len(members) / 1000,
         "item_s": test_ms / tests / 1000,

@@ -61,7 +61,7 @@ class TaskFacts:
 
 class Design:
     def __init__(self, study: Study) -> None:
-        about = ("task", "training_set", "test_set", "gold_version")
+        about = ("task", "training_set", "test_set", "check_set", "gold_version")
         batches = list(study.batches.select_related(*about))
         by_task: dict[Task, list[Batch]] = {}
         for batch in batches:
@@ -75,6 +75,8 @@ class Design:
         self.training_items = sorted(
             {learned.items.count() if learned else 0 for learned in trained}
         )
+        checked = {batch.check_set for batch in batches if batch.check_set}
+        self.checks = sorted({one.items.count() for one in checked})
         # Numbers of test items of one assignment.
         self.test_items = sorted({batch.test_set.items.count() for batch in batches})
         self.shots = sorted({shots for facts in self.tasks for shots in facts.shots})
@@ -174,6 +176,8 @@ class Training:
         self.mean = fmean(scores) if scores else None
         self.sd = stdev(scores) if len(scores) > 1 else None
         self.screened_out = Rate(len(out), len(finished))
+        checked = [person.check_screening for person in people if person.check_screening]
+        self.checked_out = Rate(sum(not one["passed"] for one in checked), len(checked))
         # By the part of the rule: floor or drop.
         self.reasons = dict(Counter(person.screening.get("reason", "") for person in out))
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
+from itertools import chain
 from math import sqrt
 from typing import Any
 
 from django.utils import translation
 
 from annotation.models import Batch, Study
-from annotation.studies.screening import screening_of, why_no_floor
+from annotation.studies.screening import screenings_of, why_no_floor
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
@@ -54,7 +55,7 @@ class Registered:
         self.is_draft = not study.is_frozen
         self.scorer_version = study.frozen.get("scorer_version", SCORER_VERSION)
         self.checksum = checksum_of(study)
-        about = ("study", "task", "training_set", "test_set")
+        about = ("study", "task", "training_set", "test_set", "check_set")
         self.batches = list(study.batches.select_related(*about))
         self.wanted = {
             kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])
@@ -92,7 +93,7 @@ class Registered:
     @property
     def screenings(self) -> list[tuple[str, str]]:
         """What each rule comes to, and how that was simulated."""
-        found = filter(None, map(screening_of, self.batches))
+        found = chain.from_iterable(map(screenings_of, self.batches))
         return list(dict.fromkeys((one.sentence, one.assumptions) for one in found))
 
     @property
@@ -101,7 +102,7 @@ class Registered:
         cells: dict[str, dict[str, None]] = defaultdict(dict)
         for batch in self.batches:
             if reason := why_no_floor(batch):
-                cells[reason][f"{self.names[batch.task_id]} with {batch.shots} shots"] = None
+                cells[reason][f"{self.names[batch.task_id]} with {batch.shots_text}"] = None
         return {reason: list(names) for reason, names in cells.items()}
 
 

@@ -95,7 +95,8 @@ def add_chosen(
 def _together(first: Estimate, then: Estimate, study: Study, batches: Sequence[Batch]) -> Estimate:
     per_key: dict[str, int] = defaultdict(int)
     for batch in batches:
-        per_key[batch.task.exposure_key] += batch.wanted
+        for key in batch.exposure_keys:
+            per_key[key] += batch.wanted
     return Estimate(
         batches=first.batches + then.batches,
         places=first.places + then.places,

@@ -128,7 +128,14 @@ def test_refuses_every_way_to_change_what_a_started_study_holds() -> None:
 
 @pytest.mark.parametrize(
     "named",
-    [{"question": "Who?"}, {"named_systems": ["T5"]}, {"margin": 5}, {"margin_reason": "Money."}],
+    [
+        {"question": "Who?"},
+        {"named_systems": ["T5"]},
+        {"margin": 5},
+        {"margin_reason": "Money."},
+        {"known_people": "Friends."},
+        {"min_check_score": 50},
+    ],
     ids="".join,
 )
 def test_refuses_to_change_what_was_named_before_the_start(named: dict[str, Any]) -> None:

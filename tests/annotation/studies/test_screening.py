@@ -11,7 +11,7 @@ from annotation.studies.lifecycle import start_study, want_more
 from annotation.studies.screening import (
     NO_FLOOR,
     has_floor,
-    screening_of,
+    screenings_by_cell,
     screenings_of,
     why_no_floor,
 )
@@ -50,8 +50,7 @@ def test_says_whether_a_batch_has_a_floor(made: dict[str, Any], why: str) -> Non
 def test_a_drop_makes_no_floor_of_one_that_lets_guessers_in() -> None:
     """The group that it compares with may consist of guessers."""
     batch = drafted(min_training_score=60, max_drop=10, drop_group_size=2)
-    screening = screening_of(batch)
-    assert screening is not None
+    (screening,) = screenings_of(batch)
     assert screening.figures.guessers_in < 0.2 < screening.figures.guessers_past_floor
     assert not has_floor(batch)
 
@@ -59,11 +58,11 @@ def test_a_drop_makes_no_floor_of_one_that_lets_guessers_in() -> None:
 def test_keeps_what_was_found_at_the_start() -> None:
     batch = drafted(min_training_score=70)
     start_study(batch.study, at=make.NOON)
-    before = screening_of(Batch.objects.get(pk=batch.pk))
+    before = screenings_of(Batch.objects.get(pk=batch.pk))
     want_more(batch, 50)
-    assert screening_of(Batch.objects.get(pk=batch.pk)) == before
+    assert screenings_of(Batch.objects.get(pk=batch.pk)) == before
     Study.objects.filter(pk=batch.study_id).update(
-        frozen={"batches": [{"batch": batch.pk, "screening": None}]}
+        frozen={"batches": [{"batch": batch.pk, "screenings": []}]}
     )
     assert not has_floor(Batch.objects.get(pk=batch.pk))
 
@@ -78,7 +77,7 @@ def test_places_are_those_of_the_cell() -> None:
     Batch.objects.create(
         study=study, task=task, training_set=again, test_set=batch.test_set, wanted=3
     )
-    ((screening, cells),) = screenings_of(study)
+    ((screening, cells),) = screenings_by_cell(study)
     assert screening.rule.places == 7
     assert (screening.rule.items, screening.rule.labels) == (12, 2)
     assert cells == [f"{task} with 12 shots"]
@@ -104,6 +103,6 @@ def test_the_pages_say_whom_the_rule_lets_in(admin_client: Client, page: str) ->
 
 
 def test_proposes_no_floor_for_too_few_items() -> None:
-    ((screening, _),) = screenings_of(drafted(training=5).study)
+    ((screening, _),) = screenings_by_cell(drafted(training=5).study)
     assert screening.advice == "A floor needs at least 10 items, and there are 5."
     assert "about 100 get in" in screening.sentence

@@ -49,7 +49,7 @@ class Replayed(Exception):
     """Rolls a session back, so that the next one finds the same rows."""
 
 
-def play(batch: Batch, steps: int, htmx: bool) -> tuple[list[bytes], list[int]]:
+def play(batch: Batch, steps: int, htmx: bool, checks: int = 0) -> tuple[list[bytes], list[int]]:
     """Every response of a session up to the answer form of step `steps`, and the examples in the
     order in which they came."""
     client = Client(headers={"HX-Request": "true"} if htmx else {})
@@ -70,7 +70,9 @@ def play(batch: Batch, steps: int, htmx: bool) -> tuple[list[bytes], list[int]]:
     for step in range(steps):
         keep(client.post("/work/submit/", {"step": step, **ANSWERS[batch.task.kind][step % 2]}))
         keep(client.get("/work/"))
-        if step < TRAINING:
+        if step + 1 == checks:
+            keep(client.post("/work/begin/", {"step": checks}))
+        if checks <= step < checks + TRAINING:
             keep(client.post("/work/next/", {"step": step}))
             keep(client.get("/work/"))
             keep(client.post("/work/begin/", {"step": step + 1}))
@@ -78,13 +80,15 @@ def play(batch: Batch, steps: int, htmx: bool) -> tuple[list[bytes], list[int]]:
     return seen, order
 
 
-def replay(batch: Batch, steps: int, htmx: bool, permute: list[int]) -> tuple[list, list]:
+def replay(
+    batch: Batch, steps: int, htmx: bool, permute: list[int], checks: int = 0
+) -> tuple[list, list]:
     result: tuple[list, list] = ([], [])
     try:
         with transaction.atomic():
             with make.unlocked():
                 _permute_gold(batch, permute)
-            result = play(batch, steps, htmx)
+            result = play(batch, steps, htmx, checks)
             raise Replayed
     except Replayed:
         return result
@@ -116,6 +120,24 @@ def test_shows_nothing_of_gold_that_is_not_locked(kind: str, locked: int, htmx: 
     plain, order = replay(batch, steps, htmx, permute=[])
     permuted, same_order = replay(batch, steps, htmx, permute=order[locked:])
     assert order == same_order
+    assert plain == permuted
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
+@pytest.mark.parametrize("kind", Kind.values)
+def test_shows_nothing_of_the_gold_of_checks(kind: str, htmx: bool) -> None:
+    """Whatever it is, as nobody is sent away: to the end of all the work."""
+    checks = 10
+    batch = make.running_checked_batch(
+        kind=kind, other=kind, training=TRAINING, tests=TESTS, via="prolific", min_check_score=0
+    )
+    steps = checks + TRAINING + TESTS
+    plain, order = replay(batch, steps, htmx, [], checks)
+    unseen = [*order[:checks], *order[checks + TRAINING :]]
+    permuted, same_order = replay(batch, steps, htmx, unseen, checks)
+    assert order == same_order
+    assert len(order) == steps
     assert plain == permuted
 
 

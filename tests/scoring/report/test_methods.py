@@ -53,6 +53,15 @@ def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
     assert "sst2" not in text.replace("“sst2”", "")
 
 
+def test_tells_of_the_checks() -> None:
+    batch = make.running_checked_batch(wanted=3, zero_shot=True)
+    for wrong in (0, 4):
+        make.worked_through(batch, wrong=wrong)
+    text = text_of(batch.study)
+    assert "answered 10 checks without feedback" in text
+    assert "below 70.0 % on them was screened out, and paid. 1 of 2 was." in text
+
+
 def test_says_that_the_people_are_known() -> None:
     batch = make.running_batch(wanted=2, known_people="Six linguists.")
     make.worked_through(batch)

@@ -103,6 +103,14 @@ def test_finds_a_floor_where_people_are_known() -> None:
     assert "No verdict is sure" not in text_of(batch(known_people="Six linguists.").study)
 
 
+def test_tells_of_checks_which_give_a_floor_to_zero_shot() -> None:
+    text = text_of(make.checked_batch(zero_shot=True, min_check_score=80).study)
+    assert "answer 10 checks without feedback" in text
+    assert "Of 100 people who only guess, about 5 get in" in text
+    assert "no screening rule" not in text
+    assert "No verdict is sure" not in text
+
+
 def test_plans_each_cell_over_its_splits() -> None:
     lines = text_of(batch(zero_shot=True, named_systems=["A", "B"]).study).splitlines()
     planned = planned_cell_of(6, 4, 0, 4)
