@@ -126,7 +126,7 @@ def _pays(study: Study, rule: OutcomeRule) -> str:
 
 _MEANINGS: dict[str, str] = {
     Outcome.COMPLETED: "went to the end",
-    Outcome.SCREENED_OUT: "sent away after the practice, by the rule",
+    Outcome.SCREENED_OUT: "sent away after the checks or the practice, by the rule",
     Outcome.WITHDRAWN: "chose to stop",
     Outcome.EXPIRED: "gave no sign of life, or was cut short by the closing",
     Outcome.DISPLACED: "came back after the place had been given away",

@@ -2,7 +2,7 @@
 it."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 from django.contrib import messages
@@ -27,7 +27,7 @@ from annotation.access.requests import (
 from annotation.access.rights import Right
 from annotation.jobs.files import on_disk
 from annotation.jobs.requests import document, large_file
-from annotation.models import Batch, ItemSet, Study
+from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Refusal
 from annotation.studies.advice import design_advice, study_advice
 from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read
@@ -89,7 +89,8 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         else:
             messages.success(request, "The study is open. Its settings are frozen from now on.")
             return redirect("annotation:watch", study.slug)
-    batches = list(study.batches.select_related("task", "training_set", "test_set"))
+    sets = ("training_set", "test_set", "check_set__task")
+    batches = list(study.batches.select_related("task", *sets))
     seconds = expected_seconds(study, {batch.task for batch in batches})
     needed, codes = estimate(study, batches, seconds=seconds), codes_to_set_up(study)
     context = {
@@ -99,7 +100,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "advice": [*design_advice(study, batches, host=request.get_host()), *study_advice(study)],
         "batches": batches,
         "tasks": [
-            (task, markdown_html(task.description)) for task in {batch.task for batch in batches}
+            (task, markdown_html(task.description)) for task in dict.fromkeys(_tasks_of(batches))
         ],
         "seconds": seconds,
         "estimate": needed,
@@ -112,6 +113,14 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "study_link": "" if study.channel.invited_only else study_link(request, study),
     }
     return render(request, START, context, status=409 if refusal else 200)
+
+
+def _tasks_of(batches: Iterable[Batch]) -> Iterator[Task]:
+    """What annotators read, that of their checks too."""
+    for batch in batches:
+        if batch.check_set:
+            yield batch.check_set.task
+        yield batch.task
 
 
 @study_page(*READ, right=Right.IDS, permission="annotation.view_invitation")

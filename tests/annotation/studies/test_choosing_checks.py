@@ -113,6 +113,15 @@ def test_the_admin_sets_the_checks_of_a_batch(admin_client: Client) -> None:
     assert batch.check_set == checks
 
 
+def test_the_start_page_shows_the_checks(admin_client: Client) -> None:
+    batch = make.checked_batch(other="spans", zero_shot=True)
+    page = admin_client.get(reverse("annotation:start", args=[batch.study.slug]))
+    text = page.content.decode()
+    assert [task for task, _ in page.context["tasks"]] == [batch.check_set.task, batch.task]
+    assert "Before the work itself 10 examples decide whether you go on" in text
+    assert "<dt>Least share of checks</dt><dd>70.0 %</dd>" in text
+
+
 def test_the_preview_goes_through_the_checks(admin_client: Client) -> None:
     batch = make.checked_batch(other="spans", min_check_score=0)
     address = reverse("annotation:preview", args=[batch.pk])

@@ -248,6 +248,21 @@ def test_exports_show_the_checks_beside_their_task() -> None:
     assert {row["set_checksum"] for row in rows} == {batch.check_set.checksum}
 
 
+def test_the_pages_of_researchers_tell_checks_from_the_rest(admin_client: Client) -> None:
+    batch = make.running_checked_batch(other=Kind.SPANS)
+    person = checked(make.at_work(batch), wrong=4)
+    address = reverse("annotation:person", args=[batch.study.slug, person.pk])
+    page = admin_client.get(address).content.decode()
+    assert page.count('<span class="r-soft">check</span>') == CHECKS
+    address = reverse("admin:annotation_assignment_change", args=[person.pk])
+    assert "screened out with 60.0 % (floor 70 %)" in admin_client.get(address).content.decode()
+    for name in ("watch", "people", "exports"):
+        assert admin_client.get(reverse(f"annotation:{name}", args=[batch.study.slug])).content
+    table = reverse("annotation:export", args=[batch.study.slug, "assignments"])
+    text = b"".join(admin_client.get(table)).decode()
+    assert "checks,60.0,70.0,false" in text
+
+
 def test_simulated_annotators_do_the_checks(tmp_path: Any) -> None:
     batch = make.running_checked_batch(other=Kind.SPANS, wanted=6, min_check_score=80)
     done = simulate_study(batch.study, skill=0.9, weak=0.5, seed=1, at=make.NOON)

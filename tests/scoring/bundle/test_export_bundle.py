@@ -18,7 +18,7 @@ from annotation.studies.people import exclude
 from annotation.work.commenting import add_comment
 from scoring.bundle.packing import SUMS
 from tests import make
-from tests.scoring.bundle.packed import packed, rows
+from tests.scoring.bundle.packed import packed, rows, zipped
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +42,24 @@ def test_holds_answers_gold_and_figures(batch: Batch) -> None:
     about = json.loads(files["study.json"])
     assert (about["study"], about["people"]) == (batch.study.slug, 2)
     assert about["rules"]["margin"] == 0
+
+
+def test_holds_the_checks_with_their_task(tmp_path: Path) -> None:
+    batch = make.running_checked_batch(other="spans", zero_shot=True, wanted=3)
+    make.worked_through(batch)
+    make.worked_through(batch, wrong=4)
+    files = packed(batch.study)
+    roles = [row["role"] for row in rows(files, "judgements.jsonl")]
+    assert (roles.count("check"), roles.count("test")) == (20, 4)
+    assert [row["check_score"] for row in rows(files, "assignments.jsonl")] == [100, 60]
+    checks = batch.check_set
+    (about,) = rows(files, "batches.jsonl")
+    assert (about["check_set"], about["check_task"]) == (checks.name, checks.task.slug)
+    assert {row["task"] for row in rows(files, "gold.jsonl")} == {
+        batch.task.slug,
+        checks.task.slug,
+    }
+    call_command("verify_bundle", zipped(files, tmp_path / "bundle.zip"))
 
 
 def test_names_nobody(batch: Batch) -> None:
