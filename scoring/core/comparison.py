@@ -1,24 +1,20 @@
 """People against a system on the same items: the difference of their means, and its interval."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.core.intervals import EXPLORATORY_BELOW, check_level, cluster_scores
+from scoring.core.intervals import check_level, cluster_scores
 from scoring.core.variance import (
     NOTHING,
     Floats,
-    Groups,
-    MeanSquares,
     gap_squares,
     item_means,
     mean_squares,
     mostly_single,
-    nested_groups,
-    pooled_within,
     satterthwaite,
     t_chance,
     t_quantile,
@@ -27,81 +23,133 @@ from scoring.core.variance import (
 
 Bools = NDArray[np.bool_]
 
+FEWEST_RUNS = 5
+"""From so many runs on they are a sample of the system; fewer are these outputs alone."""
+PEOPLE, SYSTEMS = "people", "systems"
+"""Both sides of a difference, where they are not people and a system."""
+
+
+def runs_on(splits: Collection[str], run_splits: Sequence[str]) -> tuple[list[int], bool]:
+    """Which runs are compared with people of these splits: those on the same ones, of people who
+    learned nothing (no split, or the empty one) all. With none on them, all are, and the comparison
+    is exploratory: the second value."""
+    if not any(splits):
+        return list(range(len(run_splits))), False
+    same = [place for place, split in enumerate(run_splits) if split in splits]
+    return (same, False) if same else (list(range(len(run_splits))), True)
+
 
 @dataclass(frozen=True)
-class Pair:
-    """Both sides over the compared items, or over their clusters; NaN only where an annotator did
-    not see one. The groups are the splits within which a side's variance is pooled.
+class PairedDifference:
+    """One side's mean less the other's, over new people and new items, and over new runs where five
+    or more are compared.
 
-    above: annotators who score higher than the system on what they saw. splits: how many the sides
-    are paired by, 0 where they are not; unpaired: people have several, and the system shares fewer
-    than two of them. Left out are items, and the rows of other splits or without a compared item.
+    people_mean and system_mean are those over the compared items, so that they subtract. n, r and m
+    count the annotators (or rows of the first side), the runs (or rows of the second) and the item
+    clusters compared; left_out the items that one side did not answer. above: annotators who score
+    higher than the system on what they saw.
+
+    p is two-sided; low and high hold the difference and lie within [−1, 1]. se, df, t and p are
+    those with the two more items. Whatever cannot be computed is NaN, and a note says why. sides:
+    `people` or `systems` where both sides are that.
     """
 
-    people: Floats
-    system: Floats
-    people_groups: Groups | None
-    system_groups: Groups | None
-    above: int
-    splits: int
-    unpaired: bool
+    difference: float
+    se: float
+    df: float
+    t: float
+    p: float
+    low: float
+    high: float
+    people_mean: float
+    system_mean: float
+    n: int
+    r: int
+    m: int
     left_out: int
-    people_left_out: int
-    runs_left_out: int
+    above: int
+    sides: str
+    notes: tuple[str, ...]
 
     @property
-    def differences(self) -> Floats:
-        """By item or cluster, people less the system."""
-        if not self.people.shape[1]:
-            return np.empty(0)
-        return item_means(self.people) - item_means(self.system)
-
-    @property
-    def has_gaps(self) -> bool:
-        return bool(np.isnan(self.people).any() or np.isnan(self.system).any())
+    def people(self) -> int | None:
+        """How many people a claim rests on; None between systems."""
+        if self.sides == SYSTEMS:
+            return None
+        return min(self.n, self.r) if self.sides == PEOPLE else self.n
 
 
-def common_items(people: ArrayLike, system: ArrayLike) -> Bools:
-    """For each column, whether everybody on both sides answered it."""
-    h, s = _two_sides(people, system)
-    return np.asarray(~np.isnan(h).any(axis=0) & ~np.isnan(s).any(axis=0))
-
-
-def pair_up(
+def paired_difference(
     people: ArrayLike,
     system: ArrayLike,
-    clusters: ArrayLike | None = None,
-    splits: ArrayLike | None = None,
-    system_splits: ArrayLike | None = None,
     *,
-    both_people: bool = False,
-) -> Pair:
-    """By the rules of `paired_difference`, whose arguments and errors these are."""
+    level: float = 0.95,
+    clusters: ArrayLike | None = None,
+    sides: str = "",
+) -> PairedDifference:
+    """Test n × m scores of people against r × m scores of a system's runs, column by column.
+
+    Compared are the items that every run and at least one annotator answered (NaN: not answered);
+    an item's mean is over those who saw it. They are then put together by `clusters` (one label per
+    column) as in `cluster_scores`; without labels every column is its own cluster. Runs fewer than
+    five are one fixed row, their mean item by item; more are a sample of the system.
+
+    V = MSA_h/(nm) + MSR/(rm) + S²d/m − MSE_h/(nm) − MSE_m/(rm), at least the first two together and
+    at least the third; a fixed row has no terms. Satterthwaite's degrees of freedom over all of
+    them, within [k − 1, m − 1], k the smaller number of the sides that are samples. All of this
+    from the matrices with two more items, on which people score 1 and ½ and the system ½ and 1, so
+    m counts two more there. Where annotators met different parts, their terms come from the
+    additive fit of `gap_squares`.
+
+    With `sides` of `people` the second side are people too: a sample however few, with gaps allowed
+    and no test of a single one; with `systems` fewer than five rows of the first side are a fixed
+    row as well. Raises ValueError on other shapes, infinite values or a level outside (0, 1).
+    """
+    check_level(level)
     h, s = _two_sides(people, system)
-    labels = _labels(splits, len(h)), _labels(system_splits, len(s))
-    shared = set[object]() if both_people else _shared(*labels)
-    ours, theirs = _of_splits(labels[0], shared, len(h)), _of_splits(labels[1], shared, len(s))
-    columns = _compared_items(h[ours], s[theirs], both_people=both_people)
-    if columns.any():
-        ours &= ~np.isnan(h[:, columns]).all(axis=1)
-        theirs &= ~np.isnan(s[:, columns]).all(axis=1)
-    h, s = h[ours][:, columns], s[theirs][:, columns]
-    above = _above(h, s)
+    columns = _compared_items(h, s, sides)
+    h, s = _answering(h[:, columns]), _answering(s[:, columns])
+    n, r, above = len(h), len(s), _above(h, s)
     if clusters is not None:
         h, s = _clustered(h, s, np.asarray(clusters), columns)
-    pooled = shared or both_people
-    return Pair(
-        people=h,
-        system=s,
-        people_groups=_groups(labels[0], ours) if pooled else None,
-        system_groups=_groups(labels[1], theirs) if both_people else None,
+    m, has_gaps = h.shape[1], bool(np.isnan(h).any() or np.isnan(s).any())
+    means = [float(item_means(side).mean()) if m else np.nan for side in (h, s)]
+    # Put into its range against rounding, so that its limits hold it exactly.
+    difference = float(np.clip((item_means(h) - item_means(s)).mean(), -1, 1)) if m else np.nan
+    why = _why_no_test(h, s, sides)
+    se, df = (np.nan, np.nan) if why else _spread(h, s, sides)
+    t, p, low, high = t_test(difference, se, df, level)
+    left_out = int((~columns).sum())
+    return PairedDifference(
+        difference=difference,
+        se=se,
+        df=df,
+        t=t,
+        p=p,
+        low=low,
+        high=high,
+        people_mean=means[0],
+        system_mean=means[1],
+        n=n,
+        r=r,
+        m=m,
+        left_out=left_out,
         above=above,
-        splits=len(shared),
-        unpaired=not pooled and len(set(labels[0] or [])) > 1 and labels[1] is not None,
-        left_out=int((~columns).sum()),
-        people_left_out=int((~ours).sum()),
-        runs_left_out=int((~theirs).sum()),
+        sides=sides,
+        notes=(*why, *_notes(left_out, has_gaps=has_gaps)),
     )
+
+
+def paired_without_each(
+    people: ArrayLike, system: ArrayLike, *, sides: str = "", **options: Any
+) -> tuple[PairedDifference, ...]:
+    """`paired_difference` without each annotator in turn, of both sides where both are people; a
+    side of one is kept. The options are its own."""
+    h, s = _two_sides(people, system)
+    pairs = [(np.delete(h, k, axis=0), s) for k in range(len(h)) if len(h) > 1]
+    if sides == PEOPLE:
+        pairs += [(h, np.delete(s, k, axis=0)) for k in range(len(s)) if len(s) > 1]
+    return tuple(paired_difference(one, other, sides=sides, **options) for one, other in pairs)
 
 
 def _two_sides(people: ArrayLike, system: ArrayLike) -> tuple[Floats, Floats]:
@@ -117,32 +165,20 @@ def _two_sides(people: ArrayLike, system: ArrayLike) -> tuple[Floats, Floats]:
     return h, s
 
 
-def _labels(splits: ArrayLike | None, rows: int) -> list[object] | None:
-    if splits is None:
-        return None
-    labels = np.asarray(splits)
-    if labels.shape != (rows,):
-        raise ValueError(f"There are {rows} rows of scores but splits of shape {labels.shape}.")
-    return list(labels.tolist())
-
-
-def _shared(splits: list[object] | None, system_splits: list[object] | None) -> set[object]:
-    """The splits to pair the two sides by: none unless there are two or more."""
-    shared = set(splits or []) & set(system_splits or [])
-    return shared if len(shared) > 1 else set()
-
-
-def _compared_items(h: Floats, s: Floats, *, both_people: bool) -> Bools:
+def _compared_items(h: Floats, s: Floats, sides: str) -> Bools:
     """Every run must have answered an item, but only one of several people."""
-    ours = ~np.isnan(h).all(axis=0)
-    theirs = ~np.isnan(s).all(axis=0) if both_people else ~np.isnan(s).any(axis=0)
-    return np.asarray(ours & theirs)
+
+    def answered(side: Floats, *, is_of_people: bool) -> Bools:
+        missing = np.isnan(side)
+        return np.asarray(~(missing.all(axis=0) if is_of_people else missing.any(axis=0)))
+
+    ours = answered(h, is_of_people=sides != SYSTEMS)
+    return np.asarray(ours & answered(s, is_of_people=sides == PEOPLE))
 
 
-def _of_splits(splits: list[object] | None, shared: set[object], rows: int) -> Bools:
-    if splits is None or not shared:
-        return np.ones(rows, bool)
-    return np.array([split in shared for split in splits])
+def _answering(scores: Floats) -> Floats:
+    """Without whoever answered none of the compared items."""
+    return scores[~np.isnan(scores).all(axis=1)] if scores.size else scores
 
 
 def _above(h: Floats, s: Floats) -> int:
@@ -162,154 +198,43 @@ def _clustered(
     return cluster_scores(h, clusters[columns]), cluster_scores(s, clusters[columns])
 
 
-def _groups(splits: list[object] | None, rows: Bools) -> Groups | None:
-    if splits is None:
-        return None
-    kept = [split for split, stays in zip(splits, rows, strict=True) if stays]
-    return nested_groups(np.array(kept), len(kept))
-
-
 PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA = (1.0, 0.5), (0.5, 1.0)
 """What either side scores on the two more items. Without these, two sides that are both all right
 would differ by 0 ± 0."""
-EXTRA_DIFFERENCES = np.subtract(PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA)
 
 
-@dataclass(frozen=True)
-class PairedDifference:
-    """People's mean less the system's, over new people, new runs and new items.
-
-    people_mean and system_mean are those over the compared items, so that they subtract. n, r and m
-    count the compared annotators, runs and item clusters of the pair.
-
-    p is two-sided; low and high hold the difference and lie within [−1, 1]. se, df, t and p are
-    those with the two more items. Whatever cannot be computed is NaN, and a note says why.
-    """
-
-    difference: float
-    se: float
-    df: float
-    t: float
-    p: float
-    low: float
-    high: float
-    people_mean: float
-    system_mean: float
-    n: int
-    r: int
-    m: int
-    pair: Pair
-    notes: tuple[str, ...]
-    both_people: bool
-    both_systems: bool
-
-    @property
-    def exploratory(self) -> bool:
-        """Below this many annotators nobody is called better; runs are not annotators."""
-        fewest = min(self.n, self.r) if self.both_people else self.n
-        return fewest < EXPLORATORY_BELOW and not self.both_systems
+def _spread(h: Floats, s: Floats, sides: str) -> tuple[float, float]:
+    """SE and degrees of freedom, with the two more items."""
+    first = _with_two_more(h, PEOPLE_ON_EXTRA, is_sample=sides != SYSTEMS)
+    second = _with_two_more(s, SYSTEM_ON_EXTRA, is_sample=sides == PEOPLE)
+    d = item_means(first) - item_means(second)
+    items, samples = float(d.var(ddof=1)) / len(d), [y for y in (first, second) if len(y) > 1]
+    terms = [_terms(side) for side in samples]
+    between, noise = (sum(found[place][0] for found in terms) for place in (0, 1))
+    variance = max(between + items - noise, between, items)
+    df = satterthwaite(variance, (items, len(d) - 1), *(term for found in terms for term in found))
+    least = min(map(len, samples), default=2) - 1
+    return float(np.sqrt(variance)), float(within(df, least, len(d) - 1))
 
 
-@dataclass(frozen=True)
-class Side:
-    """What one side adds to the variance of a difference, each with its degrees of freedom:
-    between annotators (or runs), and the residual noise that this holds once too often. A single
-    run adds nothing."""
-
-    between: float = 0.0
-    between_df: int = 0
-    noise: float = 0.0
-    noise_df: int = 0
-
-    @classmethod
-    def of_squares(cls, squares: MeanSquares) -> "Side":
-        """From complete scores; of a single run nothing."""
-        n, m = squares.n, squares.m
-        if n < 2:
-            return cls()
-        between, noise = float(squares.annotator) / (n * m), float(squares.residual) / (n * m)
-        return cls(between, squares.annotator_df, noise, (n - 1) * (m - 1))
+def _with_two_more(scores: Floats, extra: tuple[float, float], *, is_sample: bool) -> Floats:
+    """A side that is no sample has one row, its mean, unless it has runs enough to be one."""
+    if not is_sample and len(scores) < FEWEST_RUNS:
+        scores = item_means(scores)[None]
+    return np.column_stack([scores, np.tile(extra, (len(scores), 1))])
 
 
-def paired_difference(
-    people: ArrayLike,
-    system: ArrayLike,
-    *,
-    clusters: ArrayLike | None = None,
-    splits: ArrayLike | None = None,
-    system_splits: ArrayLike | None = None,
-    level: float = 0.95,
-    both_people: bool = False,
-    both_systems: bool = False,
-) -> PairedDifference:
-    """Test n × m scores of people against r × m scores of a system's runs, column by column.
-
-    Compared are the items that every run and at least one annotator answered (NaN: not answered);
-    an item's mean is over those who saw it. They are then put together by `clusters` (one label
-    per column) as in `cluster_scores`; without labels every column is its own cluster. With
-    `splits` (one label per annotator) and `system_splits` (one per run), of which they share two or
-    more, only these splits are compared, and the annotators' variance is pooled within them.
-
-    V = MSA_h/(nm) + MSR/(rm) + S²d/m − MSE_h/(nm) − MSE_m/(rm), at least the first two together
-    and at least the third; Satterthwaite's degrees of freedom over all five, within
-    [min(n, r) − 1, m − 1], with pooled splits n less their number. All of this from the matrices
-    with two more items, on which people score 1 and ½ and the system ½ and 1, so m counts two more
-    there. Where annotators met different parts, their terms come from the additive fit of
-    `gap_squares`. A single run has no term and no part in the bounds.
-
-    Where the second side are people too (`both_people`), each side may have gaps, each is pooled
-    within its own splits, and a single one of them makes no test; `both_systems` compares two
-    systems, where a single run is allowed on either side. Raises ValueError on other shapes,
-    infinite values or a level outside (0, 1).
-    """
-    check_level(level)
-    pair = pair_up(people, system, clusters, splits, system_splits, both_people=both_people)
-    h, s, d = pair.people, pair.system, pair.differences
-    n, r, m = len(h), len(s), len(d)
-    # Put into its range against rounding, so that its limits hold it exactly.
-    difference = float(np.clip(d.mean(), -1, 1)) if m else np.nan
-    why = _why_no_test(pair, both_people=both_people, both_systems=both_systems)
-    se, df = (np.nan, np.nan) if why else _spread(pair)
-    t, p, low, high = t_test(difference, se, df, level)
-    return PairedDifference(
-        difference=difference,
-        se=se,
-        df=df,
-        t=t,
-        p=p,
-        low=low,
-        high=high,
-        people_mean=float(item_means(h).mean()) if m else np.nan,
-        system_mean=float(item_means(s).mean()) if m else np.nan,
-        n=n,
-        r=r,
-        m=m,
-        pair=pair,
-        notes=(*why, *_notes(pair, both_people=both_people, both_systems=both_systems)),
-        both_people=both_people,
-        both_systems=both_systems,
-    )
-
-
-def paired_spread(
-    people: Side, system: Side, item_differences: float, m: int
-) -> tuple[float, float]:
-    """SE and degrees of freedom of a paired difference, from both sides' terms and the variance of
-    the m items' differences; formula in `paired_difference`."""
-    items = item_differences / m
-    between = people.between + system.between
-    raw = between + items - people.noise - system.noise
-    variance = max(raw, between, items)
-    df = satterthwaite(
-        variance,
-        (people.between, people.between_df),
-        (system.between, system.between_df),
-        (items, m - 1),
-        (people.noise, people.noise_df),
-        (system.noise, system.noise_df),
-    )
-    several = [side.between_df for side in (people, system) if side.between_df]
-    return float(np.sqrt(variance)), float(within(df, min(several, default=1), m - 1))
+def _terms(scores: Floats) -> tuple[tuple[float, float], tuple[float, float]]:
+    """What a sample adds to the variance, each with its degrees of freedom: between annotators (or
+    runs), and the residual noise that this holds once too often."""
+    n, m = scores.shape
+    if np.isnan(scores).any():
+        gaps = gap_squares(scores)
+        weight = gaps.c_annotator
+        return (weight * gaps.annotator, n - 1), (weight * gaps.residual, gaps.residual_df)
+    squares = mean_squares(scores)
+    between, noise = float(squares.annotator) / (n * m), float(squares.residual) / (n * m)
+    return (between, n - 1), (noise, (n - 1) * (m - 1))
 
 
 def t_test(
@@ -324,78 +249,20 @@ def t_test(
     return t, t_chance(abs(t), df), low, high
 
 
-def _spread(pair: Pair) -> tuple[float, float]:
-    """SE and degrees of freedom, with the two more items."""
-    people = _side(_with_two_more(pair.people, PEOPLE_ON_EXTRA), pair.people_groups)
-    system = _side(_with_two_more(pair.system, SYSTEM_ON_EXTRA), pair.system_groups)
-    d = np.append(pair.differences, EXTRA_DIFFERENCES)
-    return paired_spread(people, system, float(d.var(ddof=1)), len(d))
-
-
-def _with_two_more(scores: Floats, extra: tuple[float, float]) -> Floats:
-    return np.column_stack([scores, np.tile(extra, (len(scores), 1))])
-
-
-def _side(scores: Floats, groups: Groups | None) -> Side:
-    """One side's terms, of scores with the two more items."""
-    n = len(scores)
-    if np.isnan(scores).any():
-        found = gap_squares(scores)
-        weight = found.c_annotator
-        return Side(
-            weight * found.annotator, n - 1, weight * found.residual, max(0, found.residual_df)
-        )
-    squares = mean_squares(scores)
-    if groups is not None:
-        squares = pooled_within(squares, scores, groups)
-    return Side.of_squares(squares)
-
-
-def _why_no_test(pair: Pair, *, both_people: bool, both_systems: bool) -> tuple[str, ...]:
+def _why_no_test(h: Floats, s: Floats, sides: str) -> tuple[str, ...]:
     """Why nothing can be tested, if so."""
-    n, r, m = len(pair.people), len(pair.system), len(pair.differences)
-    if m < 2:
+    if h.shape[1] < 2:
         return ("Fewer than two items that both sides answered: there is no test.",)
-    if (min(n, r) if both_people else n) < 2 and not both_systems:
+    of_people = {PEOPLE: (h, s), SYSTEMS: ()}.get(sides, (h,))
+    if any(len(side) < 2 for side in of_people):
         return ("A single annotator: there is no test over people.",)
-    if any(np.isnan(side).any() and mostly_single(side) for side in (pair.people, pair.system)):
+    if any(np.isnan(side).any() and mostly_single(side) for side in of_people):
         return ("Most items were seen by one annotator only: there is no test.",)
     return ()
 
 
-def _notes(pair: Pair, *, both_people: bool, both_systems: bool) -> Iterator[str]:
-    n, r = len(pair.people), len(pair.system)
-    fewest = min(n, r) if both_people else n
-    single = (r == 1 and not both_people) or (n == 1 and both_systems)
-    notes = {
-        "A single run: how much runs differ is not known and not counted.": single,
-        f"Fewer than {EXPLORATORY_BELOW} annotators: exploratory.": 1 < fewest < EXPLORATORY_BELOW
-        and not both_systems,
-        "Annotators met different parts of the test set.": pair.has_gaps,
-        f"{pair.left_out} items left out that one side did not answer.": pair.left_out > 0,
-        f"Paired by {pair.splits} splits: {pair.people_left_out} annotators and "
-        f"{pair.runs_left_out} runs of other splits left out.": pair.splits > 0
-        and pair.people_left_out + pair.runs_left_out > 0,
-        "The system shares fewer than two of the people's splits: everybody is compared, and how "
-        "people differ is not pooled within splits.": pair.unpaired,
-    }
-    yield from (note for note, applies in notes.items() if applies)
-
-
-def paired_without_each(
-    people: ArrayLike, system: ArrayLike, *, splits: ArrayLike | None = None, **options: Any
-) -> tuple[PairedDifference, ...]:
-    """`paired_difference` without each annotator in turn; the options are its own."""
-    h = np.asarray(people, float)
-    if len(h) < 2:
-        return ()
-    labels = None if splits is None else np.asarray(splits)
-    return tuple(
-        paired_difference(
-            np.delete(h, k, axis=0),
-            system,
-            splits=None if labels is None else np.delete(labels, k),
-            **options,
-        )
-        for k in range(len(h))
-    )
+def _notes(left_out: int, *, has_gaps: bool) -> Iterator[str]:
+    if has_gaps:
+        yield "Annotators met different parts of the test set."
+    if left_out:
+        yield f"{left_out} items left out that one side did not answer."

@@ -5,13 +5,12 @@ Two things may be estimated. `these_items`: how other people would do on exactly
 (1927) with an effective number of answers, from the matrix with one more item (`one_more_item`),
 and Satterthwaite's degrees of freedom (1946).
 
-A cell over several splits: annotators are nested in splits, and every split has the same items. The
-interval is for these shot sets (the splits are fixed), or for new shot sets as well: five splits of
-three people are then not fifteen people, as those who learned from the same examples make similar
-errors, and the split is the unit.
+A cell over several splits: people of all splits are people of one cell, so that a difference
+between splits counts as one between people. The interval is then for these shot sets; for new ones
+as well, the split is the unit.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,17 +18,17 @@ from numpy.typing import ArrayLike
 from scoring.core.variance import (
     NOTHING,
     Floats,
+    Groups,
     Spread,
     around,
     complete_spread,
     gap_spread,
     group_numbers,
+    has_links,
     item_means,
     mean_squares,
     mean_with_one_more,
     mostly_single,
-    nested_groups,
-    pooled_within,
     score_matrix,
     t_chance,
     t_quantile,
@@ -38,7 +37,7 @@ from scoring.core.variance import (
 
 ESTIMANDS = ("new_items", "these_items")
 EXPLORATORY_BELOW = 5
-"""With fewer annotators an interval is exploratory, and nobody is called better."""
+"""With fewer annotators nobody is called better."""
 
 WILSON, WILSON_WITH_GAPS, GUARD, STUDENT = "wilson", "wilson-gaps", "guard", "t"
 NO_INTERVAL = "none"
@@ -52,7 +51,7 @@ class CellInterval:
     mean: of the items' means. sd: over the annotators' means (ddof 1). low and high hold the mean
     and lie within [0, 1]. Of an interval for new items se and df are those with the one more item.
     Whatever cannot be computed is NaN, and the method is `none`; a note says why where it is not
-    plain from n and m. groups: the splits that the annotators are nested in, where that counts.
+    plain from n and m.
     """
 
     mean: float
@@ -66,12 +65,7 @@ class CellInterval:
     method: str
     estimand: str
     level: float
-    groups: int = 1
     notes: tuple[str, ...] = ()
-
-    @property
-    def exploratory(self) -> bool:
-        return self.n < EXPLORATORY_BELOW
 
     @property
     def mean_with_one_more(self) -> float:
@@ -94,34 +88,28 @@ def cell_interval(
     estimand: str = "new_items",
     level: float = 0.95,
     rng: np.random.Generator | None = None,
-    groups: ArrayLike | None = None,
 ) -> CellInterval:
     """Mean, SD and interval of n × m scores, one row per annotator, one column per item or cluster.
 
     Values outside [0, 1] are allowed (cluster scores have them) as long as the mean lies within.
-    NaN is an item that the annotator did not see. `groups` has the split of each annotator where
-    they are nested in several and these are fixed: the annotators' variance is pooled within them.
-    `rng` is of no use to any of these intervals; nothing is drawn.
+    NaN is an item that the annotator did not see. `rng` is of no use to any of these intervals;
+    nothing is drawn.
 
     Raises ValueError on another shape, an infinite value, an empty row, a mean outside [0, 1], an
     unknown estimand or a level outside (0, 1).
     """
-    return _interval(_Cell(scores, groups, estimand, level))
+    return _interval(_Cell(scores, estimand, level))
 
 
 def guard_band(
-    scores: ArrayLike,
-    *,
-    level: float = 0.95,
-    rng: np.random.Generator | None = None,
-    groups: ArrayLike | None = None,
+    scores: ArrayLike, *, level: float = 0.95, rng: np.random.Generator | None = None
 ) -> CellInterval:
-    """The interval for new items with the fewest degrees of freedom, min(n − groups, m).
+    """The interval for new items with the fewest degrees of freedom, min(n − 1, m).
 
-    It holds that interval, and stands beside it for n < 5, where one weak annotator can spoil any
+    It holds that interval, and stands in its place for two people, one of whom can spoil any
     interval. Arguments and errors as for `cell_interval`.
     """
-    return _interval(_Cell(scores, groups, "new_items", level), guard=True)
+    return _interval(_Cell(scores, "new_items", level), guard=True)
 
 
 def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
@@ -152,21 +140,17 @@ def cluster_scores(scores: ArrayLike, clusters: ArrayLike) -> Floats:
         return np.where(viewed > 0, centre + scale * deviations / viewed, np.nan)
 
 
-def new_items_limits(
-    scores: Floats, level: float, groups: ArrayLike | None = None
-) -> tuple[Floats, Floats]:
+def new_items_limits(scores: Floats, level: float) -> tuple[Floats, Floats]:
     """Limits for new items of complete scores (…, n, m): of one cell, or of many at once."""
     mean = np.clip(scores.mean(axis=(-2, -1), dtype=float), 0, 1)
-    spread = complete_spread(scores, groups)
+    spread = complete_spread(scores)
     return wilson_limits(mean, spread.effective, t_quantile(spread.df, level))
 
 
-def these_items_limits(
-    scores: Floats, level: float, groups: ArrayLike | None = None
-) -> tuple[Floats, Floats]:
+def these_items_limits(scores: Floats, level: float) -> tuple[Floats, Floats]:
     """Limits for these items of complete scores (…, n, m): of one cell, or of many at once."""
     mean = np.clip(scores.mean(axis=(-2, -1), dtype=float), 0, 1)
-    se, df = _these_items_spread(scores, groups)
+    se, df = _these_items_spread(scores)
     half = t_quantile(df, level) * se
     return around(mean, mean - half, mean + half)
 
@@ -174,13 +158,10 @@ def these_items_limits(
 class _Cell:
     """Checked scores, and what every interval of them needs."""
 
-    def __init__(
-        self, scores: ArrayLike, groups: ArrayLike | None, estimand: str, level: float
-    ) -> None:
+    def __init__(self, scores: ArrayLike, estimand: str, level: float) -> None:
         check_estimand(estimand)
         check_level(level)
         self.y = score_matrix(scores)
-        self.groups = None if groups is None else nested_groups(groups, len(self.y))
         self.estimand, self.level = estimand, level
         self.has_gaps = bool(np.isnan(self.y).any())
         mean = float(item_means(self.y).mean() if self.has_gaps else self.y.mean())
@@ -195,7 +176,7 @@ def _interval(cell: _Cell, *, guard: bool = False) -> CellInterval:
     low = high = se = df = np.nan
     method = NO_INTERVAL
     if missing is None and cell.estimand == "new_items":
-        spread = gap_spread(cell.y) if cell.has_gaps else complete_spread(cell.y, cell.groups)
+        spread = gap_spread(cell.y) if cell.has_gaps else complete_spread(cell.y)
         low, high, se, df = _new_items(cell, spread, guard=guard)
         method = GUARD if guard else WILSON_WITH_GAPS if cell.has_gaps else WILSON
     elif missing is None:
@@ -214,8 +195,7 @@ def _interval(cell: _Cell, *, guard: bool = False) -> CellInterval:
         method=method,
         estimand=cell.estimand,
         level=cell.level,
-        groups=1 if cell.groups is None or cell.has_gaps else len(set(cell.groups.tolist())),
-        notes=_notes(cell, missing),
+        notes=() if missing is None else (missing,),
     )
 
 
@@ -230,18 +210,9 @@ def _why_none(cell: _Cell) -> str | None:
         return "Annotators did not all see the same items: there is no interval for these items."
     if cell.has_gaps and mostly_single(cell.y):
         return "Most items were seen by one annotator only: there is no interval for new items."
+    if cell.has_gaps and not has_links(cell.y):
+        return "Too few items were seen by several annotators: there is no interval for new items."
     return None
-
-
-def _notes(cell: _Cell, missing: str | None) -> tuple[str, ...]:
-    if missing is not None:
-        return (missing,)
-    if cell.has_gaps and cell.groups is not None:
-        return (
-            "Annotators did not all see the same items: how they differ is not pooled within "
-            "splits.",
-        )
-    return ()
 
 
 def _new_items(cell: _Cell, spread: Spread, *, guard: bool) -> tuple[float, float, float, float]:
@@ -251,21 +222,19 @@ def _new_items(cell: _Cell, spread: Spread, *, guard: bool) -> tuple[float, floa
 
 
 def _these_items(cell: _Cell) -> tuple[float, float, float, float]:
-    se, df = _these_items_spread(cell.y, cell.groups)
+    se, df = _these_items_spread(cell.y)
     half = t_quantile(df, cell.level) * se
     low, high = around(cell.mean, cell.mean - half, cell.mean + half)
     return float(low), float(high), float(se), float(df)
 
 
-def _these_items_spread(scores: Floats, groups: ArrayLike | None) -> tuple[Floats, int]:
+def _these_items_spread(scores: Floats) -> tuple[Floats, int]:
     """√(max(MSA, MSE + 1/(nm)) / (nm)), so that equal means do not make it 0, and its degrees of
     freedom."""
     squares = mean_squares(scores)
-    if groups is not None:
-        squares = pooled_within(squares, scores, groups)
     size = squares.n * squares.m
     variance = np.maximum(squares.annotator, squares.residual + 1 / size) / size
-    return np.sqrt(variance), squares.annotator_df
+    return np.sqrt(variance), squares.n - 1
 
 
 def check_level(level: float) -> None:
@@ -283,6 +252,8 @@ APART = 0.2
 not explain it."""
 SURELY = 0.01
 """The p at which it does not, shared among the annotators."""
+PAIR = 2
+"""Of so few nobody can be told apart from the others by name, and one can spoil any interval."""
 
 
 @dataclass(frozen=True)
@@ -302,16 +273,14 @@ class LeftOut:
 @dataclass(frozen=True)
 class LeaveOneOut:
     """low and high: the range of the cell's mean when any one annotator is left out; NaN for a
-    single one. annotators: in the order of the rows."""
+    single one. annotators: in the order of the rows. flagged: how many are unlike the others; of
+    two it cannot be said which, so both count and neither is flagged by name."""
 
     low: float
     high: float
     annotators: tuple[LeftOut, ...]
 
-    @property
-    def flagged(self) -> bool:
-        """Somebody is unlike the others. Of two it cannot be said which, so both are flagged."""
-        return any(annotator.flagged for annotator in self.annotators)
+    flagged: int = 0
 
 
 def leave_one_out(scores: ArrayLike) -> LeaveOneOut:
@@ -326,7 +295,10 @@ def leave_one_out(scores: ArrayLike) -> LeaveOneOut:
         return LeaveOneOut(np.nan, np.nan, ())
     found = tuple(_left_out(y, k) for k in range(len(y)))
     means = [annotator.mean for annotator in found]
-    return LeaveOneOut(min(means), max(means), found)
+    flagged = sum(annotator.flagged for annotator in found)
+    if len(y) == PAIR:
+        found = tuple(replace(annotator, flagged=False) for annotator in found)
+    return LeaveOneOut(min(means), max(means), found, flagged)
 
 
 def _left_out(y: Floats, k: int) -> LeftOut:
@@ -362,16 +334,13 @@ class SplitInterval:
     """A cell over its splits, with both variance components.
 
     cell: mean, SD and interval over annotators, or over splits where the shot sets are `new`.
-    annotators and annotator_sd: over all people. split_var, annotator_var: the components between
-    splits and between annotators of one split, none below 0. With one annotator per split the two
-    cannot be told apart: split_var holds both and annotator_var is NaN. With a single split
-    split_var is NaN. With missing scores both are NaN.
+    annotators: how many there are in all. annotator_var, split_var: of the annotators' means within
+    splits, and between splits, none below 0; NaN with one split, or one annotator in each.
     """
 
     cell: CellInterval
     shot_sets: str
     annotators: int
-    annotator_sd: float
     splits: int
     split_var: float
     annotator_var: float
@@ -387,68 +356,48 @@ def split_interval(
 ) -> SplitInterval:
     """Interval of annotators × items scores, with the split of each annotator.
 
-    For `these` shot sets the annotators' variance is pooled within splits; with one annotator per
-    split they are the units, as in one split. For `new` ones a split is a unit that counts by its
-    number of annotators, so that the mean stays the same. Raises ValueError as `cell_interval`
-    does, for fewer than three splits of new shot sets, and unless there is one split for each row.
+    For `these` shot sets it is that of `cell_interval`; for `new` ones the same formulas are taken
+    on the splits' item means, so that every split weighs alike. Raises ValueError as
+    `cell_interval` does, for fewer than three splits of new shot sets or one that lacks an item,
+    and unless there is one split for each row.
     """
     y = score_matrix(scores)
     labels = group_numbers(splits, len(y))
-    number = int(labels.max()) + 1
-    _check_splits(shot_sets, number)
-    if shot_sets == "new":
-        units = cluster_scores(y.T, labels).T
-        cell = cell_interval(units, estimand=estimand, level=level)
-    else:
-        cell = cell_interval(y, estimand=estimand, level=level, groups=labels)
-    split_var, annotator_var = _components(y, labels)
+    units = _by_split(y, labels, shot_sets) if shot_sets != "these" else y
+    split_var, annotator_var = _components(np.nanmean(y, axis=1), labels)
     return SplitInterval(
-        cell=cell,
+        cell=cell_interval(units, estimand=estimand, level=level),
         shot_sets=shot_sets,
         annotators=len(y),
-        annotator_sd=float(np.nanmean(y, axis=1).std(ddof=1)) if len(y) > 1 else np.nan,
-        splits=number,
+        splits=int(labels.max()) + 1,
         split_var=split_var,
         annotator_var=annotator_var,
     )
 
 
-def _check_splits(shot_sets: str, splits: int) -> None:
+def _by_split(y: Floats, labels: Groups, shot_sets: str) -> Floats:
+    """The items' means in each split."""
+    splits = int(labels.max()) + 1
     if shot_sets not in SHOT_SETS:
         raise ValueError(f"The shot sets are {shot_sets!r}; they must be one of {SHOT_SETS}.")
-    if shot_sets == "new" and splits < FEWEST_SPLITS:
+    if splits < FEWEST_SPLITS:
         raise ValueError(
             f"An interval for new shot sets needs {FEWEST_SPLITS} splits; this cell has {splits}."
         )
+    parts = [y[labels == k] for k in range(splits)]
+    if any(np.isnan(part).all(axis=0).any() for part in parts):
+        raise ValueError("An interval for new shot sets needs every item in every split.")
+    return np.array([item_means(part) for part in parts])
 
 
-def _components(y: Floats, labels: np.ndarray) -> tuple[float, float]:
-    """From the mean squares of splits, annotators within splits, and their interactions with
-    items."""
+def _components(means: Floats, labels: Groups) -> tuple[float, float]:
+    """From annotators' means: between the splits, and within."""
     sizes = np.bincount(labels)
-    n, m, s = len(y), y.shape[1], len(sizes)
-    if m < 2 or n < 2 or np.isnan(y).any():
+    n, s = len(means), len(sizes)
+    if s in (1, n):
         return np.nan, np.nan
-    by_split = np.array([y[labels == k].mean(axis=0) for k in range(s)])
-    inner = y - by_split[labels]
-    outer = by_split[labels] - y.mean(axis=0)
-    annotators = _excess(inner, n - s)
-    between = _excess(outer, s - 1)
-    if s == n:
-        return max(0.0, between / m), np.nan
-    if s == 1:
-        return np.nan, max(0.0, annotators / m)
+    own = np.bincount(labels, means) / sizes
+    within = float(((means - own[labels]) ** 2).sum()) / (n - s)
+    between = float((sizes * (own - means.mean()) ** 2).sum()) / (s - 1)
     size = float(n - (sizes**2).sum() / n) / (s - 1)
-    split_var = float(between - annotators) / (m * size)
-    return max(0.0, split_var), max(0.0, annotators / m)
-
-
-def _excess(deviations: Floats, df: int) -> float:
-    """A main effect's mean square less that of its interaction with items."""
-    m = deviations.shape[1]
-    means = deviations.mean(axis=1, keepdims=True)
-    if df < 1:
-        return np.nan
-    main = m * (means**2).sum() / df
-    crossed = ((deviations - means) ** 2).sum() / (df * (m - 1))
-    return float(main - crossed)
+    return max(0.0, (between - within) / size), within

@@ -11,7 +11,7 @@ mean squares come from the least-squares fit of annotators and items as additive
 about what its effect explains beyond the other's (Searle, Casella & McCulloch 1992, ch. 5).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,22 +26,13 @@ NOTHING = 1e-12
 
 @dataclass(frozen=True)
 class MeanSquares:
-    """Mean squares of n × m scores: one figure each, or an array over the axes before.
-
-    groups: that many means of their own were taken out of the annotators' mean square; above 1 it
-    is pooled within splits.
-    """
+    """Mean squares of n × m scores: one figure each, or an array over the axes before."""
 
     annotator: Floats | np.float64
     item: Floats | np.float64
     residual: Floats | np.float64
     n: int
     m: int
-    groups: int = 1
-
-    @property
-    def annotator_df(self) -> int:
-        return self.n - self.groups
 
 
 @dataclass(frozen=True)
@@ -81,31 +72,12 @@ def mean_squares(scores: ArrayLike) -> MeanSquares:
     )
 
 
-def pooled_within(squares: MeanSquares, scores: ArrayLike, groups: ArrayLike) -> MeanSquares:
-    """These mean squares of complete scores (…, n, m), with MSA from the pooled variance of the
-    annotators' means within groups: one label a row, and fewer groups than rows."""
-    labels = group_numbers(groups, squares.n)
-    means = np.asarray(scores, float).mean(axis=-1)
-    number = int(labels.max()) + 1
-    own = np.stack([means[..., labels == k].mean(axis=-1) for k in range(number)], axis=-1)
-    spread = ((means - own[..., labels]) ** 2).sum(axis=-1)
-    pooled = _per_df(spread * squares.m, squares.n - number)
-    return replace(squares, annotator=pooled, groups=number)
-
-
 def group_numbers(groups: ArrayLike, n: int) -> Groups:
     """Labels as numbers from 0. Raises ValueError unless there is one for each of n rows."""
     labels = np.unique(np.asarray(groups), return_inverse=True)[1]
     if labels.shape != (n,):
         raise ValueError(f"There are {n} annotators but splits of shape {labels.shape}.")
     return np.asarray(labels)
-
-
-def nested_groups(groups: ArrayLike, n: int) -> Groups | None:
-    """The groups as numbers where some of n rows share one of several; None where all share one,
-    or each has its own: rows are then the units themselves."""
-    labels = group_numbers(groups, n)
-    return labels if n and 1 < labels.max() + 1 < n else None
 
 
 def satterthwaite(total: ArrayLike, *terms: tuple[ArrayLike, float]) -> Floats:
@@ -120,15 +92,14 @@ def crossed_spread(squares: MeanSquares) -> tuple[Floats, Floats]:
     """SE and degrees of freedom of the mean over new annotators and new items.
 
     The variance is the sum MSA + MSI − MSE over nm, never below either of the first two alone; the
-    degrees of freedom are those of the raw sum (Satterthwaite 1946), kept within [n−1, m−1], the
-    lower end less the groups beyond one.
+    degrees of freedom are those of the raw sum (Satterthwaite 1946), kept within [n−1, m−1].
     """
     a, i, e = squares.annotator, squares.item, squares.residual
     n, m = squares.n, squares.m
     raw = a + i - e
     variance = np.maximum(raw, np.maximum(a, i)) / (n * m)
-    df = satterthwaite(raw, (a, squares.annotator_df), (i, m - 1), (e, (n - 1) * (m - 1)))
-    return np.sqrt(variance), within(df, squares.annotator_df, m - 1)
+    df = satterthwaite(raw, (a, squares.n - 1), (i, m - 1), (e, (n - 1) * (m - 1)))
+    return np.sqrt(variance), within(df, squares.n - 1, m - 1)
 
 
 def within(df: Floats, least: int, most: int) -> Floats:
@@ -253,14 +224,10 @@ def with_one_more(scores: Floats) -> Floats:
     return np.concatenate([scores, column], axis=-1)
 
 
-def complete_spread(scores: Floats, groups: ArrayLike | None = None) -> Spread:
-    """Of complete scores (…, n, m). groups: a label for each row, of fewer groups than rows; the
-    annotators' variance is then pooled within them."""
+def complete_spread(scores: Floats) -> Spread:
+    """Of complete scores (…, n, m)."""
     y = with_one_more(scores)
-    squares = mean_squares(y)
-    if groups is not None:
-        squares = pooled_within(squares, y, groups)
-    return _spread(squares, y.mean(axis=(-2, -1), dtype=float))
+    return _spread(mean_squares(y), y.mean(axis=(-2, -1), dtype=float))
 
 
 def expected_spread(squares: MeanSquares, mean: float) -> Spread:
@@ -270,7 +237,7 @@ def expected_spread(squares: MeanSquares, mean: float) -> Spread:
     apart = m / (m + 1) * (mean - one_more_score(mean)) ** 2
     item = ((m - 1) * squares.item + squares.n * apart) / m
     return _spread(
-        MeanSquares(longer.annotator, item, longer.residual, squares.n, m + 1, squares.groups),
+        MeanSquares(longer.annotator, item, longer.residual, squares.n, m + 1),
         mean_with_one_more(mean, m),
     )
 
@@ -286,13 +253,12 @@ def with_constant_items(squares: MeanSquares, count: int) -> MeanSquares:
         residual=np.asarray(total / (m - 1)),
         n=squares.n,
         m=m,
-        groups=squares.groups,
     )
 
 
 def _spread(squares: MeanSquares, mean: Floats) -> Spread:
     se, df = crossed_spread(squares)
-    return Spread(mean, se, df, guard_df=min(squares.annotator_df, squares.m - 1))
+    return Spread(mean, se, df, guard_df=min(squares.n - 1, squares.m - 1))
 
 
 @dataclass(frozen=True)
@@ -372,6 +338,13 @@ def mostly_single(scores: Floats) -> bool:
     items do."""
     viewers = (~np.isnan(scores)).sum(axis=0)
     return bool(2 * np.sum(viewers == 1) > len(viewers))
+
+
+def has_links(scores: Floats) -> bool:
+    """Whether enough is left, beyond annotators and items, to tell how they scatter; with the one
+    more item."""
+    seen = int((~np.isnan(scores)).sum()) + len(scores)
+    return bool(seen - len(scores) - (scores.shape[1] + 1) + 1 >= 1)
 
 
 def _annotators_given_items(scores: Floats, seen: NDArray[np.bool_]) -> tuple[float, float]:

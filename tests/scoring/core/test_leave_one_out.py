@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scoring.core.comparison import paired_difference, paired_without_each
+from scoring.core.comparison import PEOPLE, paired_difference, paired_without_each
 from scoring.core.intervals import leave_one_out
 
 
@@ -57,9 +57,10 @@ def test_flags_who_differs_alike_on_every_item() -> None:
     assert not leave_one_out(np.ones((3, 10))).flagged
 
 
-def test_flags_both_of_two() -> None:
+def test_flags_nobody_of_two_by_name() -> None:
     found = leave_one_out(scores(2, 100, weak=0.3))
-    assert [annotator.flagged for annotator in found.annotators] == [True, True]
+    assert [annotator.flagged for annotator in found.annotators] == [False, False]
+    assert found.flagged == 2
 
 
 def test_compares_on_what_others_saw_too() -> None:
@@ -77,13 +78,15 @@ def test_compares_on_what_others_saw_too() -> None:
 def test_has_no_range_for_one() -> None:
     found = leave_one_out(scores(1, 10))
     assert np.isnan([found.low, found.high]).all()
-    assert (found.annotators, found.flagged) == ((), False)
+    assert (found.annotators, found.flagged) == ((), 0)
 
 
 def test_compares_with_a_system_without_each() -> None:
     people, system = scores(5, 40), scores(2, 40, seed=2)
-    found = paired_without_each(people, system, splits=[1, 1, 2, 2, 2], system_splits=[1, 2])
+    found = paired_without_each(people, system)
     assert [test.n for test in found] == [4] * 5
-    expected = paired_difference(people[1:], system, splits=[1, 2, 2, 2], system_splits=[1, 2])
+    expected = paired_difference(people[1:], system)
     assert (found[0].difference, found[0].p) == (expected.difference, expected.p)
     assert paired_without_each(people[:1], system) == ()
+    both = paired_without_each(people, system, sides=PEOPLE)
+    assert [(test.n, test.r) for test in both] == [(4, 2)] * 5 + [(5, 1)] * 2

@@ -3,16 +3,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
 
 from scoring.core.people_designs import ScoreModel
 from scoring.core.variance import (
     crossed_spread,
     mean_squares,
-    nested_groups,
-    pooled_within,
     variance_components,
 )
 
@@ -47,32 +42,6 @@ def test_meets_the_mean_squares_and_components(values: dict, scores: str, cell: 
 def test_meets_the_spread_of_the_matrix_as_it_stands(values: dict, scores: str, cell: str) -> None:
     known = values[cell]["E2_satterthwaite"]
     assert crossed_spread(mean_squares(values[scores])) == exactly((known["se"], known["df"]))
-
-
-@given(
-    arrays(
-        float,
-        array_shapes(min_dims=2, max_dims=2, min_side=3, max_side=7),
-        elements=st.sampled_from([0.0, 0.5, 1.0]),
-    )
-)
-def test_pools_the_variance_of_annotators_within_splits(y: np.ndarray) -> None:
-    groups = np.arange(len(y)) % 2
-    found = pooled_within(mean_squares(y), y, groups)
-    means = y.mean(axis=1)
-    apart = [means[groups == k] - means[groups == k].mean() for k in (0, 1)]
-    expected = y.shape[1] * sum((a**2).sum() for a in apart) / (len(y) - 2)
-    assert found.annotator == exactly(expected)
-    assert (found.annotator_df, found.residual) == (len(y) - 2, mean_squares(y).residual)
-
-
-def test_takes_rows_as_units_in_one_group_or_in_one_each() -> None:
-    assert nested_groups(["b", "b"], 2) is None
-    assert nested_groups(["b", "a"], 2) is None
-    assert nested_groups([], 0) is None
-    found = nested_groups(["b", "a", "b"], 3)
-    assert found is not None
-    assert found.tolist() == [1, 0, 1]
 
 
 def test_estimates_components_without_bias_when_scores_are_missing() -> None:

@@ -8,8 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scoring.core.comparison import paired_difference
-from scoring.core.verdicts import AHEAD, BEHIND, SAME, is_fragile, likeliest, verdicts
+from scoring.core.comparison import PEOPLE, paired_difference, paired_without_each, runs_on
+from scoring.core.verdicts import (
+    AHEAD,
+    BEHIND,
+    SAME,
+    Member,
+    holds_without_each,
+    likeliest,
+    verdicts,
+)
+
+STATES = {"too few people": "too_few"}
 
 
 @dataclass(frozen=True)
@@ -17,16 +27,73 @@ class Known:
     difference: float
     se: float = 0.02
     df: float = 30
-    exploratory: bool = False
+    people: int | None = 5
+
+
+def member(test: Known, *without: Known, **about: str) -> Member:
+    return Member(test, lambda: without, **about)
+
+
+def scores_of(rows: list) -> np.ndarray:
+    return np.array([[np.nan if score is None else score for score in row] for row in rows])
+
+
+def member_of(row: dict, no_floor: str = "") -> Member:
+    """Of a row of known differences."""
+    people = list(map(str, row["people_splits"] or [""]))
+    runs, is_other = runs_on(people, list(map(str, row["run_splits"] or row["system"])))
+    both = scores_of(row["people"]), scores_of(row["system"])[runs]
+    test = paired_difference(*both, clusters=row["clusters"])
+    without = paired_without_each(*both, clusters=row["clusters"])
+    return Member(test, lambda: without, no_floor, "other shot sets" * is_other)
+
+
+def assert_states(found: Member, row: dict) -> None:
+    """Direction and p at each margin, whole and without each annotator."""
+    for margin, known in row["verdicts"].items():
+        direction, p = likeliest(found.test, margin=float(margin))
+        assert p == pytest.approx(known["p"], abs=1e-9)
+        # Where nothing points anywhere, the known direction is that of rounding.
+        assert direction == (known["direction"] if p <= 1 - 1e-9 else "")
+        left = (row["leave_one_out"] or {}).get(margin)
+        if left is None:
+            continue
+        others = [likeliest(one, margin=float(margin)) for one in found.without()]
+        assert [p for _, p in others] == pytest.approx(left["p"], abs=1e-9)
+        assert [d or k for (d, _), k in zip(others, left["directions"], strict=True)] == left[
+            "directions"
+        ]
+        holds = holds_without_each(found.test, found.without(), margin=float(margin))
+        assert holds == left["holds"]
 
 
 def test_meets_the_known_verdicts(reference: Callable) -> None:
     for row in reference("differences")["rows"]:
-        found = paired_difference(row["people"], row["system"])
-        for margin, known in row["verdicts"].items():
-            direction, p = likeliest(found, margin=float(margin))
-            assert direction == known["direction"]
-            assert p == pytest.approx(known["p"], abs=1e-9)
+        assert_states(member_of(row), row)
+
+
+def test_meets_the_known_families(reference: Callable) -> None:
+    known = reference("differences")
+    for family in known["families"]:
+        no_floor = "" if family["floor"] else "no floor was set"
+        members = [member_of(known["rows"][place], no_floor) for place in family["rows"]]
+        found_each = verdicts(members, margin=family["margin"])
+        for found, row in zip(found_each, family["results"], strict=True):
+            state = STATES.get(row["state"], row["state"])
+            assert (found.certainty or found.outcome) == state
+            adjusted = nan if row["p_holm"] is None else row["p_holm"]
+            assert found.p_holm == pytest.approx(adjusted, abs=1e-9, nan_ok=True)
+
+
+def test_meets_the_known_verdicts_between_shots(reference: Callable) -> None:
+    for row in reference("differences")["shots"]:
+        both = scores_of(row["people"]), scores_of(row["other_people"])
+        without = paired_without_each(*both, sides=PEOPLE)
+        found = Member(paired_difference(*both, sides=PEOPLE), lambda those=without: those)
+        assert_states(found, row)
+        for margin, state in row["state_alone"].items():
+            [alone] = verdicts([found], margin=float(margin))
+            assert (alone.certainty or alone.outcome) == STATES.get(state, state)
 
 
 @given(st.floats(-1, 1), st.floats(0.001, 0.3), st.floats(1, 300), st.sampled_from([0, 0.02, 0.1]))
@@ -50,43 +117,56 @@ def test_turns_with_the_difference() -> None:
     assert ahead[1] == pytest.approx(behind[1])
 
 
-def test_adjusts_over_the_cells_that_allow_a_claim() -> None:
-    tests = [Known(0.1), Known(0.043), Known(0.001), Known(0.2, exploratory=True), Known(0.1, nan)]
-    found = verdicts(tests)
-    assert [verdict.outcome for verdict in found] == [
-        "ahead",
-        "undecided",
-        "undecided",
-        "exploratory",
-        "untested",
+def test_adjusts_over_the_tests_that_allow_a_claim() -> None:
+    members = [
+        member(Known(0.1)),
+        member(Known(0.043)),
+        member(Known(0.001)),
+        member(Known(0.2, people=4)),
+        member(Known(0.1, nan)),
+        member(Known(0.1), exploratory="other shot sets"),
+        member(Known(0.1, people=None)),
     ]
-    assert [verdict.family for verdict in found] == [3] * 5
-    assert [verdict.alone for verdict in found] == [False, True, False, False, False]
+    found = verdicts(members)
+    assert [(verdict.outcome, verdict.certainty) for verdict in found] == [
+        ("ahead", "sure"),
+        ("ahead", "probable"),
+        ("open", None),
+        ("too_few", None),
+        ("open", None),
+        ("ahead", "probable"),
+        ("ahead", "sure"),
+    ]
+    assert [verdict.family for verdict in found] == [4] * 7
+    assert found[1].reasons == ("not among 4 comparisons",)
+    assert found[5].reasons == ("other shot sets",)
     assert isnan(found[3].p_holm)
-    assert found[0].p_holm == pytest.approx(3 * found[0].p)
+    assert isnan(found[5].p_holm)
+    assert found[0].p_holm == pytest.approx(4 * found[0].p)
     assert verdicts([]) == ()
 
 
 def test_calls_people_as_good_within_the_margin() -> None:
-    assert verdicts([Known(0.0)], margin=0.05)[0].outcome == SAME
-    assert verdicts([Known(0.0)])[0].outcome == "undecided"
+    assert verdicts([member(Known(0.0))], margin=0.05)[0].outcome == SAME
+    assert verdicts([member(Known(0.0))])[0].outcome == "open"
 
 
-def test_is_fragile_where_one_annotator_carries_it() -> None:
-    tests = [Known(0.1), Known(0.001)]
-    assert not is_fragile(0, tests, [Known(0.09), Known(0.11)])
-    assert is_fragile(0, tests, [Known(0.09), Known(0.03)])
-    assert is_fragile(0, tests, [Known(-0.1)])
-    assert is_fragile(0, tests, [Known(0.1, nan)])
-    # What was decided for nobody does not fall.
-    assert not is_fragile(1, tests, [Known(0.1)])
+def test_points_nowhere_where_p_is_1() -> None:
+    assert likeliest(Known(0.0)) == ("", 1.0)
 
 
-def test_is_fragile_by_the_adjusted_p() -> None:
-    tests = [Known(0.1), *[Known(0.001)] * 9]
-    without = Known(0.05)
-    assert not is_fragile(0, tests[:1], [without])
-    assert is_fragile(0, tests, [without])
+def test_is_not_sure_where_one_annotator_carries_it() -> None:
+    for without in (Known(0.03), Known(-0.1), Known(0.1, nan)):
+        [found] = verdicts([member(Known(0.1), Known(0.09), without)])
+        assert (found.certainty, found.holds) == ("probable", False)
+        assert found.reasons == ("falls without one annotator",)
+    [found] = verdicts([member(Known(0.1), Known(0.09), Known(0.11))])
+    assert (found.certainty, found.holds, found.reasons) == ("sure", True, ())
+
+
+def test_is_not_sure_without_a_floor() -> None:
+    [found] = verdicts([member(Known(0.1), no_floor="no floor was set")])
+    assert (found.certainty, found.reasons) == ("probable", ("no floor was set",))
 
 
 def test_rejects_a_negative_margin() -> None:
