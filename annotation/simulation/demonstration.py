@@ -26,7 +26,7 @@ RULED = Path(demo.__file__).parent / "word_overlap.jsonl"
 TUNED = Path(demo.__file__).parent / "small_t5.jsonl"
 RUNS = (RULED, TUNED)
 SHOTS = (0, 10, 20, 30)
-SKILL = 0.85
+SKILL = 0.9
 SEED = 2021
 # Far enough back for the simulated work to have ended before anybody looks.
 LEAD = timedelta(hours=6)
@@ -65,11 +65,11 @@ def _set_up(owner: User | None) -> Study:
         benchmark=benchmark,
         channel=Channel.objects.get(slug="link"),
         consent_text=CONSENT,
-        min_training_score=40,
+        min_training_score=80,
         seed=SEED,
     )
     study.save()
     make_owner(study, owner)
     add_missing_codes(study)
-    make_batches(study, tasks=benchmark.tasks.all(), shots=SHOTS, chains=[1], wanted=3)
+    make_batches(study, tasks=benchmark.tasks.all(), shots=SHOTS, chains=[1], wanted=5)
     return study

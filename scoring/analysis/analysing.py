@@ -28,7 +28,8 @@ from scoring.core.normalisation import normalised
 from scoring.core.s1 import score_one
 from scoring.models import Part
 from scoring.tables.table import Table, lines_of, records_of
-from scoring.tests.verdicts import between_shots, between_systems
+from scoring.tests.differences import Difference
+from scoring.tests.verdicts import between_systems
 
 # How many points a learning curve has, about.
 POINTS = 5
@@ -54,7 +55,7 @@ class Analysis:
 STORE = Store(
     Part.ANALYSIS,
     Analysis,
-    10,
+    11,
     "analyse_comparison",
     columns=tuple(key for table in ALL for key in table.keys),
 )
@@ -81,13 +82,6 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
             together = table.consensus_of(cell)
             agreed.append({**about, **agreement(cell, together, seed=choices.seed)})
     progress(len(people), steps, "differences")
-    systems = [
-        cell
-        for task in scope.tasks
-        for cell in reader.systems(task)
-        if cell.answered.any() and choices.wants(cell.shots)
-    ]
-    between = between_systems(systems, margin=scope.study.margin if scope.study else 0.0)
     progress(len(people) + 1, steps, "learning curves")
     learned = [
         curve
@@ -98,12 +92,11 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
     ]
     progress(len(people) + 2, steps, "over tasks")
     return Analysis(
-        tests=records_of(TESTS.columns, [test for test in table.tests if not test.is_reported]),
-        systems=records_of(SYSTEMS.columns, between),
-        # Of some shots alone the next lower ones are others.
-        changes=records_of(
-            CHANGES.columns, between_shots(people) if choices.shots else table.changes
+        tests=records_of(TESTS.columns, table.tests),
+        systems=records_of(
+            SYSTEMS.columns, table.systems if scope.study else _systems(scope, reader)
         ),
+        changes=records_of(CHANGES.columns, table.changes),
         uncertainty=tuple(sure),
         agreement=tuple(agreed),
         curves=tuple(learned),
@@ -111,6 +104,12 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
         average_tests=records_of(AVERAGE_TESTS.columns, table.average_tests),
         excluded=_excluded(table),
     )
+
+
+def _systems(scope: Scope, reader: CellReader) -> list[Difference]:
+    """Of a benchmark; a study's comparison has those of its own."""
+    every = [cell for task in scope.tasks for cell in reader.systems(task) if cell.answered.any()]
+    return between_systems(every, margin=0.0)
 
 
 def _about(

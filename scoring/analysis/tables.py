@@ -13,26 +13,23 @@ TERMS = ("references", "normalisation", "gold_version")
 SCORED_UNDER = tuple(BY_KEY[key] for key in TERMS)
 WHERE = picked(OF_TESTS, "study simulated task shots")
 SYSTEM = picked(OF_TESTS, "system method parameters")
-DIFFERENCE = picked(
-    OF_TESTS,
-    "difference low high se df p p_holm n r m left_out people_left_out runs_left_out notes",
-)
-VERDICT = picked(OF_TESTS, "outcome direction p_direction family margin")
+VERDICT = picked(OF_TESTS, "outcome certainty reasons exploratory supplement family margin fragile")
+DIFFERENCE = picked(OF_TESTS, "difference low high se df p p_holm m left_out notes")
 
 TESTS = Table(
     "tests",
     "People against systems, on the same items",
     "Percent points, people less system, for other people, other runs and other items like "
-    "these: Satterthwaite's t on the items that the system and somebody answered. Holm's p "
-    "covers the tests of one study with five annotators or more. Non-overlapping SD bars are "
-    "not a test.",
+    "these (with five runs or more, other runs): Satterthwaite's t on the items that the system "
+    "and somebody answered. Holm's p covers the tests of one study with five annotators or more. "
+    "Non-overlapping SD bars are not a test.",
     (
         *WHERE,
         *SYSTEM,
         *picked(OF_TESTS, "mean other_mean"),
         *DIFFERENCE,
+        *picked(OF_TESTS, "n runs runs_left_out above"),
         *VERDICT,
-        *picked(OF_TESTS, "above detectable fragile"),
         *SCORED_UNDER,
     ),
 )
@@ -45,13 +42,14 @@ SYSTEMS = Table(
     (
         BY_KEY["task"],
         BY_KEY["shots"],
-        *picked(OF_TESTS, "first first_method first_parameters"),
-        words("system", "Second", "The second system's name."),
-        words("method", "Method", "How the second system was adapted."),
-        words("parameters", "Parameters", "The second system's size."),
+        words("system", "First", "The first system's name."),
+        words("method", "Method", "How the first system was adapted."),
+        words("parameters", "Parameters", "The first system's size."),
+        *picked(OF_TESTS, "other_system other_method other_parameters"),
         points("mean", "First's mean", "In percent, on the compared items."),
         points("other_mean", "Second's mean", "In percent, on the compared items."),
         *DIFFERENCE,
+        *picked(OF_TESTS, "runs runs_left_out"),
         *VERDICT,
         *SCORED_UNDER,
     ),
@@ -68,6 +66,8 @@ CHANGES = Table(
         points("mean", "More", "With more shots, in percent, on the compared items."),
         points("other_mean", "Fewer", "With fewer shots, in percent, on the compared items."),
         *DIFFERENCE,
+        *picked(OF_TESTS, "n other_n"),
+        *VERDICT,
         *SCORED_UNDER,
     ),
 )
@@ -75,7 +75,7 @@ CELLS = Table(
     "uncertainty",
     "The uncertainty of each cell",
     "New items: how other people would do on other items like these; these items: on "
-    "exactly this test set. The guard band is given beside the interval for n below 5. "
+    "exactly this test set. Two people have the guard band in its place. "
     "Components are variances of scores in [0, 1]; they feed the planner.",
     (*WHERE, *UNCERTAINTY, *SCORED_UNDER),
 )
@@ -128,9 +128,9 @@ AVERAGE_TESTS = Table(
         points("difference", "Difference", "The mean of the tasks' differences."),
         points("low", "95 % low", "Lower limit of its 95 % interval."),
         points("high", "95 % high", "Upper limit of its 95 % interval."),
-        *picked(OF_TESTS, "outcome direction family margin"),
-        OF_TESTS["p_direction"].under("p", source="p_direction"),
-        *picked(OF_TESTS, "p_holm detectable tasks"),
+        *picked(OF_TESTS, "p p_holm"),
+        *VERDICT,
+        *picked(OF_TESTS, "n runs tasks"),
         BY_KEY["notes"],
     ),
 )

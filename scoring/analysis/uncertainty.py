@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from scoring.cells.cell_rows import Units, answers_by_item, cell_figures, guard_of
+from scoring.cells.cell_rows import Units, answers_by_item, cell_figures
 from scoring.cells.cells import Cell, known, percent
 from scoring.cells.rows import BY_KEY, Row
 from scoring.cells.scope import Choices
 from scoring.core.agreement import Agreement, alpha_interval, pairwise_s1_interval
-from scoring.core.intervals import NO_INTERVAL, CellInterval, cluster_scores
+from scoring.core.intervals import NO_INTERVAL, PAIR, CellInterval, guard_band
 from scoring.core.s1 import consensus, score_many
 from scoring.core.variance import variance_components
 from scoring.tables.table import Column, points, words
@@ -26,7 +26,7 @@ FEWEST_OTHERS = 2
 
 _NEW = "The 95 % interval for other people on other items like these, in percent."
 _THESE = "The 95 % interval for other people on exactly this test set, in percent."
-_GUARD = "The guard band, in percent; only where n is below 5. Two have nothing else."
+_GUARD = "The guard band, in percent; of two people, in place of the interval."
 UNCERTAINTY = (
     points("mean", "Mean", "Mean S1 in percent over the cell's annotators."),
     points("sd", "SD", "Sample SD (ddof 1) over annotators, in percent points."),
@@ -86,7 +86,7 @@ def uncertainty(cell: Cell, choices: Choices) -> Record:
         cell_figures(cell, replace(choices, estimand=estimand))
         for estimand in ("new_items", "these_items")
     )
-    parts = variance_components(cluster_scores(cell.scores, cell.clusters))
+    parts = variance_components(cell.clustered)
     means = np.nanmean(cell.scores, axis=1)
     without = cell.without_each
     return {
@@ -96,12 +96,12 @@ def uncertainty(cell: Cell, choices: Choices) -> Record:
         "n": new.annotators,
         "m": new.cell.m,
         # Of two people, the guard band stands in place of the interval for new items.
-        **_interval("new_items", None if new.cell.n == 2 else new.cell),
+        **_interval("new_items", None if new.cell.n == PAIR else new.cell),
         **_interval("these_items", these.cell),
-        **_interval("guard", guard_of(cell, new)),
+        **_interval("guard", guard_band(cell.clustered) if new.cell.n == PAIR else None),
         "without_low": percent(without.low),
         "without_high": percent(without.high),
-        "flagged": sum(annotator.flagged for annotator in without.annotators),
+        "flagged": without.flagged,
         "annotator_var": known(parts.annotator),
         "item_var": known(parts.item),
         "residual_var": known(parts.residual),

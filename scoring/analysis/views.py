@@ -1,7 +1,7 @@
 """The analysis of a comparison: kept, requested, watched, stopped and exported. Its page has what
 most readers look for in sight, the rest behind a click on a line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -15,16 +15,13 @@ from scoring.analysis.analysing import STORE, analysis_tables
 from scoring.analysis.tables import PROVENANCE, TERMS, with_task_names
 from scoring.analysis.uncertainty import Record
 from scoring.cells.scope import Scope, inputs_fingerprint
-from scoring.comparison.documents import FRAGILE, NOTE_OF_FRAGILE, SIGNS
 from scoring.comparison.keeping import Kept, is_stale, stop
 from scoring.comparison.requests import arrange, asked, back_to, download, frame_of, render_or_poll
-from scoring.comparison.row_tables import WORDS
-from scoring.core.verdicts import AHEAD, BEHIND
 from scoring.models import method_label
 from scoring.tables.arranging import in_parts
 from scoring.tables.documents import FORMATS, chosen
 from scoring.tables.table import Cell, Column, Line, Table, Value, lines_of
-from scoring.tests.differences import MIRRORED
+from scoring.tests.outcomes import LEGEND, STATES
 
 
 @require_safe
@@ -128,23 +125,27 @@ PLACE = ("study", "simulated", "task", "shots")
 # By table, beside where a line belongs; in this order.
 USUAL: dict[str, tuple[str, ...]] = {
     "tests": ("system", "difference", "outcome", "p_holm"),
-    "systems": ("first", "system", "difference", "outcome", "p_holm"),
+    "systems": ("system", "other_system", "difference", "outcome", "p_holm"),
     "average-tests": ("system", "difference", "outcome", "p_holm"),
-    "changes": ("other_shots", "difference", "p_holm"),
+    "changes": ("other_shots", "difference", "outcome", "p_holm"),
     "uncertainty": ("mean", "sd", "n", "m", "new_items_low", "new_items_high"),
     "agreement": ("consensus", "n", "masi", "pairwise_s1"),
     "curves": ("first", "last", "mean", "adjusted", "se"),
     "aggregates": ("system", "mean", "sd"),
     "excluded": ("without_mean", "without_n", "with_mean", "with_n"),
 }
-# The tables whose first side is people; their lines are about the system, as in the overview.
+# The tables whose first side is people.
 OF_PEOPLE = ("tests", "average-tests")
-OF_SYSTEM: dict[str, str] = {**WORDS, AHEAD: "behind people", BEHIND: "ahead of people"}
-OF_SYSTEMS: dict[str, str] = {**WORDS, AHEAD: "first ahead", BEHIND: "first behind"}
+OF_SYSTEMS = {"people ahead": "first ahead", "people behind": "first behind"}
+OF_SHOTS = {"people ahead": "more shots ahead", "people behind": "more shots behind"}
+WORDS = {"systems": OF_SYSTEMS, "changes": OF_SHOTS}
 # With its method and size a system's name is one cell; the first of them names a line.
-NAMES = {"first": ("first_method", "first_parameters"), "system": ("method", "parameters")}
+NAMES = {
+    "system": ("method", "parameters"),
+    "other_system": ("other_method", "other_parameters"),
+}
 # What the outcome, and the cell of a system's name, say already; documents have it.
-IMPLIED = {"direction", "fragile", *chain.from_iterable(NAMES.values())}
+IMPLIED = {"certainty", *chain.from_iterable(NAMES.values())}
 
 
 def for_page(table: Table, tasks: Sequence[str]) -> Table:
@@ -170,10 +171,10 @@ def for_page(table: Table, tasks: Sequence[str]) -> Table:
         table,
         columns=tuple(sorted(columns, key=place)),
         lines=tuple(
-            Line(_cells(record, of_people=of_people))
+            Line(_cells(record, WORDS.get(table.name, {})))
             for record in sorted(table.records, key=task_place)
         ),
-        marks={FRAGILE: NOTE_OF_FRAGILE},
+        marks=LEGEND if of_people else {},
     )
 
 
@@ -195,19 +196,17 @@ def common_terms(tables: Sequence[Table]) -> dict[str, Value]:
     return dict(zip(TERMS, found.pop(), strict=True)) if len(found) == 1 else {}
 
 
-def _cells(record: Record, *, of_people: bool) -> dict[str, Value | Cell]:
+def _cells(record: Record, words: Mapping[str, str]) -> dict[str, Value | Cell]:
+    """words: what a state is called where the first side is not people beside a system."""
     names = {key: _name(record, key) for key in NAMES if key in record}
     cells: dict[str, Value | Cell] = {**record, **names}
     if "difference" in record:
         low, high = record["low"], record["high"]
         cells["difference"] = Cell(record["difference"], low=low, high=high)
     if record.get("outcome"):
-        outcome = str(record["outcome"])
-        words = OF_SYSTEM if of_people else OF_SYSTEMS
-        # Signs say how the second side stands to people; of two systems the first is meant.
-        sign = SIGNS.get(outcome if of_people else MIRRORED.get(outcome, outcome), "")
-        marks = FRAGILE if record.get("fragile") else ""
-        cells["outcome"] = Cell(words[outcome], sign=sign, marks=marks)
+        sign, who, _ = STATES[record["outcome"], record["certainty"]]
+        told = ", ".join(filter(None, [words.get(who, who), record["certainty"]]))
+        cells["outcome"] = Cell(told, sign=sign)
     return cells
 
 

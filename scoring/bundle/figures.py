@@ -34,7 +34,7 @@ Limits = tuple[float | None, float | None]
 LEVEL, CLOSE = 0.95, 1e-9
 SEED, RESAMPLES = 20211206, 1000
 KEY = ("kind", "task", "shots", "references", "asked", "with_excluded")
-NUMBERS = ("mean", "sd", "n", "m", "ci_low", "ci_high", "guard_low", "guard_high")
+NUMBERS = ("mean", "sd", "n", "m", "ci_low", "ci_high")
 
 
 # The score of one answer
@@ -75,25 +75,22 @@ def cluster_scores(y: Array, clusters: Sequence[str]) -> Array:
     return np.column_stack(columns)
 
 
-def mean_squares(y: Array, groups: Array) -> tuple[float, float, float, int]:
-    """Of annotators (pooled within groups), items and the rest; how many groups there are."""
+def mean_squares(y: Array) -> tuple[float, float, float]:
+    """Of annotators, items and the rest."""
     n, m = y.shape
     rows, columns = y.mean(axis=1), y.mean(axis=0)
     rest = ((y - rows[:, None] - columns + y.mean()) ** 2).sum()
-    own = {group: rows[groups == group].mean() for group in set(groups.tolist())}
-    within = ((rows - np.array([own[group] for group in groups.tolist()])) ** 2).sum()
-    msi, mse = n * columns.var(ddof=1), rest / ((n - 1) * (m - 1))
-    return m * within / (n - len(own)), msi, mse, len(own)
+    return m * rows.var(ddof=1), n * columns.var(ddof=1), rest / ((n - 1) * (m - 1))
 
 
-def complete_spread(y: Array, groups: Array) -> tuple[float, float, int]:
+def complete_spread(y: Array) -> tuple[float, float, int]:
     """Standard error, its degrees of freedom and the fewest, of the scores with one more item."""
     n, m = y.shape
-    a, i, e, count = mean_squares(y, groups)
+    a, i, e = mean_squares(y)
     raw = a + i - e
-    df = satterthwaite(raw, (a, n - count), (i, m - 1), (e, (n - 1) * (m - 1)))
-    se, least, most = np.sqrt(max(raw, a, i) / (n * m)), n - count, m - 1
-    return se, min(max(df, least), most), min(least, most)
+    df = satterthwaite(raw, (a, n - 1), (i, m - 1), (e, (n - 1) * (m - 1)))
+    se = np.sqrt(max(raw, a, i) / (n * m))
+    return se, min(max(df, n - 1), m - 1), min(n - 1, m - 1)
 
 
 def gap_spread(y: Array) -> tuple[float, float, int]:
@@ -136,34 +133,29 @@ def wilson(mean: float, effective: float, t: float) -> tuple[float, float]:
     return around(mean, centre - half, centre + half)
 
 
-def interval(y: Array, splits: Array, estimand: str) -> tuple[float, Limits, str | None, Limits]:
-    """Mean, interval, its method, and the guard band of a small group."""
+def interval(y: Array, estimand: str) -> tuple[float, Limits, str | None]:
+    """Mean, interval and its method; of two people the guard band."""
     n, m = y.shape
-    has_gaps = np.isnan(y).any()
+    seen = ~np.isnan(y)
+    has_gaps = not seen.all()
     mean = min(max(np.nanmean(y, axis=0).mean(), 0.0), 1.0)
-    nothing = mean, (None, None), None, (None, None)
+    nothing = mean, (None, None), None
     if n < 2:
         return nothing
-    # Splits that nobody or everybody shares make no groups: then people are the units.
-    groups = splits if 1 < len(set(splits.tolist())) < n else np.zeros(n, int)
     if estimand == "these_items":
         if has_gaps or m < 2:
             return nothing
-        a, _, e, count = mean_squares(y, groups)
-        half = quantile(n - count) * np.sqrt(max(a, e + 1 / (n * m)) / (n * m))
-        return mean, around(mean, mean - half, mean + half), "t", (None, None)
-    if has_gaps and 2 * ((~np.isnan(y)).sum(axis=0) == 1).sum() > m:
+        a, _, e = mean_squares(y)
+        half = quantile(n - 1) * np.sqrt(max(a, e + 1 / (n * m)) / (n * m))
+        return mean, around(mean, mean - half, mean + half), "t"
+    if has_gaps and (2 * (seen.sum(axis=0) == 1).sum() > m or seen.sum() <= m):
         return nothing
     extra = 1.0 if mean < 0.5 - 1e-9 else 0.0
     longer = np.column_stack([y, np.full(n, extra)])
-    se, df, least = gap_spread(longer) if has_gaps else complete_spread(longer, groups)
+    se, df, least = gap_spread(longer) if has_gaps else complete_spread(longer)
     p = np.nanmean(longer, axis=0).mean()
-    effective = p * (1 - p) / se**2
-    limits, guard = wilson(mean, effective, quantile(df)), wilson(mean, effective, quantile(least))
-    method = "wilson-gaps" if has_gaps else "wilson"
-    if n == 2:
-        return mean, guard, "guard", (None, None)
-    return mean, limits, method, guard if n < 5 else (None, None)
+    limits = wilson(mean, p * (1 - p) / se**2, quantile(least if n == 2 else df))
+    return mean, limits, "guard" if n == 2 else "wilson-gaps" if has_gaps else "wilson"
 
 
 # The figures of one cell
@@ -190,14 +182,12 @@ def cell_figures(
         return over_episodes(y, [batch["episode"] for batch in batches], estimand)
     clusters = [cluster for cluster, is_kept in zip(columns.values(), kept, strict=True) if is_kept]
     z = cluster_scores(y, clusters)
-    splits = np.array([batch["training_set"] or "" for batch in batches])
-    mean, limits, method, guard = interval(z, splits, estimand)
+    mean, limits, method = interval(z, estimand)
     means = np.nanmean(y, axis=1)
     figures: Row = {"mean": mean, "n": len(means), "ci_method": method}
     figures["sd"] = means.std(ddof=1) if len(means) > 1 else None
-    figures["m"] = z.shape[1] if method else None
+    figures["m"] = z.shape[1]
     figures["ci_low"], figures["ci_high"] = limits
-    figures["guard_low"], figures["guard_high"] = guard
     return figures
 
 
@@ -208,7 +198,7 @@ def over_episodes(y: Array, episodes: Sequence[int], estimand: str) -> Row:
         by_episode[episode].append(np.nanmean(row))
     means = np.array([np.mean(own) for own in by_episode.values()])
     size = len(means)
-    figures: Row = {"mean": means.mean(), "sd": means.std(), "n": len(y)}
+    figures: Row = {"mean": means.mean(), "sd": means.std(), "n": len(y), "m": size}
     if size < 2 or estimand != "new_items":
         return figures
     picked = np.random.default_rng(SEED).integers(0, size, (RESAMPLES, size))

@@ -4,6 +4,7 @@ unrounded. And what figures are read against: what no skill earns, and what was 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from math import nan
 from statistics import median
 from typing import Any
@@ -18,6 +19,7 @@ from scoring.cells.rows import (
     CEILING,
     CONSENSUS,
     EPISODE_BOOTSTRAP,
+    OTHER,
     PEOPLE,
     SIMULATED,
     SIMULATED_CONSENSUS,
@@ -29,94 +31,74 @@ from scoring.cells.rows import (
 from scoring.cells.scope import Choices
 from scoring.cells.vectors import Floats, is_well_formed, judged_answers
 from scoring.core.bootstrap import consensus_interval, episode_score
+from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.intervals import (
     NO_INTERVAL,
+    PAIR,
     CellInterval,
     LeftOut,
     SplitInterval,
-    cluster_scores,
     guard_band,
     split_interval,
 )
 from scoring.core.normalisation import normalised
 from scoring.core.s1 import consensus, score_many
-from scoring.core.variance import Components, variance_components
-from scoring.core.verdicts import ComparisonDesign, detectable_difference
 from scoring.models import ReportedScore, shots_label
 
 # Beside a single annotator there are no others.
 NOBODY = LeftOut(nan, nan, nan, flagged=False)
 
 
-def cell_row(cell: Cell, choices: Choices) -> Row:
-    """The figures of one cell: several people or runs on the same task."""
+def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
+    """The figures of one cell: several people or runs on the same task. matched: a system's rest on
+    the people's items and shot sets, as people's own do."""
     seconds = [item_s for member in cell.item_seconds for item_s in member]
-    row = replace(_described(cell), median_item_s=median(seconds) if seconds else None)
+    row = replace(
+        _described(cell),
+        matched=matched or cell.study is not None,
+        median_item_s=median(seconds) if seconds else None,
+        released=_released(cell, choices, matched=matched) if cell.study is None else None,
+    )
     if not cell.answered.any():
         return replace(row, n=len(cell.members))
     if cell.is_of_episodes:
         return replace(row, **_over_episodes(cell, choices), **_answers_an_item(cell))
     figures = cell_figures(cell, choices)
-    guard = guard_of(cell, figures)
-    # With two people one answer can move a limit by 40 points: they have the guard band alone.
-    is_alone = guard is not None and guard.n == 2
-    interval = guard if guard is not None and is_alone else figures.cell
-    has_interval = interval.method != NO_INTERVAL
+    interval = figures.cell if cell.study or len(cell.scores) >= FEWEST_RUNS else None
+    if figures.cell.n == PAIR and cell.study and choices.estimand == "new_items":
+        # One answer of two people can move a limit by 40 points.
+        interval = guard_band(cell.clustered)
+    has_interval = interval is not None and interval.method != NO_INTERVAL
     return replace(
         row,
         mean=percent(figures.cell.mean),
-        sd=percent(_sd(cell.rows)),
-        n=len(cell.rows),
-        m=figures.cell.m if has_interval else None,
-        ci_low=percent(interval.low),
-        ci_high=percent(interval.high),
-        ci_method=interval.method if has_interval else None,
+        sd=percent(_sd(cell.scores)),
+        n=len(cell.scores),
+        m=figures.cell.m,
+        ci_low=percent(interval.low) if interval else None,
+        ci_high=percent(interval.high) if interval else None,
+        ci_method=interval.method if interval and has_interval else None,
         estimand=choices.estimand if has_interval else None,
-        units=figures.cell.n,
         se=percent(figures.cell.se),
         df=known(figures.cell.df),
-        notes=" ".join(figures.cell.notes) or None,
-        guard_low=None if guard is None or is_alone else percent(guard.low),
-        guard_high=None if guard is None or is_alone else percent(guard.high),
+        notes=" ".join(figures.cell.notes) or None if cell.study else None,
         **_of_people(cell, figures),
-        **_released(cell, choices),
     )
 
 
 def cell_figures(cell: Cell, choices: Choices) -> SplitInterval:
-    """Over people, for these shot sets or new ones as well; over a system's splits. A cell with too
+    """Over people, for these shot sets or new ones as well; over a system's runs. A cell with too
     few splits has no interval for new ones, and a note says so."""
-    rows, splits = _interval_rows(cell)
     sets = choices.shot_sets if cell.study is not None else "these"
+    rows, splits, estimand = cell.clustered, cell.splits, choices.estimand
     try:
-        return split_interval(rows, splits, estimand=choices.estimand, shot_sets=sets)
+        return split_interval(rows, splits, estimand=estimand, shot_sets=sets)
     except ValueError as error:
-        # The scores are checked above all choices: what is refused is the number of splits.
+        # The scores are checked above all choices: what is refused are the splits.
         if sets == "these":
             raise
-        figures = split_interval(rows, splits, estimand=choices.estimand)
+        figures = split_interval(rows, splits, estimand=estimand)
         return replace(figures, cell=_without_interval(figures.cell, str(error)), shot_sets="new")
-
-
-def guard_of(cell: Cell, figures: SplitInterval) -> CellInterval | None:
-    """The guard band of a small group; None of a larger one, of systems, and of these items."""
-    interval = figures.cell
-    if cell.study is None or not interval.exploratory or interval.estimand != "new_items":
-        return None
-    if interval.method == NO_INTERVAL:
-        return None
-    rows, splits = _interval_rows(cell)
-    if figures.shot_sets == "new":
-        return guard_band(cluster_scores(rows.T, splits).T)
-    return guard_band(rows, groups=splits)
-
-
-def _interval_rows(cell: Cell) -> tuple[Floats, list[str]]:
-    """One row for each person, with their split; or for each split of a system."""
-    if cell.study is not None:
-        return cluster_scores(cell.scores, cell.clusters), cell.splits
-    units = cell.units
-    return cluster_scores(units, cell.clusters), [str(number) for number in range(len(units))]
 
 
 def _without_interval(interval: CellInterval, why: str) -> CellInterval:
@@ -137,6 +119,7 @@ def annotator_rows(cell: Cell) -> list[Row]:
             system=member.annotator.pseudonym,
             split=member.batch.split,
             single=True,
+            matched=True,
             median_item_s=median(seconds) if seconds else None,
             flagged=1 if apart else None,
             **_over_items(vector),
@@ -156,12 +139,11 @@ def _over_episodes(cell: Cell, choices: Choices) -> dict[str, Any]:
     score = episode_score(
         [np.mean(those) for those in by_episode.values()], rng=np.random.default_rng(choices.seed)
     )
-    figures = {"mean": percent(score.mean), "sd": percent(score.sd), "units": score.episodes}
+    figures = {"mean": percent(score.mean), "sd": percent(score.sd), "m": score.episodes}
     figures["n"] = score.episodes if cell.study is None else len(cell.splits)
     if score.episodes < 2 or choices.estimand != "new_items":
         return figures
     return figures | {
-        "m": score.episodes,
         "ci_low": percent(score.low),
         "ci_high": percent(score.high),
         "ci_method": EPISODE_BOOTSTRAP,
@@ -175,12 +157,12 @@ def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
     without = cell.without_each
     return {
         **_answers_an_item(cell),
-        "detectable": _detectable(cell),
+        "items": len(cell.seen),
         "splits": figures.splits,
         "shot_sets": figures.shot_sets if figures.splits > 1 else None,
         "without_low": percent(without.low),
         "without_high": percent(without.high),
-        "flagged": sum(annotator.flagged for annotator in without.annotators) or None,
+        "flagged": without.flagged or None,
     }
 
 
@@ -191,37 +173,24 @@ def _answers_an_item(cell: Cell) -> dict[str, Any]:
     return {"answers_an_item": (int(answers.min()), int(answers.max()))}
 
 
-def _detectable(cell: Cell) -> float | None:
-    """Against a system whose answers vary as these people's do, and who finds other items hard."""
-    scores = cluster_scores(cell.scores, cell.clusters)
-    if min(scores.shape) < 2 or np.isnan(scores).any():
-        return None
-    people = variance_components(scores)
-    design = ComparisonDesign(
-        annotators=len(scores),
-        runs=1,
-        items=scores.shape[1],
-        people=people,
-        system=Components(0.0, 0.0, people.residual),
-        item_difference_var=people.item,
-    )
-    return percent(detectable_difference(design))
-
-
-def _released(cell: Cell, choices: Choices) -> dict[str, Any]:
-    """The mean over splits and its SD, from what each run shows by itself. Another policy, or
-    another version of the gold, would be a second figure of the same answers."""
+def _released(cell: Cell, choices: Choices, *, matched: bool) -> dict[str, Any] | None:
+    """What whoever may not see the gold is shown of a system: the mean over its runs and its SD,
+    from what each shows by itself over all of its items. Another policy, or another version of the
+    gold, would be a second figure of the same answers."""
     is_own = cell.references == cell.task.reference_policy and choices.gold_version is None
-    if cell.study is not None or not is_own or not all(map(is_well_formed, cell.runs)):
-        return {}
+    if not is_own or not all(map(is_well_formed, cell.runs)):
+        return None
     if any(np.isnan(vector.scores).any() for vector in cell.vectors):
-        return {}
-    by_split: dict[str, list[float]] = {}
-    for vector in cell.vectors:
-        by_split.setdefault(vector.split, []).append(released(100 * float(vector.scores.mean())))
-    means = [float(np.mean(those)) for those in by_split.values()]
-    sd = released(float(np.std(means, ddof=1))) if len(means) > 1 else None
-    return {"released_mean": released(float(np.mean(means))), "released_sd": sd}
+        return None
+    is_whole = all(len(vector.items) == len(cell.example_ids) for vector in cell.vectors)
+    means = [released(100 * float(vector.scores.mean())) for vector in cell.vectors]
+    return {
+        "mean": released(float(np.mean(means))),
+        "sd": released(float(np.std(means, ddof=1))) if len(means) > 1 else None,
+        "n": len(means),
+        "m": len({cluster for vector in cell.vectors for cluster in vector.items.clusters}),
+        "matched": matched and is_whole,
+    }
 
 
 def _sd(scores: Floats) -> float:
@@ -250,10 +219,12 @@ def _described(cell: Cell) -> Row:
 
 def _over_items(vector: Vector) -> dict[str, Any]:
     scores = vector.scores[~np.isnan(vector.scores)]
+    answered = compress(vector.items.clusters, ~np.isnan(vector.scores))
     return {
         "mean": percent(scores.mean()) if len(scores) else None,
         "sd": percent(scores.std(ddof=1)) if len(scores) > 1 else None,
         "n": len(scores),
+        "m": len(set(answered)),
         "coverage": len(scores) / len(vector.items),
     }
 
@@ -311,7 +282,8 @@ def consensus_row(cell: Cell, scored: ConsensusScores, *, seed: int) -> Row:
         shots=cell.shots,
         mean=percent(float(scores.mean())) if len(scores) else None,
         n=int(cell.answered.sum()),
-        m=len(set(contexts)) if has_interval else None,
+        m=len(set(contexts)),
+        matched=True,
         ci_low=low,
         ci_high=high,
         ci_method=BOOTSTRAP if has_interval else None,
@@ -357,7 +329,8 @@ def bounds(task: Task, references: str, gold_version: int) -> list[Bound]:
 
 
 def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> list[Row]:
-    """The published figures, as they were published; of all tasks or of the named ones."""
+    """The published figures, as they were published, of all tasks; or of a study's, in whose table
+    they rest on other items than its people."""
     scores = ReportedScore.objects.filter(benchmark=benchmark)
     if tasks is not None:
         scores = scores.filter(task__in=tasks)
@@ -374,6 +347,8 @@ def reported_rows(benchmark: Benchmark, tasks: Sequence[str] | None = None) -> l
             references=score.references,
             parameters=score.parameters,
             source=score.source,
+            matched=False,
+            block="" if tasks is None else OTHER,
         )
         for score in scores.order_by("pk")
     ]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Batch, ItemSet, Study, Task
+from annotation.studies.screening import why_no_floor
 from scoring.cells.scope import Choices, TaskScoring
 from scoring.cells.vectors import (
     Floats,
@@ -21,9 +22,11 @@ from scoring.cells.vectors import (
     run_scores,
     scored_items,
 )
+from scoring.core.comparison import runs_on
 from scoring.core.intervals import LeaveOneOut, cluster_scores, leave_one_out
 from scoring.models import FEW, Run, shots_label, shots_order
 
+OTHER_SHOT_SETS, OTHER_ITEMS = "other shot sets", "other items"
 _Member = TypeVar("_Member", Assignment, Run)
 
 
@@ -52,10 +55,14 @@ class Cell:
     # Of people.
     study: Study | None = None
     simulated: bool = False
+    # Why they passed no floor that was set before the start; empty if they did.
+    no_floor: str = ""
     # Of a system.
     system: str = ""
     method: str = ""
     parameters: str = ""
+    # The examples that it is read on; None: all of its test sets.
+    only: frozenset[int] | None = None
 
     @property
     def annotators(self) -> tuple[Assignment, ...]:
@@ -66,23 +73,53 @@ class Cell:
         return tuple(member for member in self.members if isinstance(member, Run))
 
     @property
+    def latest_day(self) -> str | None:
+        """On which the last of its runs was complete."""
+        days = [run.completed_at for run in self.runs if run.completed_at]
+        return max(days).date().isoformat() if days else None
+
+    @property
     def normalisation(self) -> str:
         return self.task.normalisation
 
     @cached_property
     def without_excluded(self) -> "Cell":
         """Those of its annotators that count."""
-        counted = [not hasattr(member, "exclusion") for member in self.annotators]
+        return self.keeping([not hasattr(member, "exclusion") for member in self.annotators])
+
+    def keeping(self, kept: Sequence[bool]) -> "Cell":
+        """Some of its members."""
+        members: Any = tuple(compress(self.members, kept))
         return replace(
             self,
-            members=tuple(compress(self.annotators, counted)),
-            vectors=tuple(compress(self.vectors, counted)),
+            members=members,
+            vectors=tuple(compress(self.vectors, kept)),
         )
+
+    def beside(self, people: "Cell") -> "tuple[Cell, str]":
+        """The runs of a system on these people's shot sets, read on the items that any of them saw;
+        and why a comparison with it is exploratory, if so."""
+        places, is_other = runs_on(set(people.splits), [vector.split for vector in self.vectors])
+        runs = self.keeping([place in places for place in range(len(self.vectors))])
+        seen = frozenset(people.seen)
+        cell = replace(runs, only=seen)
+        if is_other:
+            return cell, OTHER_SHOT_SETS
+        is_whole = len(cell.example_ids) == len(seen) and not np.isnan(cell.matrix).any()
+        return cell, "" if is_whole else OTHER_ITEMS
 
     @cached_property
     def _placed(self) -> tuple[Floats, tuple[int, ...], tuple[str, ...]]:
         """The vectors side by side, with the example and the cluster of each column. A column that
         is not in a member's test set is NaN in their row."""
+        matrix, examples = self._side_by_side()
+        if self.only is not None:
+            kept = [pk in self.only for pk in examples]
+            matrix = matrix[:, kept]
+            examples = dict(compress(examples.items(), kept))
+        return matrix, tuple(examples), tuple(examples.values())
+
+    def _side_by_side(self) -> tuple[Floats, dict[int, str]]:
         # Most cells have one test set, read once.
         sets = {id(vector.items): vector.items for vector in self.vectors}.values()
         examples = {
@@ -91,13 +128,12 @@ class Cell:
             for pk, cluster in zip(items.example_ids, items.clusters, strict=True)
         }
         if len(sets) == 1:
-            matrix = np.array([vector.scores for vector in self.vectors])
-            return matrix, tuple(examples), tuple(examples.values())
+            return np.array([vector.scores for vector in self.vectors]), examples
         column = {pk: number for number, pk in enumerate(examples)}
         matrix = np.full((len(self.vectors), len(column)), np.nan)
         for row, vector in enumerate(self.vectors):
             matrix[row, [column[pk] for pk in vector.items.example_ids]] = vector.scores
-        return matrix, tuple(examples), tuple(examples.values())
+        return matrix, examples
 
     @property
     def matrix(self) -> Floats:
@@ -128,27 +164,21 @@ class Cell:
         """The rows of the members who answered anything."""
         return self.matrix[self.answered]
 
+    @property
+    def seen(self) -> tuple[int, ...]:
+        """The examples that any of its members answered."""
+        is_seen: list[bool] = np.asarray((~np.isnan(self.matrix)).any(axis=0)).tolist()
+        return tuple(compress(self.example_ids, is_seen))
+
     @cached_property
-    def units(self) -> Floats:
-        """One row for each unit of a test: the split where several members share one."""
-        if len(set(self.splits)) in (1, len(self.splits)):
-            return self.scores
-        return cluster_scores(self.scores.T, self.splits).T
-
-    @property
-    def rows(self) -> Floats:
-        """Of a test or an SD: people one by one, a system by its splits."""
-        return self.scores if self.study else self.units
-
-    @property
-    def splits_of_rows(self) -> list[str]:
-        is_one_each = len(self.rows) == len(self.splits)
-        return self.splits if is_one_each else list(dict.fromkeys(self.splits))
+    def clustered(self) -> Floats:
+        """The scores with one column for each cluster."""
+        return cluster_scores(self.scores, self.clusters)
 
     @cached_property
     def without_each(self) -> LeaveOneOut:
         """How much hangs on each of the people who answered anything."""
-        return leave_one_out(cluster_scores(self.scores, self.clusters))
+        return leave_one_out(self.clustered)
 
     @cached_property
     def item_seconds(self) -> list[list[float]]:
@@ -164,7 +194,10 @@ class Cell:
 
     @property
     def coverage(self) -> float:
-        """The share of the items of their test sets that the members answered."""
+        """The share of the items of their test sets that the members answered; of those that it is
+        read on, where it is not read on all."""
+        if self.only is not None:
+            return float((~np.isnan(self.matrix)).sum()) / (len(self.members) * len(self.only))
         answered = sum(int((~np.isnan(vector.scores)).sum()) for vector in self.vectors)
         return answered / sum(len(vector.items) for vector in self.vectors)
 
@@ -214,8 +247,16 @@ class CellReader(TaskScoring):
         for of_task, those in by_task.items():
             vectors |= self._vectors(of_task, those)
         about_people = {"study": study, "simulated": simulated}
+        no_floors = {batch.pk: why_no_floor(batch) for batch in study.batches.all()}
         return [
-            self._cell(those[0].batch.task, those, vectors, shots, **about_people)
+            self._cell(
+                those[0].batch.task,
+                those,
+                vectors,
+                shots,
+                no_floor=max(no_floors[member.batch_id] for member in those),
+                **about_people,
+            )
             for (_, shots), those in sorted(cells.items(), key=cell_order)
             if self.choices.wants(shots)
         ]

@@ -14,11 +14,14 @@ from scoring.core.normalisation import NONE
 from scoring.tables.table import HIDDEN, OPEN, REQUIRED, ROUNDED, Column, columns_of, described
 
 PEOPLE = "Human"
-SIMULATED = "Simulated annotators"
+SIMULATED = "SIMULATED PEOPLE"
 CONSENSUS = "Consensus"
-SIMULATED_CONSENSUS = "Consensus, simulated"
+SIMULATED_CONSENSUS = "Consensus of SIMULATED PEOPLE"
 EPISODE_BOOTSTRAP = "episode-bootstrap"
 CEILING = "ceiling"
+# The blocks of a table below the systems that a study is compared with: those that came later or
+# were not named, and those on other shot sets or items, with every published figure.
+LATER, OTHER = "later", "other"
 
 
 class RowKind(StrEnum):
@@ -57,7 +60,7 @@ class Row:
         OPEN,
         "Kind",
         "human: a cell of a study (task × shots); annotator: one person in it; run: a system "
-        "over its splits; reported: a figure known only as published; simulated: a cell of "
+        "over its runs; reported: a figure known only as published; simulated: a cell of "
         "simulated annotators, or one of them by pseudonym; consensus (on a sheet of its own): "
         "what more than half of a cell's annotators chose, scored like one answer.",
         default=REQUIRED,
@@ -99,7 +102,7 @@ class Row:
     sd: float | None = _column(
         ROUNDED,
         "SD over items",
-        "Sample SD (ddof 1) in percent points: over annotators (human), over splits (run), "
+        "Sample SD (ddof 1) in percent points: over annotators (human), over runs (run), "
         "over items (annotator); as published (reported). For episodes, the SD (ddof 0) over "
         "them.",
         1,
@@ -107,14 +110,14 @@ class Row:
     n: int | None = _column(
         OPEN,
         "Items",
-        "Annotators (human), splits (run), items with an answer (annotator), as published "
+        "Annotators (human), runs (run), items with an answer (annotator), as published "
         "(reported).",
     )
     m: int | None = _column(
-        ROUNDED,
+        OPEN,
         "m",
-        "Item clusters behind the interval: items that share a context count as one. For "
-        "episodes, their number.",
+        "Item clusters that it rests on: items that share a context count as one. For episodes, "
+        "their number.",
     )
     ci_low: float | None = _column(
         ROUNDED, "95 % low", "Lower limit of the 95 % interval, in percent.", 1
@@ -193,43 +196,34 @@ class Row:
     notes: str | None = _words(
         ROUNDED, "Notes", "Why there is no interval, or what limits it, in words."
     )
-    # Beside the interval of a small group, which it holds.
-    guard_low: float | None = _column(
-        ROUNDED,
-        "Guard band, low",
-        "Of three or four people: lower limit of the guard band, in percent. It is read alone.",
-        1,
-    )
-    guard_high: float | None = _column(
-        ROUNDED,
-        "Guard band, high",
-        "Of three or four people: upper limit of the guard band, in percent. It is read alone.",
-        1,
+    # Of people by pools, and of items by groups.
+    pool: str | None = _words(OPEN, "Pool", "The group of the study's people; empty for all.")
+    group: str | None = _words(OPEN, "Group", "The group of items; empty for all.")
+    matched: bool | None = _words(
+        OPEN,
+        "Matched",
+        "Whether it rests on the items that the study's people answered, and on their shot sets.",
     )
 
     parameters: str = _beside(OPEN, "")
     source: str = _beside(OPEN, "")
     # One person, not a cell.
     single: bool = _beside(OPEN, default=False)
-    # What the interval is over: annotators, a system's splits, episodes.
-    units: int | None = _beside(ROUNDED)
-    # Of a system, from the rounded means of its runs alone; None unless each of them is whole and
-    # well-formed. All that may be shown to whoever may not see the gold.
-    released_mean: float | None = _beside(OPEN)
-    released_sd: float | None = _beside(OPEN)
+    # Where a table has it: with the study's systems (""), or in one of the blocks below.
+    block: str = _beside(OPEN, "")
+    # Of a system, in place of its own fields: all that may be shown to whoever may not see the
+    # gold. Empty unless each of its runs is whole and well-formed.
+    released: dict[str, Any] | None = _beside(OPEN)  # noqa: RUF009 as above
     # How many splits the people are from.
     splits: int = _beside(OPEN, 1)
     # Of the interval, as the average over tasks takes them.
     se: float | None = _beside(HIDDEN)
     df: float | None = _beside(HIDDEN)
     is_of_episodes: bool = _beside(OPEN, default=False)
-    # Of a consensus, how many items anybody answered.
+    # Of people and their consensus, how many items anybody answered.
     items: int | None = _beside(HIDDEN)
     # Of one item, how many people answered it: the fewest and the most.
     answers_an_item: tuple[int, ...] = _beside(HIDDEN, ())
-    # The smallest difference from a system's one run that as many people on as many items show four
-    # times out of five, in points.
-    detectable: float | None = _beside(HIDDEN)
 
     @cached_property
     def is_cell_of_people(self) -> bool:
@@ -254,13 +248,13 @@ class Row:
 
     @cached_property
     def is_exploratory(self) -> bool:
-        """For people: too few for a claim of better or worse, by the unit of their interval."""
-        units = self.units or self.n
-        return units is not None and 1 < units < EXPLORATORY_BELOW
+        """Too few people for a claim of better or worse."""
+        return self.is_of_people and self.n is not None and self.n < EXPLORATORY_BELOW
 
 
-# Of a row, or of an average over its task and others: which people or system, with as many shots.
-whose = attrgetter("kind", "study", "system", "method", "parameters", "shots")
+# Of a row, or of an average over its task and others: which people or system, with as many shots,
+# and on which items.
+whose = attrgetter("kind", "study", "system", "method", "parameters", "shots", "block")
 
 
 def scored_under(references: str | None, normalisation: str | None) -> str:
@@ -298,7 +292,9 @@ def withheld_row(row: Row, *, is_interim: bool = False) -> Row:
         elif how == ROUNDED and (is_group or (key == "mean" and not is_interim)):
             shown[key] = released(value) if isinstance(value, float) else value
     if row.kind == RowKind.RUN:
-        shown |= {"mean": row.released_mean, "sd": row.released_sd}
+        shown |= {"mean": None, "sd": None, **(row.released or {})}
+        if not shown["matched"]:
+            shown["block"] = row.block or OTHER
     return Row(**shown)
 
 

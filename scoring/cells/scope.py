@@ -32,6 +32,9 @@ from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FEW, FULLY_SUPERVISED, ReportedScore, Run, ScoreVector
+from scoring.models.claims import is_settled
+
+RUNS = ("matched", "all")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Choices:
     shots: tuple[str, ...] = ()
     simulated: bool = False
     with_excluded: bool = False
+    # Of a study: systems on its people's items and shot sets, or on all that they ran on.
+    runs: str = "matched"
     # Score at this version of each task's gold (its latest where it has fewer); None: the
     # latest.
     gold_version: int | None = None
@@ -59,6 +64,8 @@ class Choices:
             raise ValueError(f"The estimand is {self.estimand!r}; it is one of {ESTIMANDS}.")
         if self.shot_sets not in SHOT_SETS:
             raise ValueError(f"The shot sets are {self.shot_sets!r}; they are one of {SHOT_SETS}.")
+        if self.runs not in RUNS:
+            raise ValueError(f"The runs are {self.runs!r}; they are one of {RUNS}.")
         words = (FEW, FULLY_SUPERVISED)
         unknown = [shots for shots in self.shots if not (shots in words or shots.isdecimal())]
         if unknown:
@@ -169,8 +176,8 @@ def inputs_fingerprint(scope: Scope, choices: Choices) -> str:
             asdict(choices),
             SCORER_VERSION,
             list(who.values_list("pk", "outcome", "exclusion__pk")),
-            [(study.slug, study.margin) for study in scope.studies],
-            list(runs.values_list("checksum", flat=True)),
+            [_of_study(study) for study in scope.studies],
+            [(one, str(at)) for one, at in runs.values_list("checksum", "completed_at")],
             list(published.values_list(*_published_columns())),
             _of_tasks(scope.tasks, TaskScoring(choices)),
         ]
@@ -212,6 +219,12 @@ def ordered(job: Job) -> tuple[Scope, Choices]:
     if benchmark:
         return Scope(benchmark), choices
     raise Refusal("What this file is about is no longer there.")
+
+
+def _of_study(study: Study) -> list[Any]:
+    """What its verdicts follow from, beside answers and runs."""
+    closed = str(study.closed_at) if is_settled(study) else ""
+    return [study.slug, study.margin, study.named_systems, closed]
 
 
 def _published_columns() -> list[str]:

@@ -24,6 +24,8 @@ from scoring.cells.cell_rows import (
 from scoring.cells.cells import Cell, CellReader
 from scoring.cells.rows import (
     CONSENSUS,
+    LATER,
+    OTHER,
     SIMULATED_CONSENSUS,
     Bound,
     Row,
@@ -33,18 +35,21 @@ from scoring.cells.rows import (
     withheld_row,
 )
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_answers
+from scoring.comparison.claims import TESTS, Version, named_and_later, with_claims
 from scoring.comparison.keeping import Kept, Progress, Store, is_stale
 from scoring.core.intervals import FEWEST_SPLITS
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Part
-from scoring.tests.differences import Difference
+from scoring.models.claims import is_settled
+from scoring.tests.differences import Difference, people_and_systems
 from scoring.tests.verdicts import (
     Average,
     against_systems,
     averages,
     averages_of_consensus,
     between_shots,
+    between_systems,
     sharing,
 )
 
@@ -65,8 +70,9 @@ class Comparison:
     # People beside each system, and beside published figures; then of the mean over tasks.
     tests: tuple[Difference, ...] = ()
     average_tests: tuple[Difference, ...] = ()
-    # People with more shots beside people with fewer.
+    # People with more shots beside people with fewer; of a study, its systems among themselves.
     changes: tuple[Difference, ...] = ()
+    systems: tuple[Difference, ...] = ()
     # Means over all tasks, of whoever has all of them.
     averages: tuple[Average, ...] = ()
     # The cells that hold excluded annotators: with them, and without, where anybody is left.
@@ -84,16 +90,22 @@ class Comparison:
     shots_offered: tuple[str, ...] = ()
     # What readers call the tasks, by slug.
     task_names: Mapping[str, str] = field(default_factory=dict)
+    # What they call the studies, by slug; and whether a study named the systems before its start.
+    titles: Mapping[str, str] = field(default_factory=dict)
+    names_systems: bool = False
     fingerprint: str = ""
+    # Of a settled study: the versions of its verdicts, of which the last is shown.
+    versions: tuple[Version, ...] = ()
 
     def shown(self, scope: Scope, choices: Choices, fingerprint: str) -> "Comparison":
         """As the reader chose: no figure depends on which shots are shown."""
+        whole = replace(self, **with_claims(scope, choices, vars(self)))
         shown: dict[str, Any] = {
-            name: tuple(one for one in getattr(self, name) if choices.wants(one.shots))
+            name: tuple(one for one in getattr(whole, name) if choices.wants(one.shots))
             for name in BY_SHOTS
         }
         return replace(
-            self,
+            whole,
             **shown,
             benchmark=scope.benchmark.name,
             study=scope.study.slug if scope.study else None,
@@ -101,6 +113,8 @@ class Comparison:
             interim=scope.interim,
             shots_offered=tuple(dict.fromkeys(str(row.shots) for row in self.rows)),
             task_names=scope.task_names,
+            titles={study.slug: study.title for study in scope.studies},
+            names_systems=bool(scope.study and scope.study.named_systems),
             fingerprint=fingerprint,
         )
 
@@ -132,15 +146,20 @@ class Comparison:
     def _is_interim(self, row: Row) -> bool:
         return row.study in self.interim and row.kind != RowKind.SIMULATED
 
-    def tests_of(self, row: Row) -> list[Difference]:
-        """A system's row beside the people of each study; none of any other row."""
-        where = row.task, str(row.shots), row.system, row.method, row.parameters, row.source
+    def tests_of(self, row: Row | Average) -> list[Difference]:
+        """A system's row, or its average over all tasks, beside the people; none of any other."""
+        if row.kind != RowKind.RUN or self.choices.runs != MATCHED:
+            return []
+        task = row.task if isinstance(row, Row) else None
+        where = task, str(row.shots), row.system, row.method, row.parameters, row.block
         return [
             test
-            for test in self.tests
-            if (row.kind == RowKind.REPORTED if test.is_reported else row.kind == RowKind.RUN)
-            and where
-            == (test.task, str(test.shots), test.system, test.method, test.parameters, test.source)
+            for test in (*self.tests, *self.average_tests)
+            if where
+            == (
+                *(test.task, str(test.shots), test.system, test.method, test.parameters),
+                block_of(test),
+            )
         ]
 
     def average_of(self, row: Row) -> Average | None:
@@ -195,6 +214,11 @@ class Comparison:
         )
         return "; ".join(f"{value} ({', '.join(tasks)})" for value, tasks in parts)
 
+    @property
+    def title(self) -> str:
+        """A study's, never its short name; else the benchmark's name."""
+        return self.titles.get(self.study or "", self.study) or self.benchmark
+
     @cached_property
     def figures(self) -> tuple[Row, ...]:
         """The rows of a table for readers: cells with their consensus, and systems."""
@@ -229,14 +253,27 @@ class Comparison:
     @property
     def warning(self) -> str:
         """Empty where the figures are final."""
-        return f"Interim, not closed: {', '.join(self.interim)}." if self.interim else ""
+        names = [self.titles.get(slug, slug) for slug in self.interim]
+        return f"Interim, not closed: {', '.join(names)}." if names else ""
 
 
-STORE = Store(Part.TABLE, Comparison, 9, "compute_comparison")
+STORE = Store(Part.TABLE, Comparison, 10, "compute_comparison")
 # What has a number of shots, of which a reader may choose some; but all changes between them stay.
-BY_SHOTS = ("rows", "consensus", "tests", "average_tests", "averages", "including", "without")
+BY_SHOTS = (
+    *("rows", "consensus", "tests", "average_tests", "systems", "averages"),
+    *("including", "without"),
+)
+MATCHED = "matched"
 # What a comparison says about itself; a figure never follows from it.
-CONTEXT = ("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint")
+CONTEXT = (
+    *("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint"),
+    *("titles", "names_systems", "versions"),
+)
+
+
+def block_of(test: Difference) -> str:
+    """Where a table has the system of this test."""
+    return OTHER if test.exploratory else LATER if test.supplement else ""
 
 
 def first_of(found: Sequence[Difference]) -> Difference | None:
@@ -315,9 +352,11 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
     people = reader.people_of(scope.studies)
     # For a benchmark, also those for tasks whose data are not here.
     published = reported_rows(scope.benchmark, [t.slug for t in tasks] if scope.study else None)
+    own, later = named_and_later(scope.study, systems)
     rows = [
         *(row for cell in people for row in (cell_row(cell, choices), *annotator_rows(cell))),
-        *(cell_row(cell, choices) for cell in systems),
+        *(_system_row(cell, people, scope, choices) for cell in own),
+        *(_system_row(cell, people, scope, choices, LATER) for cell in later),
         *published,
     ]
     every_task = list(dict.fromkeys(row.task for row in rows))
@@ -328,9 +367,6 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         for scored in [consensus_scores(cell)]
     ]
     answered = [cell for cell in people if cell.answered.any()]
-    tests, average_tests = against_systems(
-        answered, [cell for cell in systems if cell.answered.any()], published, every_task
-    )
     shared = sharing(people)
     holding = _holding_excluded(scope, reader)
     seconds = [item_s for cell in answered for member in cell.item_seconds for item_s in member]
@@ -342,9 +378,7 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
             for task in tasks
             for bound in bounds(task, reader.policy(task), reader.gold_version(task))
         ),
-        tests=tuple(tests),
-        average_tests=tuple(average_tests),
-        changes=tuple(between_shots(answered)),
+        **_tested(scope, choices, answered, own, later),
         averages=(
             *averages(rows, every_task, shared),
             *averages_of_consensus(together, every_task, shared, seed=choices.seed),
@@ -357,6 +391,52 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         ),
         median_item_s=median(seconds) if seconds else None,
     )
+
+
+def _system_row(
+    cell: Cell, people: Sequence[Cell], scope: Scope, choices: Choices, block: str = ""
+) -> Row:
+    """On the people's items and shot sets, where it has them; else as it is, in a block below."""
+    answered = [one for one in people if one.answered.any()]
+    if scope.study is None or choices.runs != MATCHED or not answered:
+        return replace(cell_row(cell, choices), block=block)
+    where = cell.task, cell.shots
+    beside = next((one for one in answered if (one.task, one.shots) == where), None)
+    if beside is None:
+        return replace(cell_row(cell, choices), block=OTHER)
+    own, why = cell.beside(beside)
+    if why:
+        return replace(cell_row(cell, choices), block=OTHER)
+    return replace(cell_row(own, choices, matched=True), block=block)
+
+
+def _tested(
+    scope: Scope,
+    choices: Choices,
+    people: Sequence[Cell],
+    own: Sequence[Cell],
+    later: Sequence[Cell],
+) -> dict[str, Any]:
+    """Every test; for a benchmark those of each of its studies."""
+    if scope.study is None:
+        found = [compare(Scope(scope.benchmark, study), choices) for study in scope.studies]
+        return {
+            name: tuple(test for table in found for test in getattr(table, name)) for name in TESTS
+        }
+    about = {"interim": not is_settled(scope.study)}
+    tasks = [task.slug for task in scope.tasks]
+    own, later = ([cell for cell in those if cell.answered.any()] for those in (own, later))
+    pairs = [
+        *people_and_systems(people, own),
+        *people_and_systems(people, later, is_later=True),
+    ]
+    tests, average_tests = against_systems(pairs, tasks, about)
+    return {
+        "tests": tuple(tests),
+        "average_tests": tuple(average_tests),
+        "changes": tuple(between_shots(people, about)),
+        "systems": tuple(between_systems(own, margin=scope.study.margin)),
+    }
 
 
 def _holding_excluded(scope: Scope, reader: CellReader) -> list[Cell]:

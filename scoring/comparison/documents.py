@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import Row, RowKind, no_skill
+from scoring.cells.rows import OTHER, Row, RowKind, no_skill
+from scoring.comparison.answer import BLOCKS, answers
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
     NOTES,
@@ -19,13 +20,13 @@ from scoring.comparison.paper_tables import (
     figures_by_column,
     marks_of,
     name_cell,
-    name_of,
     scores_of_persons,
     shots_text,
     size_of,
     supervision_table,
     system_tables,
     time_table,
+    with_sd,
 )
 from scoring.comparison.row_tables import (
     annotator_table,
@@ -37,7 +38,6 @@ from scoring.comparison.row_tables import (
     verdict_table,
 )
 from scoring.core.intervals import GUARD
-from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import FULLY_SUPERVISED, shots_order
 from scoring.tables.documents import (
     Format,
@@ -45,18 +45,16 @@ from scoring.tables.documents import (
     as_json,
     as_latex,
     as_markdown,
+    as_plain_latex,
     escaped_markdown,
 )
-from scoring.tables.table import Cell, Column, Line, Table, limits, rounded, signed
+from scoring.tables.table import SECTION, Cell, Column, Line, Table, limits, signed
 from scoring.tables.xlsx import as_xlsx
-from scoring.tests.differences import Difference
+from scoring.tests.differences import Difference, runs_text
+from scoring.tests.outcomes import LEGEND, sign_of, verdict_in_words
 from scoring.tests.verdicts import Average
 
 AVERAGE = "average"
-# What people's outcome says of the system.
-SIGNS = {AHEAD: "▼", BEHIND: "▲", SAME: "≈", UNDECIDED: "?", EXPLORATORY: "( )"}
-FRAGILE = "‡"
-NOTE_OF_FRAGILE = "Without one of the people it would say something else."
 Opened = tuple[str, str]
 
 
@@ -73,23 +71,64 @@ def shots_of_people(rows: Iterable[Row]) -> str:
 
 
 def overview(table: Comparison, shots: str, links: Links = None) -> Table:
-    """links: by task, of a page; without any it is for a document, in which nothing opens."""
+    """People first, then the systems by score; in blocks below those that came later, and those on
+    other shot sets or items. links: by task, of a page; without any it is for a document, in which
+    nothing opens."""
     rows = [
         row for row in table.figures if str(row.shots) == shots and row.kind != RowKind.CONSENSUS
     ]
-    columns, found = figures_by_column(rows, by_shots=True)
+    columns, found = figures_by_column(rows, by_shots=True, titles=table.titles)
     several = len({column.task for column in columns}) > 1
     average = (Column(AVERAGE, "average", digits=1, is_strong=True),) if several else ()
     at = ", fully supervised" if shots == FULLY_SUPERVISED else f" at {shots_text(shots)}"
+    lines = {block: [line for line in found if line.first.block == block] for block in BLOCKS}
     return Table(
         "overview",
         f"People and systems{at}",
         "",
-        (WHO, *average, *(column.shown("", links, table.task_names) for column in columns)),
-        (*(_overview_line(line, table, links) for line in found), *_no_skill(table, columns)),
-        marks={**NOTES, FRAGILE: NOTE_OF_FRAGILE, **_legend(table)},
+        (
+            WHO,
+            *average,
+            *(column.shown("", links, table, _items_of(column, rows)) for column in columns),
+        ),
+        (
+            *(_overview_line(line, table, links) for line in _by_score(lines.pop(""), table)),
+            *_no_skill(table, columns),
+            *(
+                line
+                for block, those in lines.items()
+                if those
+                for line in _block(block, _by_score(those, table), table, links)
+            ),
+        ),
+        marks={**NOTES, **LEGEND},
         keeps_kinds=True,
     )
+
+
+def _items_of(column: ScoreColumn, rows: Iterable[Row]) -> str:
+    """The item clusters that all of its figures rest on, but for those in the blocks below."""
+    own = {row.m for row in rows if row.task == column.task and row.matched and row.m}
+    return f"m = {own.pop()}" if len(own) == 1 else ""
+
+
+def _by_score(lines: Iterable[FigureLine], table: Comparison) -> list[FigureLine]:
+    """People as they come, then the systems, the highest score first."""
+
+    def place(line: FigureLine) -> tuple[bool, float]:
+        if line.first.is_of_people:
+            return False, 0.0
+        means = [row.mean for row in line.figures.values() if row.mean is not None]
+        return True, -sum(means) / len(means) if means else 0.0
+
+    return sorted(lines, key=place)
+
+
+def _block(
+    block: str, lines: Iterable[FigureLine], table: Comparison, links: Links
+) -> Iterable[Line]:
+    yield Line({"who": BLOCKS[block]}, kind=SECTION)
+    yield from (replace(_overview_line(line, table, links), kind=block) for line in lines)
 
 
 def apart(test: Difference) -> str:
@@ -100,31 +139,23 @@ def apart(test: Difference) -> str:
     return " ".join(filter(None, [signed(test.difference), between]))
 
 
-def _legend(table: Comparison) -> dict[str, str]:
-    margins = {test.margin or 0.0 for test in table.tests if not test.is_reported}
-    margin = f"{max(margins, default=0.0):.1f}".removesuffix(".0")
-    return {
-        SIGNS[BEHIND]: "ahead of people",
-        SIGNS[AHEAD]: "behind people",
-        SIGNS[SAME]: f"as good as people, within {margin} points",
-        SIGNS[UNDECIDED]: "not decided",
-        SIGNS[EXPLORATORY]: "exploratory: fewer than five people, so nothing is claimed",
-    }
-
-
 def _overview_line(line: FigureLine, table: Comparison, links: Links) -> Line:
     cells = {column.key: _overview_cell(row, table, links) for column, row in line.figures.items()}
-    who, average = _who(line, table), _average(line.first, table, links)
-    return Line({"who": who, AVERAGE: average, **cells}, kind=line.kind)
+    average = table.average_of(line.first)
+    mean = _overview_cell(average, table, links) if average else Cell()
+    return Line({"who": _who(line, table), AVERAGE: mean, **cells}, kind=line.kind)
 
 
 def _who(line: FigureLine, table: Comparison) -> Cell:
     first = line.first
     if first.is_cell_of_people:
         # On the page of a study, its name is said already.
-        name = name_of(replace(first, study=None)) if table.study else line.name
+        name = str(first.system) if table.study else line.name
         return Cell(name, aside=_sizes(line.figures.values()))
-    return name_cell(line, line.name, f"({first.parameters})" if first.parameters else "")
+    runs = {row.n for row in line.figures.values() if row.kind == RowKind.RUN}
+    size = f"({first.parameters})" if first.parameters else ""
+    few = runs_text(min(filter(None, runs), default=None))
+    return name_cell(line, line.name, ", ".join(filter(None, [size, few])))
 
 
 def _sizes(rows: Iterable[Row]) -> str:
@@ -132,72 +163,45 @@ def _sizes(rows: Iterable[Row]) -> str:
     return f"n = {'–'.join(map(str, dict.fromkeys([sizes[0], sizes[-1]])))}" if sizes else ""
 
 
-def _overview_cell(row: Row, table: Comparison, links: Links) -> Cell:
+def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
     tests = table.tests_of(row)
-    first = first_of(tests)
-    # A published figure has nothing to be tested on.
-    distance = first.difference if first and first.is_reported else None
+    low, high = row.limits
+    own = f"m = {row.m}" if isinstance(row, Row) and row.block == OTHER and row.m else ""
     return Cell(
         row.mean,
-        marks=marks_of(row) + (FRAGILE if first and first.fragile else ""),
-        sign=SIGNS.get(first.outcome, "") if first else "",
-        distance=None if distance is None else -distance,
+        sd=row.sd,
+        low=low,
+        high=high,
+        marks=marks_of(row) if isinstance(row, Row) else "",
+        sign=sign_of(first_of(tests)),
+        size=own,
+        beneath=(own,) if own and links is not None else (),
         opens=() if links is None else tuple(_opened(row, tests, table)),
     )
 
 
-def _opened(row: Row, tests: Iterable[Difference], table: Comparison) -> Iterable[Opened]:
-    told = {
-        "95 % interval": limits(row.ci_low, row.ci_high),
-        "guard band": limits(row.guard_low, row.guard_high),
-        "SD": rounded(row.sd),
-        "": size_of(row),
-    }
-    yield from ((label, text) for label, text in told.items() if text)
-    for column, text in beside_score(row):
-        yield column.heading, f"{text} {column.unit}"
+def _opened(row: Row | Average, tests: Iterable[Difference], table: Comparison) -> Iterable[Opened]:
+    if isinstance(row, Row):
+        if size := size_of(row):
+            yield "", size
+        for column, text in beside_score(row):
+            yield column.heading, f"{text} {column.unit}"
     for test in tests:
         yield from _of_test(test)
-    yield from ((name, rounded(mean)) for name, mean in scores_of_persons(row, table.rows))
+    if isinstance(row, Row):
+        for person in scores_of_persons(row, table.rows):
+            yield str(person.system), with_sd(person)
 
 
 def _of_test(test: Difference) -> Iterable[Opened]:
     yield "people less system", apart(test)
+    yield "", verdict_in_words(test)
+    if test.reasons:
+        yield "not sure", ", ".join(test.reasons)
     if test.p_holm is not None:
         yield "p, Holm", "< 0.001" if test.p_holm < 0.001 else f"{test.p_holm:.3f}"
-    if test.detectable is not None:
-        yield "would be found from", rounded(test.detectable)
     if test.above is not None:
-        yield "people above it", f"{test.above} / {test.n}"
-
-
-def _average(row: Row, table: Comparison, links: Links) -> Cell:
-    """Over all tasks, of whoever has all of them."""
-    found = table.average_of(row)
-    if found is None:
-        return Cell()
-    where = str(row.shots), row.system, row.method, row.parameters
-    tests = [
-        test
-        for test in table.average_tests
-        if row.kind == RowKind.RUN
-        and (str(test.shots), test.system, test.method, test.parameters) == where
-    ]
-    first = first_of(tests)
-    return Cell(
-        found.mean,
-        sign=SIGNS.get(first.outcome, "") if first else "",
-        opens=() if links is None else tuple(_opened_average(found, tests)),
-    )
-
-
-def _opened_average(average: Average, tests: Iterable[Difference]) -> Iterable[Opened]:
-    if interval := limits(average.low, average.high):
-        yield "95 % interval", interval
-    if average.sd is not None:
-        yield "SD", rounded(average.sd)
-    for test in tests:
-        yield from _of_test(test)
+        yield "people above it", f"{test.above} of {test.n}"
 
 
 def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Line]:
@@ -216,21 +220,29 @@ def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Lin
         yield Line({"who": Cell("no skill"), AVERAGE: mean, **cells}, kind="bound")
 
 
+def main_table(table: Comparison) -> Table:
+    """As it would stand in a paper: the verdicts are in its note."""
+    shots = shots_of_people(table.rows)
+    told = [sentence for one in answers(table, shots, loud=False) for sentence in one.headline]
+    paper = replace(overview(table, shots), is_short=True)
+    return replace(paper, note=f"{' '.join(told)} {_shown(paper, table)}".strip())
+
+
 def paper_tables(table: Comparison) -> list[Table]:
     """As in a paper: the answer, people with every annotator, systems, full supervision, how long
     people took; without empty ones."""
-    shots, basis = shots_of_people(table.rows), table.basis
+    return [paper for paper in (main_table(table), *appendix_tables(table)) if paper.lines]
+
+
+def appendix_tables(table: Comparison) -> list[Table]:
     papers = [
-        replace(overview(table, shots), is_short=True),
         *annotators_by_shots(table),
         *system_tables(table),
-        *supervision_table(table, shots),
+        *supervision_table(table, shots_of_people(table.rows)),
     ]
-    times = time_table(table.rows).with_names("task", table.task_names)
-    scores = [
-        replace(paper, note=f"{_shown(paper, table)}; {basis}") for paper in papers if paper.lines
-    ]
-    return [*scores, times] if times.lines else scores
+    shown = [replace(paper, note=f"{_shown(paper, table)}") for paper in papers if paper.lines]
+    times = time_table(table).with_names("task", table.task_names)
+    return [*shown, times] if times.lines else shown
 
 
 def further_tables(table: Comparison) -> list[Table]:
@@ -242,21 +254,22 @@ def further_tables(table: Comparison) -> list[Table]:
 def _shown(paper: Table, table: Comparison) -> str:
     """What stands in its cells."""
     cells = [cell for line in paper.lines for cell in line.cells.values() if isinstance(cell, Cell)]
-    sd = " (SD)" * any(cell.sd is not None for cell in cells)
+    sd = " ± SD (people: over annotators; systems: over runs)" * any(
+        cell.sd is not None for cell in cells
+    )
     has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
     interval = f" [{_interval(table)}]" * has_interval
-    sizes = ", n people or r runs on m clusters of items" * any(cell.size for cell in cells)
-    distance = ", beside a published figure its distance from people"
-    return f"S1 in percent, mean{sd}{interval}{sizes}" + distance * any(
-        cell.distance is not None for cell in cells
+    warning = f" {table.warning}" if table.warning else ""
+    return (
+        f"S1 in percent{sd}{interval}; n people, r runs, m items, those of one context "
+        f"counted once.{warning}"
     )
 
 
 def _interval(table: Comparison) -> str:
     """What the intervals of its cells are."""
     two = "; of two people the guard band" * any(row.ci_method == GUARD for row in table.rows)
-    consensus = "; of a consensus for these people" * bool(table.consensus)
-    return f"95 % interval for {table.choices.estimand.replace('_', ' ')}{two}{consensus}"
+    return f"95 % interval for {table.estimand}{two}"
 
 
 def _csv(table: Comparison) -> str:
@@ -269,22 +282,30 @@ def _json(table: Comparison) -> str:
         "references": table.references,
         "interim": ", ".join(table.interim) or None,
     }
-    return as_json(
-        [row_table("rows", table.rows), finding_table([*table.average_tests, *table.tests])], facts
-    )
+    tests = (*table.average_tests, *table.tests, *table.changes, *table.systems)
+    verdicts = [
+        {**record, "tasks": list(test.tasks), "reasons": list(test.reasons)}
+        for test, record in zip(tests, finding_table(tests).records, strict=True)
+    ]
+    rows = row_table("rows", table.rows).records
+    return as_json([], {**facts, "rows": rows, "verdicts": verdicts})
 
 
 def _latex(table: Comparison) -> str:
-    return as_latex(paper_tables(table), comment=table.provenance)
+    return as_plain_latex(main_table(table), comment=table.provenance)
+
+
+def _appendix(table: Comparison) -> str:
+    return as_latex(appendix_tables(table), comment=table.provenance)
 
 
 def _markdown(table: Comparison) -> str:
     parts: Iterable[str] = (
-        f"# Comparison: {escaped_markdown(table.study or table.benchmark)}",
-        f"Benchmark: {escaped_markdown(table.benchmark)}. {table.provenance}",
+        f"# Comparison: {escaped_markdown(table.title)}",
         as_markdown([*paper_tables(table), *further_tables(table)]),
+        table.provenance,
     )
-    return "\n\n".join(parts)
+    return "\n\n".join(parts) + "\n"
 
 
 def _xlsx(table: Comparison) -> bytes:
@@ -302,6 +323,7 @@ FORMATS = {
     "csv": Format("csv", _csv),
     "json": Format("json", _json),
     "latex": Format("latex", _latex),
+    "latex-appendix": Format("latex", _appendix),
     "markdown": Format("markdown", _markdown),
     "xlsx": Format("xlsx", _xlsx),
 }

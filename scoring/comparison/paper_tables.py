@@ -25,21 +25,16 @@ from scoring.cells.rows import (
 )
 from scoring.comparison.comparing import Comparison
 from scoring.models import FULLY_SUPERVISED, Method, References, method_label, shots_order
-from scoring.tables.table import Cell, Column, Group, Line, Table, limits, values_of
+from scoring.tables.table import Cell, Column, Group, Line, Table, rounded, values_of
 
 # Measured people, what most of them said, published people, simulated ones; systems follow.
 RANKS = (RowKind.HUMAN, RowKind.CONSENSUS, RowKind.REPORTED, RowKind.SIMULATED, SIMULATED_CONSENSUS)
-UNKNOWN, PARTIAL, FEW, ONE = "†", "§", "¶", "‖"
+UNKNOWN, PARTIAL = "†", "§"
 # Of one table: more do not go on a page.
 MOST_TASKS, MOST_COLUMNS, MOST_LINES = 2, 8, 40
 NOTES = {
     UNKNOWN: "Published without its reference policy: not tested against any other figure.",
     PARTIAL: "Not every item has an answer; the mean is over those that have.",
-    FEW: (
-        "Fewer than five annotators, or splits where several annotators share one: exploratory, "
-        "no claim of better or worse."
-    ),
-    ONE: "One annotator or run: no SD and no interval.",
 }
 WHO = Column("who", "Who", is_number=False, is_name=True)
 
@@ -56,10 +51,20 @@ class ScoreColumn(NamedTuple):
     policy: str
     # What its cells are found by.
     key: str
+    # Whether the task has columns under several policies.
+    is_of_several: bool = False
 
-    def shown(self, heading: str, links: Links, names: Names) -> Column:
-        name, href = names.get(self.task, self.task), (links or {}).get(self.task, "")
-        return Column(self.key, heading, digits=1, group=Group(name, aside=self.policy, href=href))
+    def shown(self, heading: str, links: Links, table: Comparison, about: str = "") -> Column:
+        """about: what its figures have in common; its policy is said where the task has another
+        column under another one. Documents have both in one heading."""
+        name = table.task_names.get(self.task, self.task)
+        href = (links or {}).get(self.task, "")
+        under = self.policy if self.is_of_several else ""
+        aside = ", ".join(filter(None, [under, about]))
+        if links is None and aside:
+            name, aside = f"{name} ({aside})", ""
+        group = Group(name, aside=aside, href=href)
+        return Column(self.key, heading, digits=1, group=group)
 
 
 @dataclass
@@ -76,22 +81,25 @@ class FigureLine:
 
 
 def figures_by_column(
-    rows: Sequence[Row], *, by_shots: bool
+    rows: Sequence[Row], *, by_shots: bool, titles: Names
 ) -> tuple[list[ScoreColumn], list[FigureLine]]:
     """A column for each task and policy, and with `by_shots` for each number of shots; beneath
     them a line for each system or group of people, otherwise for each of their numbers of shots.
     One system's figures from several tables of a paper make one line, a second figure for the same
     column makes a second."""
     first, tasks = first_policies(rows), task_order(rows)
+    policies = {(row.task, policy_of(row, first)) for row in rows}
+    several = {task for task, _ in policies if sum(task == other for other, _ in policies) > 1}
     columns: dict[ScoreColumn, tuple[object, ...]] = {}
     lines: dict[tuple[object, ...], list[FigureLine]] = {}
     for row in sorted(rows, key=rank_of):
-        order, name, policy = shots_order(row.shots), name_of(row), policy_of(row, first)
+        order, name, policy = shots_order(row.shots), name_of(row, titles), policy_of(row, first)
         shots = "" if by_shots else shots_text(order[1])
         at = order[1] if by_shots else ""
-        column = ScoreColumn(row.task, at, policy, " ".join((row.task, at, policy)))
+        key = " ".join((row.task, at, policy))
+        column = ScoreColumn(row.task, at, policy, key, row.task in several)
         columns[column] = tasks.index(row.task), policy != first[row.task], policy, order
-        whose = row.method, row.parameters, row.kind
+        whose = row.method, row.parameters, row.kind, row.block
         same = lines.setdefault((rank_of(row), name, *(whose if by_shots else (order,))), [])
         free = next((line for line in same if column not in line.figures), None)
         if free is None:
@@ -126,24 +134,26 @@ def rank_of(row: Row) -> tuple[int, int]:
     return len(RANKS) + method, int(row.kind == RowKind.REPORTED)
 
 
-def name_of(row: Row) -> str:
+def name_of(row: Row, titles: Names) -> str:
+    """People of a study are told apart by its title where there are several."""
     if row.kind == RowKind.REPORTED and row.method is None:
         return f"{row.system}, {row.source}"
-    return f"{row.system}, {row.study}" if row.study else str(row.system)
+    is_one = len(titles) < 2 or row.study is None
+    return str(row.system) if is_one else f"{row.system}, {titles.get(row.study or '', row.study)}"
 
 
 def people_table(table: Comparison, links: Links = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
-    columns, found = figures_by_column(_groups(table), by_shots=False)
+    columns, found = figures_by_column(_groups(table), by_shots=False, titles=table.titles)
     lines = [_people_line(line, links) for line in found]
-    return _table("people", "People", columns, lines, links, table.task_names)
+    return _table("people", "People", columns, lines, links, table)
 
 
 def annotators_by_shots(table: Comparison) -> list[Table]:
     """The table of people with every annotator beneath their cell, the best first. Each cell has
     people of its own: those of one line have nothing in common. A table for each number of shots
     where together they are too long for a page."""
-    columns, found = figures_by_column(_groups(table), by_shots=False)
+    columns, found = figures_by_column(_groups(table), by_shots=False, titles=table.titles)
     persons = [row for row in table.rows if row.single]
     lines: list[Line] = []
     by_shots: dict[str, list[Line]] = defaultdict(list)
@@ -152,7 +162,7 @@ def annotators_by_shots(table: Comparison) -> list[Table]:
         lines += block
         by_shots[line.shots] += block
     pages = [lines] if len(lines) <= MOST_LINES else by_shots.values()
-    return [_table("people", "People", columns, page, None, table.task_names) for page in pages]
+    return [_table("people", "People", columns, page, None, table) for page in pages]
 
 
 def supervision_table(table: Comparison, shots: str) -> list[Table]:
@@ -178,14 +188,18 @@ def supervision_table(table: Comparison, shots: str) -> list[Table]:
     return [replace(one, name="supervision", title=f"{title}: {one.title}") for one in tables]
 
 
-def time_table(rows: Iterable[Row]) -> Table:
+def time_table(table: Comparison) -> Table:
     """What the people of each cell have beside their scores."""
     keys = [column.key for column in BESIDE_SCORES]
     timed = [
-        row for row in rows if not row.single and any(getattr(row, key) is not None for key in keys)
+        row
+        for row in table.rows
+        if not row.single and any(getattr(row, key) is not None for key in keys)
     ]
     columns = (WHO, BY_KEY["task"], BY_KEY["shots"], *BESIDE_SCORES)
-    lines = tuple(Line({"who": name_of(row), **values_of(columns[1:], row)}) for row in timed)
+    lines = tuple(
+        Line({"who": name_of(row, table.titles), **values_of(columns[1:], row)}) for row in timed
+    )
     return Table("times", "Time of people", "", columns, lines, is_short=True)
 
 
@@ -202,12 +216,21 @@ def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]
     """The nth of every cell in one line."""
     scores = {column.key: scores_of_persons(row, persons) for column, row in line.figures.items()}
     for place in range(max(map(len, scores.values()), default=0)):
-        cells = {key: those[place][1] for key, those in scores.items() if place < len(those)}
+        cells = {
+            key: Cell(those[place].mean, sd=those[place].sd)
+            for key, those in scores.items()
+            if place < len(those)
+        }
         yield Line({"who": Cell("", aside=f"annotator {place + 1}"), **cells}, kind="people")
 
 
-def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[tuple[str, float | None]]:
-    """The annotators of a cell by pseudonym, the best first."""
+def with_sd(row: Row) -> str:
+    """A score with its SD, as text."""
+    return f"{rounded(row.mean)} ± {rounded(row.sd)}" if row.sd is not None else rounded(row.mean)
+
+
+def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[Row]:
+    """The annotators of a cell, the best first."""
     if cell.kind not in (RowKind.HUMAN, RowKind.SIMULATED):
         return []
 
@@ -215,8 +238,7 @@ def scores_of_persons(cell: Row, rows: Iterable[Row]) -> list[tuple[str, float |
         return row.kind == RowKind.SIMULATED, row.study, row.task, row.shots
 
     persons = [row for row in rows if row.single and where(row) == where(cell)]
-    ordered = sorted(persons, key=lambda row: -(row.mean or 0.0))
-    return [(str(row.system), row.mean) for row in ordered]
+    return sorted(persons, key=lambda row: -(row.mean or 0.0))
 
 
 def system_tables(
@@ -224,7 +246,7 @@ def system_tables(
 ) -> list[Table]:
     """People first, then systems by method, then what no skill earns and the form allows;
     columns are task × shots, those of two tasks in a table where they go on a page."""
-    columns, _ = figures_by_column(table.figures, by_shots=True)
+    columns, _ = figures_by_column(table.figures, by_shots=True, titles=table.titles)
     groups: list[list[str]] = []
     widths = {
         task: sum(column.task == task for column in columns) for task in task_order(table.figures)
@@ -240,12 +262,11 @@ def system_tables(
 
 def _system_table(table: Comparison, tasks: Sequence[str], links: Links) -> Table:
     rows = [row for row in table.figures if row.task in tasks]
-    columns, found = figures_by_column(rows, by_shots=True)
+    columns, found = figures_by_column(rows, by_shots=True, titles=table.titles)
     bounds = [bound for bound in table.bounds if bound.task in tasks]
     lines = [*(_system_line(line, links) for line in found), *_bound_lines(bounds, columns)]
-    names = table.task_names
-    title = ", ".join(names.get(task, task) for task in tasks)
-    return _table("systems", title, columns, lines, links, names)
+    title = ", ".join(table.task_names.get(task, task) for task in tasks)
+    return _table("systems", title, columns, lines, links, table)
 
 
 def _table(
@@ -254,10 +275,10 @@ def _table(
     shown: Iterable[ScoreColumn],
     lines: Iterable[Line],
     links: Links,
-    names: Names,
+    table: Comparison,
 ) -> Table:
     columns = (
-        column.shown(shots_text(column.shots) if column.shots else "", links, names)
+        column.shown(shots_text(column.shots) if column.shots else "", links, table)
         for column in shown
     )
     strong = (replace(column, is_strong=True) for column in columns)
@@ -306,9 +327,6 @@ def _cell(row: Row, links: Links, *, in_full: bool = False) -> Cell:
 
 
 def _beneath(row: Row, size: str, *, in_full: bool) -> Iterable[str]:
-    guard = limits(row.guard_low, row.guard_high)
-    if guard and in_full:
-        yield f"guard {guard}"
     if size:
         yield size
     if in_full:
@@ -332,11 +350,8 @@ def size_of(row: Row) -> str:
 
 
 def marks_of(row: Row) -> str:
-    is_measured = row.kind in (RowKind.HUMAN, RowKind.SIMULATED)
     marks = {
         UNKNOWN: row.references == References.UNKNOWN,
         PARTIAL: row.coverage is not None and row.coverage < 1,
-        ONE: row.n == 1 and (is_measured or row.kind == RowKind.RUN),
-        FEW: is_measured and row.n != 1 and row.is_exploratory,
     }
     return "".join(mark for mark, applies in marks.items() if applies)

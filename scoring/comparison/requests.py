@@ -75,6 +75,7 @@ def _chosen(given: QueryDict) -> Choices:
             shots=tuple(given.getlist("shots")),
             simulated="simulated" in given,
             with_excluded="with_excluded" in given,
+            runs=given.get("runs") or "matched",
             gold_version=int(version) if version else None,
         )
     except ValueError as error:

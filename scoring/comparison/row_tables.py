@@ -7,7 +7,6 @@ from dataclasses import replace
 from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.core.normalisation import NONE
-from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED, UNTESTED
 from scoring.models import method_label
 from scoring.tables.table import (
     Cell,
@@ -23,10 +22,11 @@ from scoring.tables.table import (
 )
 from scoring.tests.differences import COLUMNS as OF_TESTS
 from scoring.tests.differences import Difference
+from scoring.tests.outcomes import STATES, state_of
 
 ESTIMANDS = {"new_items": "new items", "these_items": "these items"}
 # In sight on a page; the rest is behind a click on a line.
-USUAL_OF_INTERVALS = ("task", "shots", "mean", "interval", "guard", "n", "m", "without")
+USUAL_OF_INTERVALS = ("task", "shots", "mean", "interval", "n", "m", "without")
 USUAL_OF_ANNOTATORS = ("study", "system", "task", "shots", "split", "mean", "sd", "median_item_s")
 # Of one person they say what the others of the cell say too.
 OF_CELLS = {"kind", "gold_version", "coverage"}
@@ -68,12 +68,6 @@ def interval_table(rows: Iterable[Row]) -> Table:
             BY_KEY["m"],
             BY_KEY["references"],
             BY_KEY["gold_version"],
-            Column(
-                "guard",
-                "Guard band",
-                "For three or four: read it alone. Two have nothing else.",
-                digits=1,
-            ),
             BY_KEY["shot_sets"],
             Column(
                 "without",
@@ -101,7 +95,6 @@ def _interval_line(row: Row) -> Line:
             "references": row.scored_under,
             "interval": limits(row.ci_low, row.ci_high) or None,
             "estimand": str(ESTIMANDS[row.estimand]) if row.estimand else None,
-            "guard": limits(row.guard_low, row.guard_high) or None,
             "without": limits(row.without_low, row.without_high) or None,
         }
     )
@@ -128,65 +121,46 @@ def _annotator_line(row: Row) -> Line:
     return Line({**values_of(COLUMNS, row), "system": Cell(row.system, aside=aside)})
 
 
-# From the side of people, as the sign of the table says it of systems.
-WORDS: dict[str, str] = {
-    AHEAD: "people ahead",
-    BEHIND: "people behind",
-    SAME: "as good",
-    UNDECIDED: "not decided",
-    EXPLORATORY: "exploratory",
-    UNTESTED: "not tested",
-}
 # Of a system's row in the export of all rows: what its sign in the table says.
 OF_ROWS = (
     words(
         "against", "Against", "The study with whose people this system is compared.", source="study"
     ),
-    replace(
-        OF_TESTS["outcome"],
-        meaning="What may be said of those people beside this system, with the margin and after "
-        "Holm: ahead, behind, same, undecided, exploratory; untested for a published figure.",
-    ),
+    *picked(OF_TESTS, "outcome certainty"),
     replace(OF_TESTS["difference"], meaning="Those people less this system, in percent points."),
     OF_TESTS["low"].under("difference_low", source="low"),
     OF_TESTS["high"].under("difference_high", source="high"),
-    *picked(OF_TESTS, "p_holm detectable"),
+    *picked(OF_TESTS, "p_holm"),
 )
 READ = picked(
     OF_TESTS,
-    "study task shots system method parameters outcome difference low high p_holm margin "
-    "detectable",
+    "study task shots system method parameters other_shots outcome certainty reasons difference "
+    "low high p p_holm runs margin",
 )
 VERDICTS = (
-    *picked(OF_TESTS, "study simulated task shots"),
-    words("tasks", "Tasks", "The tasks that an average is over."),
-    *picked(
-        OF_TESTS,
-        "system method parameters outcome difference low high p_holm family margin detectable",
-    ),
-    *picked(OF_TESTS, "above fragile is_reported"),
+    *picked(OF_TESTS, "study simulated task tasks shots system method parameters other_shots"),
+    *picked(OF_TESTS, "other_system other_method other_parameters outcome certainty"),
+    *picked(OF_TESTS, "reasons exploratory interim frozen_at supplement pool group difference"),
+    *picked(OF_TESTS, "low high p p_holm family in_family margin fragile runs m n above"),
 )
 
 
 def verdict_table(table: Comparison) -> Table:
-    """Who is ahead, in words: every verdict, of averages over tasks and of cells."""
+    """Who is ahead, in words: every verdict, of averages over tasks, of cells, between shots."""
     lines = (
         {
             **values_of(READ, test),
             "task": test.task or "average",
-            "outcome": "published: not tested" if test.is_reported else WORDS[test.outcome],
+            "outcome": STATES[state_of(test)][1],
         }
-        for test in (*table.average_tests, *table.tests)
+        for test in (*table.average_tests, *table.tests, *table.changes)
     )
     return Table("verdicts", "Who is ahead", "", READ, lines_of(lines))
 
 
 def finding_table(tests: Iterable[Difference]) -> Table:
     """Every verdict with what it rests on; an average names its tasks and has no task."""
-    lines = (
-        {**values_of(VERDICTS, test), "tasks": ", ".join(test.tasks) or None} for test in tests
-    )
-    return Table("verdicts", "Who is ahead", "", VERDICTS, lines_of(lines))
+    return Table("verdicts", "Who is ahead", "", VERDICTS, lines_of(records_of(VERDICTS, tests)))
 
 
 def judged_row_table(table: Comparison) -> Table:

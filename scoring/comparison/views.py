@@ -11,6 +11,7 @@ from annotation.access.rights import Right
 from annotation.models import GoldVersion
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
+from scoring.comparison.answer import answers
 from scoring.comparison.comparing import STORE, Comparison, enqueue_table, glance, whole_of
 from scoring.comparison.documents import FORMATS, overview, shots_of_people
 from scoring.comparison.keeping import stop
@@ -31,7 +32,6 @@ from scoring.comparison.row_tables import (
     annotator_table,
     interval_table,
 )
-from scoring.comparison.sentences import summaries
 from scoring.models import shots_order
 
 # The view with every shot, interval and size in sight.
@@ -98,7 +98,10 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "comparison": table,
         "at": at,
         "shots_at": shots_at,
-        "summaries": summaries(table, at),
+        "answers": answers(table, at),
+        "has_several_shots": len({row.shots for row in table.rows if not row.single}) > 1,
+        "matched_query": _with_runs(request, ""),
+        "all_query": _with_runs(request, "all"),
         "overview": arrange(request, overview(table, at, links)),
         "has_measured": any(row.is_cell_of_people for row in table.rows),
         "has_people": any(row.is_of_people for row in table.rows),
@@ -113,6 +116,12 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
     }
+
+
+def _with_runs(request: ResearcherRequest, runs: str) -> str:
+    chosen = request.GET.copy()
+    chosen["runs"] = runs
+    return chosen.urlencode()
 
 
 def _item_links(request: ResearcherRequest, table: Comparison, scope: Scope) -> dict[str, str]:

@@ -40,7 +40,7 @@ from scoring.tables.table import (
 )
 
 EXPORT = "export_episodes"
-PEOPLE = {HUMAN: "Human", SIMULATED: "Simulated annotators"}
+PEOPLE = {HUMAN: "Human", SIMULATED: "SIMULATED PEOPLE"}
 WHO = (
     Column("who", "Who", "The system's name, or the people of a study.", is_number=False),
     BY_KEY["method"],

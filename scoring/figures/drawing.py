@@ -14,7 +14,7 @@ from annotation.benchmarks.audit import ALMOST_ALL
 from scoring.analysis.items import ItemScores
 from scoring.cells.rows import CEILING, Bound, Row, RowKind, first_policies, no_skill, policy_of
 from scoring.comparison.paper_tables import UNKNOWN, task_order
-from scoring.core.intervals import EXPLORATORY_BELOW
+from scoring.core.verdicts import SURE
 from scoring.figures.canvas import (
     COLOURS,
     GRID,
@@ -48,15 +48,16 @@ def shots_figure(
     rows: Iterable[Row],
     bounds: Iterable[Bound] = (),
     task_names: Mapping[str, str] | None = None,
+    titles: Mapping[str, str] | None = None,
     *,
     size: Size = PAGE,
 ) -> Figure:
     """S1 against shots, one panel for each policy of a task, with intervals: people as points,
-    systems as lines."""
+    systems as lines; of a study only what rests on its people's items."""
     shown = [
         row
         for row in rows
-        if not row.single and row.mean is not None and isinstance(row.shots, int)
+        if not row.single and not row.block and row.mean is not None and isinstance(row.shots, int)
     ]
     bounds = list(bounds)
     first = first_policies(shown, bounds)
@@ -65,13 +66,13 @@ def shots_figure(
         {(row.task, policy_of(row, first)) for row in shown},
         key=lambda one: (tasks.index(one[0]), one[1] != first[one[0]], one[1]),
     )
-    looks = _looks(shown)
+    looks, named = _looks(shown), titles or {}
     figure, panels = new_panels(len(task_policies), "S1 (percent)", size)
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
         here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
         name = (task_names or {}).get(task, task)
         set_title(panel, f"{name}, {policy}" if policy else name, size)
-        _shots_panel(panel, here, looks, size)
+        _shots_panel(panel, here, looks, named, size)
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
     told = {
         f"{UNKNOWN} published without its reference policy": any(map(_is_unknown, shown)),
@@ -84,8 +85,8 @@ def shots_figure(
 
 
 def differences_figure(tests: Sequence[Record], *, size: Size = PAGE) -> Figure:
-    """A forest: each difference with its interval, people less system; hollow where the
-    group is too small for more than exploring."""
+    """A forest: each difference with its interval, people less system; hollow where the verdict is
+    not sure."""
     shown = [test for test in tests if test["difference"] is not None]
     # Names take less than half of the width.
     width = min(7.5, size.width)
@@ -99,7 +100,7 @@ def differences_figure(tests: Sequence[Record], *, size: Size = PAGE) -> Figure:
     for place, test in enumerate(shown):
         if test["low"] is not None and test["high"] is not None:
             panel.plot([test["low"], test["high"]], [place, place], color=INK, linewidth=1.4)
-        filled = "none" if test["n"] < EXPLORATORY_BELOW else INK
+        filled = INK if test["certainty"] == SURE else "none"
         panel.plot(
             [test["difference"]], [place], "o", color=INK, markerfacecolor=filled, markersize=5
         )
@@ -201,10 +202,14 @@ FIGURES: dict[str, tuple[Callable[..., Figure], str]] = {
 
 
 def _shots_panel(
-    panel: Axes, rows: Sequence[Row], looks: dict[str, tuple[str, str]], size: Size
+    panel: Axes,
+    rows: Sequence[Row],
+    looks: dict[str, tuple[str, str]],
+    titles: Mapping[str, str],
+    size: Size,
 ) -> None:
-    systems = _lines([row for row in rows if not row.is_of_people])
-    people = _lines([row for row in rows if row.is_of_people])
+    systems = _lines([row for row in rows if not row.is_of_people], titles)
+    people = _lines([row for row in rows if row.is_of_people], titles)
     step = _step(rows)
     asides = _asides([*people.values(), *systems.values()], step)
     for (name, line), aside in zip(systems.items(), asides[len(people) :], strict=True):
@@ -304,16 +309,18 @@ def _or(limit: float | None, mean: float) -> float:
     return mean if limit is None else limit
 
 
-def _lines(rows: Iterable[Row]) -> dict[str, list[Row]]:
+def _lines(rows: Iterable[Row], titles: Mapping[str, str]) -> dict[str, list[Row]]:
     lines: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: (row.kind, str(row.method), str(row.system))):
-        lines.setdefault(_label(row), []).append(row)
+        lines.setdefault(_label(row, titles), []).append(row)
     return {name: sorted(line, key=lambda row: row.shots or 0) for name, line in lines.items()}
 
 
-def _label(row: Row) -> str:
+def _label(row: Row, titles: Mapping[str, str]) -> str:
+    """People of several studies are told apart by their titles."""
     published = "published" if row.kind == RowKind.REPORTED else None
-    parts = [row.system, method_label(row.method), row.study, published]
+    study = titles.get(row.study or "") if len(titles) > 1 else None
+    parts = [row.system, method_label(row.method), study, published]
     return ", ".join(filter(None, parts)) + (UNKNOWN if _is_unknown(row) else "")
 
 

@@ -30,7 +30,9 @@ def shots_figure(request: ResearcherRequest, scope: str, name: str, form: str) -
     if table is None:
         raise Http404
     table = shown_to(request, found, table)
-    return _response(request, "shots", form, name, table.rows, table.bounds, table.task_names)
+    return _response(
+        request, "shots", form, name, table.rows, table.bounds, table.task_names, table.titles
+    )
 
 
 @require_safe

@@ -15,20 +15,14 @@ from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.comparison.comparing import Comparison, compare
 from scoring.comparison.keeping import is_stale
 from scoring.core.intervals import EXPLORATORY_BELOW
-from scoring.core.verdicts import AHEAD, BEHIND, EXPLORATORY, SAME, UNDECIDED
 from scoring.models import Method
 from scoring.report.words import from_to, listed
 from scoring.tables.table import Column, Table, Value, lines_of, p_column, rounded
 from scoring.tests.differences import Difference
+from scoring.tests.outcomes import STATES, state_of, verdict_in_words
 
 # A cell's task and shots.
 Place = tuple[str, int | str | None]
-OUTCOMES = {
-    AHEAD: "ahead",
-    BEHIND: "behind",
-    SAME: "as good within the margin",
-    UNDECIDED: "not told apart from the system",
-}
 INTERVALS = {
     "wilson": "Wilson's interval with the effective number of answers of a two-way model of "
     "annotators and items, whose variance is the mean squares' max(MSA + MSI – MSE, MSA, "
@@ -91,14 +85,13 @@ class Results:
             agreements = _computed_agreements(reader, study)
         self.cells = list(_cell_facts(table, names, agreements, kind))
         self.systems = list(_on_same_cells(table, study, names))
-        tests = [test for test in table.tests if not test.is_reported]
         self.tests, self.changes = (
             [
                 replace(test, task=names[test.task or ""])
                 for test in those
                 if test.simulated == simulated
             ]
-            for those in (tests, table.changes)
+            for those in (table.tests, table.changes)
         )
         self.seed = choices.seed
         # Median over the test answers that count, by the server's clock.
@@ -120,21 +113,18 @@ class Results:
 
     @property
     def names_of_systems(self) -> list[str]:
-        return list(dict.fromkeys(test.system for test in self.tests))
-
-    @property
-    def clear(self) -> int:
-        return sum((test.p_holm or 0.0) <= 0.05 for test in self.compared["family"])
+        return list(dict.fromkeys(test.system or "" for test in self.tests))
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """Of the tests that allow a claim, by the rule of the comparison."""
-        counts = Counter(test.outcome for test in self.compared["family"])
-        return {words: counts[name] for name, words in OUTCOMES.items() if counts[name]}
-
-    @property
-    def fragile(self) -> int:
-        return sum(bool(test.fragile) for test in self.compared["family"])
+        """Of the tests of the family, in words and in the order of the states."""
+        counts = Counter(map(state_of, self.compared["family"]))
+        told = {verdict_in_words(test): state_of(test) for test in self.compared["family"]}
+        order = list(STATES)
+        return {
+            words: counts[state]
+            for words, state in sorted(told.items(), key=lambda one: order.index(one[1]))
+        }
 
     @property
     def agreeing(self) -> list[CellFacts]:
@@ -156,11 +146,6 @@ class Results:
     @property
     def moved(self) -> list[CellFacts]:
         return [cell for cell in self.cells if cell.moved is not None]
-
-    @property
-    def detectable(self) -> list[tuple[float, str]]:
-        known = ((cell.row.detectable, cell.name) for cell in self.cells)
-        return sorted((smallest, name) for smallest, name in known if smallest)
 
     @property
     def with_interval(self) -> int:
@@ -216,8 +201,8 @@ def _by_claim(tests: Sequence[Difference]) -> dict[str, list[Difference]]:
     """The tests that Holm's method adjusts together, since they allow a claim; those of smaller
     cells; and comparisons that too few annotators or items leave without a test."""
     return {
-        "family": [test for test in tests if test.p_holm is not None],
-        "exploratory": [test for test in tests if test.p_holm is None and test.p is not None],
+        "family": [test for test in tests if test.in_family],
+        "exploratory": [test for test in tests if not test.in_family and test.p is not None],
         "impossible": [test for test in tests if test.p is None],
     }
 
@@ -281,14 +266,6 @@ def _cell_facts(
 # Other ways of adapting a system have no short name.
 SHORT_METHODS = (Method.FT, Method.PT, Method.ICL)
 INTERVAL = "95 % interval"
-# A change between shots has none.
-VERDICTS = {
-    AHEAD: "ahead",
-    BEHIND: "behind",
-    SAME: "as good",
-    UNDECIDED: "not told apart",
-    EXPLORATORY: "exploratory",
-}
 TASK = Column("task", "Task", is_number=False, is_name=True)
 # A figure of one cell, None where it is not defined, with its text and that of its limits.
 Figure = tuple[float | None, str, str]
@@ -302,12 +279,10 @@ FIGURES = {
 
 
 def results_table(results: Results) -> Table:
-    has_guard = any(cell.row.guard_low is not None for cell in results.cells)
-    guard = "; beside it, for fewer than five annotators, the band with n – 1 degrees of freedom"
-    table = Table(
+    return Table(
         "cells",
         "Cells: mean S1 in percent, SD over n annotators, 95 % interval for new items over m item "
-        f"clusters{guard if has_guard else ''}, and what no skill earns.",
+        "clusters, and what no skill earns.",
         "",
         (
             TASK,
@@ -317,13 +292,11 @@ def results_table(results: Results) -> Table:
             Column("mean", "Mean", digits=1),
             Column("sd", "SD", digits=1),
             Column("interval", INTERVAL),
-            Column("guard", "Guard band"),
             Column("no_skill", "No skill", digits=1),
         ),
         lines_of(map(_cell_record, results.cells)),
         is_short=True,
     )
-    return table if has_guard else table.without({"guard"})
 
 
 def _cell_record(cell: CellFacts) -> dict[str, Value]:
@@ -331,7 +304,6 @@ def _cell_record(cell: CellFacts) -> dict[str, Value]:
     return {
         **{name: getattr(row, name) for name in ("task", "shots", "n", "m", "mean", "sd")},
         "interval": from_to(row.ci_low, row.ci_high),
-        "guard": from_to(row.guard_low, row.guard_high),
         "no_skill": cell.no_skill,
     }
 
@@ -353,7 +325,7 @@ def tests_table(results: Results) -> Table:
             p_column("p_holm", "p, Holm"),
             Column("verdict", "People are", is_number=False),
             Column("n", "n"),
-            Column("r", "r"),
+            Column("runs", "Runs"),
             Column("m", "m"),
             Column("left_out", "Left out"),
         ),
@@ -371,10 +343,10 @@ def _test_record(test: Difference) -> dict[str, Value]:
         "against": against.strip(),
         "difference": test.difference,
         "interval": from_to(test.low, test.high),
-        "p": test.p if test.p_direction is None else test.p_direction,
+        "p": test.p,
         "p_holm": test.p_holm,
-        "verdict": VERDICTS.get(test.outcome),
-        **{name: getattr(test, name) for name in ("n", "r", "m", "left_out")},
+        "verdict": verdict_in_words(test),
+        **{name: getattr(test, name) for name in ("n", "runs", "m", "left_out")},
     }
 
 

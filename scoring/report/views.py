@@ -13,9 +13,9 @@ from annotation.jobs.requests import large_file
 from annotation.models import Study
 from annotation.studies.tabs import study_frame
 from scoring.cells.scope import Choices, Scope, file_order
+from scoring.comparison.answer import Answer, answers
 from scoring.comparison.documents import shots_of_people
 from scoring.comparison.requests import download
-from scoring.comparison.sentences import summaries
 from scoring.report import preregistration
 from scoring.report.documents import (
     DOCUMENTS,
@@ -39,7 +39,7 @@ def study_report(request: HttpRequest, name: str) -> HttpResponse:
         "scope": "study",
         "name": name,
         **study_frame(request.user, report.study, tab="report"),
-        "summaries": _summaries(report),
+        "answers": _answers(report),
         "report": report,
         "reference": REFERENCE,
         "from_data": report.count(Source.DATA),
@@ -78,10 +78,10 @@ def preregistration_export(request: HttpRequest, name: str, form: str) -> HttpRe
     return download(document, content_type, preregistration.file_name(study, form))
 
 
-def _summaries(report: Report) -> list[dict[str, Any]]:
+def _answers(report: Report) -> list[Answer]:
     """What the comparison says it found."""
     table = report.comparison
-    return summaries(table, shots_of_people(table.rows)) if table else []
+    return answers(table, shots_of_people(table.rows)) if table else []
 
 
 def _study(request: HttpRequest, name: str) -> Study:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from io import StringIO
 from itertools import groupby
 from textwrap import fill
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from scoring.tables.table import UNSEEN, LaidCell, LaidColumn, Layout, Table, Value, laid_out
+from scoring.tables.table import UNSEEN, LaidCell, LaidColumn, Layout, Table, laid_out
 from scoring.tables.xlsx import as_xlsx, meanings
 
+NEEDS_BOOKTABS = r"% Needs \usepackage{booktabs}."
 NEEDS = r"% Needs \usepackage{booktabs,graphicx,longtable,textcomp}."
 SIGNS = {
     "\\": r"\textbackslash{}",
@@ -42,16 +43,27 @@ SIGNS = {
     "≥": r"$\geq$",
     "²": r"\textsuperscript{2}",
     "−": "$-$",
-    "▲": r"$\uparrow$",
-    "▼": r"$\downarrow$",
+    "▲": r"$\Uparrow$",
+    "△": r"$\uparrow$",
+    "▼": r"$\Downarrow$",
+    "▽": r"$\downarrow$",
     "≈": r"$\approx$",
 }
 
 
 def as_latex(tables: Sequence[Table], *, comment: str = "") -> str:
+    return _latex_parts([NEEDS, *map(latex_table, tables)], comment)
+
+
+def as_plain_latex(table: Table, *, comment: str = "") -> str:
+    """One table that needs booktabs alone: it is not made smaller to fit."""
+    return _latex_parts([NEEDS_BOOKTABS, _in_one_piece(laid_out(table), is_plain=True)], comment)
+
+
+def _latex_parts(parts: Sequence[str], comment: str) -> str:
+    needs, *tables = parts
     comments = [f"% {in_one_line(comment)}"] if comment else []
-    parts = [NEEDS, *comments, *map(latex_table, tables)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([needs, *comments, *tables]) + "\n"
 
 
 def latex_table(table: Table) -> str:
@@ -69,25 +81,28 @@ def escaped(value: object) -> str:
     return "".join(SIGNS.get(sign, sign) for sign in in_one_line(value))
 
 
-def _in_one_piece(layout: Layout) -> str:
+def _in_one_piece(layout: Layout, *, is_plain: bool = False) -> str:
     # A wide one spans both columns of a page.
     kind = "table*" if layout.has_groups else "table"
+    size, space = (r"\scriptsize", "3pt") if is_plain else (r"\footnotesize", "4pt")
+    # No wider than the page, and never blown up to it.
+    box, end = ("", "") if is_plain else (r"\sbox0{%", "}")
+    fitted = r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi"
     return "\n".join(
         [
             rf"\begin{{{kind}}}",
             # The caption stands above, where LaTeX's own space is beneath it.
             r"\centering\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{4pt}",
             rf"\caption{{{escaped(layout.caption)}}}",
-            # No wider than the page, and never blown up to it.
-            r"\footnotesize\setlength{\tabcolsep}{4pt}\sbox0{%",
+            rf"{size}\setlength{{\tabcolsep}}{{{space}}}{box}",
             rf"\begin{{tabular}}{{{_letters(layout)}}}",
             r"\toprule",
             *_head(layout),
             r"\midrule",
             *_body(layout),
             r"\bottomrule",
-            r"\end{tabular}}",
-            r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
+            rf"\end{{tabular}}{end}",
+            *([] if is_plain else [fitted]),
             *_notes(layout),
             rf"\end{{{kind}}}",
         ]
@@ -212,7 +227,7 @@ def as_csv(table: Table) -> str:
     return "".join(map(csv_line, lines))
 
 
-def as_json(tables: Sequence[Table], facts: Mapping[str, Value] | None = None) -> str:
+def as_json(tables: Sequence[Table], facts: Mapping[str, Any] | None = None) -> str:
     """The tables by name, after facts about all of them."""
     document = {**(facts or {}), **{table.name: table.records for table in tables}}
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

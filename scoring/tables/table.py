@@ -115,8 +115,6 @@ class Cell:
     marks: str = ""
     # What a test says of the value; the table's notes explain it too.
     sign: str = ""
-    # How far it lies from what it is read against, where nothing can be tested.
-    distance: float | None = None
     # What it opens into on a page: labels with texts.
     opens: tuple[tuple[str, str], ...] = ()
     # Of a name. Documents give it its own column.
@@ -165,7 +163,7 @@ class ReadCell:
     @property
     def figure(self) -> str:
         """With its SD, and what a test says of it."""
-        told = (self.text, f"({self.sd})" if self.sd else "", self.cell.sign, self.distance)
+        told = (self.text, f"± {self.sd}" if self.sd else "", self.cell.sign)
         return " ".join(filter(None, told))
 
     @property
@@ -175,10 +173,6 @@ class ReadCell:
     @property
     def interval(self) -> str:
         return limits(self.cell.low, self.cell.high, digits=self.column.digits or 0)
-
-    @property
-    def distance(self) -> str:
-        return "" if self.cell.distance is None else signed(self.cell.distance)
 
     @property
     def noted(self) -> str:

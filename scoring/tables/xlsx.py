@@ -115,7 +115,6 @@ BESIDE = {
     "high": "95 % high",
     "size": "rests on",
     "sign": "verdict",
-    "distance": "apart",
     "marks": "marks",
 }
 

@@ -10,27 +10,20 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Study, Task
-from scoring.cells.cells import Cell, known, percent
-from scoring.cells.rows import BY_KEY, PEOPLE, Row, RowKind
+from scoring.cells.cells import OTHER_SHOT_SETS, Cell, known, percent
+from scoring.cells.rows import BY_KEY, Row, RowKind
 from scoring.cells.vectors import Floats
 from scoring.core.comparison import (
+    FEWEST_RUNS,
+    PEOPLE,
+    SYSTEMS,
     PairedDifference,
     paired_difference,
     paired_without_each,
 )
-from scoring.core.verdicts import (
-    AHEAD,
-    BEHIND,
-    AverageDifference,
-    ComparisonDesign,
-    observed_design,
-)
+from scoring.core.verdicts import Member, Tested
 from scoring.models import shots_order
 from scoring.tables.table import REQUIRED, as_in, columns_of, described
-
-MIRRORED = {AHEAD: BEHIND, BEHIND: AHEAD}
-# What a test does not compare.
-LEFT_OUT = ("left_out", "people_left_out", "runs_left_out")
 
 points = partial(described, digits=1)
 words = partial(described, is_number=False)
@@ -40,106 +33,98 @@ p_value = partial(described, digits=3, least=0.001)
 @dataclass(frozen=True)
 class Difference:
     """One side less the other, in percent points, and what may be said of it; None where something
-    does not apply. The means are those over the compared items. outcome and direction are those of
-    the first side; "" where nothing is said.
+    does not apply. The means are those over the compared items. outcome is that of the first side:
+    people, or the first of two systems.
 
     All of it follows from single items: nothing is for readers who may not see the gold.
     """
 
-    study: str = as_in(BY_KEY["study"])
+    # None of systems.
+    study: str | None = as_in(BY_KEY["study"])
     simulated: bool = words("Simulated", "Whether the annotators are simulated.", default=REQUIRED)
     # None of the mean of several tasks' differences.
     task: str | None = as_in(BY_KEY["task"])
     shots: int | str = as_in(BY_KEY["shots"])
-    # The other side: a system, or the same study's people with other shots.
-    system: str = words("System", "The system's name.", default=REQUIRED)
-    method: str = as_in(BY_KEY["method"])
+    # None between two numbers of shots.
+    system: str | None = words("System", "The system's name.", default=REQUIRED)
+    method: str | None = as_in(BY_KEY["method"])
     parameters: str = words(
-        "Parameters", "The system's size, as its submitter states it.", default=REQUIRED
+        "Parameters", "The system's size, as its submitter states it.", default=""
     )
+    other_shots: int | str | None = described(
+        "Against shots", "The smaller number of training examples, which the other annotators had."
+    )
+    other_system: str | None = words("Other system", "The second of two systems.")
+    other_method: str | None = words("Other method", "How the second system was adapted.")
+    other_parameters: str = words("Other parameters", "The second system's size.", default="")
+    tasks: tuple[str, ...] = words("Tasks", "The tasks that the mean is over.", default=())
+    outcome: str = words(
+        "Outcome",
+        "What may be said of people (of two systems, the first) beside the other side: ahead, "
+        "behind, same (as good within the margin), open; too_few below five people.",
+        default="",
+    )
+    certainty: str | None = words(
+        "Certainty", "sure or probable; empty where the outcome is open or people are too few."
+    )
+    reasons: tuple[str, ...] = words("Reasons", "Why it is not sure.", default=())
+    exploratory: bool = words(
+        "Exploratory",
+        "Whether it rests on other shot sets or items than the people's, outside every family.",
+        default=False,
+    )
+    interim: bool = words("Interim", "Whether the study is still running.", default=False)
+    frozen_at: str | None = words("Frozen", "The day on which the study's verdicts were frozen.")
+    supplement: str | None = words(
+        "Supplement", "Of a system that came later: the day of its latest run."
+    )
+    pool: str | None = as_in(BY_KEY["pool"], default=None)
+    group: str | None = as_in(BY_KEY["group"], default=None)
     difference: float | None = points(
         "Difference",
         "The first side less the second, in percent points, on the items that the system and "
         "somebody answered; the two means are over these items, so that they subtract.",
     )
-    tasks: tuple[str, ...] = words("Tasks", "The tasks that the mean is over.", default=())
-    other_shots: int | str | None = described(
-        "Against shots", "The smaller number of training examples, which the other annotators had."
+    low: float | None = points("95 % low", "Lower limit of the difference's 95 % interval.")
+    high: float | None = points("95 % high", "Upper limit of the difference's 95 % interval.")
+    p: float | None = p_value("p", "Its p value, with the margin; not adjusted.")
+    p_holm: float | None = p_value(
+        "p, Holm", "The p value adjusted by Holm's method over the family; empty outside it."
     )
-    # The first side, where it is a system too.
-    first: str = words("First", "The first system's name.", default="")
-    first_method: str = words("Method", "How the first system was adapted.", default="")
-    first_parameters: str = words("Parameters", "The first system's size.", default="")
+    family: int | None = described("Family", "How many comparisons Holm's p is adjusted over.")
+    in_family: bool = words("In the family", "Whether it is one of them.", default=False)
+    margin: float | None = points("Margin", "The margin, in points, set before the start.")
+    fragile: bool | None = words(
+        "Fragile", "Whether the claim falls without some one annotator; empty without a claim."
+    )
+    runs: int | None = described("Runs", "The system's runs that were compared.")
+    m: int | None = described(
+        "m", "Item clusters of the test: items that share a context count as one."
+    )
+    n: int | None = described("n", "Annotators of the first side that were compared.")
+    other_n: int | None = described("Others", "Annotators with fewer shots that were compared.")
     mean: float | None = points("People", "People's mean S1 in percent on the compared items.")
     other_mean: float | None = points(
         "System's mean", "The system's mean S1 in percent on the compared items."
     )
-    low: float | None = points("95 % low", "Lower limit of the difference's 95 % interval.")
-    high: float | None = points("95 % high", "Upper limit of the difference's 95 % interval.")
     se: float | None = points("SE", "Standard error of the difference, in percent points.")
     df: float | None = points("df", "Satterthwaite's degrees of freedom.")
-    p: float | None = p_value("p", "Two-sided p value of the difference, not adjusted.")
-    p_holm: float | None = p_value(
-        "p, Holm",
-        "The p value adjusted by Holm's method over the tests of one study's people that allow "
-        "a claim (five annotators or more); simulated annotators by themselves.",
-    )
-    p_direction: float | None = p_value("p of the direction", "Its p value, with the margin; raw.")
-    n: int | None = described("n", "Annotators of the first side that were compared.")
-    r: int | None = described("r", "Annotators of the second side, or a system's splits.")
-    m: int | None = described(
-        "m", "Item clusters of the test: items that share a context count as one."
-    )
-    left_out: int = described("Items left out", "Items that one side did not answer.", default=0)
-    people_left_out: int = described(
-        "People left out",
-        "Annotators of splits that the system does not have, or without a compared item.",
-        default=0,
-    )
-    runs_left_out: int = described(
-        "Runs left out", "Runs of splits that people do not have.", default=0
-    )
-    exploratory: bool = False
-    outcome: str = words(
-        "Outcome",
-        "What may be said of the first side, with the margin and after Holm: ahead, behind, "
-        "same (as good within the margin), undecided; exploratory below five annotators; "
-        "untested where nothing could be computed.",
-        default="",
-    )
-    direction: str = words(
-        "Direction", "What the data speak for, before p is adjusted.", default=""
-    )
-    margin: float | None = points("Margin", "The margin, in points, set before the start.")
-    family: int | None = described("Family", "How many tests Holm's p is adjusted over.")
-    detectable: float | None = points(
-        "Detectable",
-        "Where nothing was decided: the smallest true difference, in points, that a comparison "
-        "like this one finds to exceed the margin, by itself, four times out of five.",
-    )
     above: int | None = described(
         "Above", "How many of the n annotators score higher than the system."
     )
-    fragile: bool | None = words(
-        "Fragile", "Whether it is another verdict without some one annotator."
+    left_out: int = described("Items left out", "Items that one side did not answer.", default=0)
+    runs_left_out: int = described(
+        "Runs left out", "Runs on shot sets that people do not have.", default=0
     )
-    # A published figure has no items, so its distance is all there is. None of an average.
-    is_reported: bool | None = words("Published", "Whether the system's figure is published.")
-    source: str = ""
     references: str | None = as_in(BY_KEY["references"], default=None)
     normalisation: str | None = as_in(BY_KEY["normalisation"], default=None)
     gold_version: int | None = as_in(BY_KEY["gold_version"], default=None)
     notes: str = words("Notes", "What limits the test, in words.", default="")
 
-    @property
-    def of_system(self) -> str:
-        """The outcome from the system's side."""
-        return MIRRORED.get(self.outcome, self.outcome)
-
     def is_beside(self, row: Row) -> bool:
         """Whether the people's side is of the same study as this row, with as many shots."""
         whose = self.study, self.simulated, str(self.shots)
-        return whose == (row.study or "", row.kind == RowKind.SIMULATED, str(row.shots))
+        return whose == (row.study, row.kind == RowKind.SIMULATED, str(row.shots))
 
 
 COLUMNS = columns_of(Difference)
@@ -147,24 +132,35 @@ COLUMNS = columns_of(Difference)
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two cells side by side, over the items of either."""
+    """Two cells side by side. exploratory: why it is outside every family, if so; supplement: the
+    day of the system's latest run, of one that came later."""
 
     cell: Cell
     other: Cell
+    exploratory: str = ""
+    runs_left_out: int = 0
+    supplement: str | None = None
+
+    @property
+    def sides(self) -> str:
+        if self.cell.study is None:
+            return SYSTEMS
+        return PEOPLE if self.other.study is not None else ""
 
     @cached_property
     def test(self) -> PairedDifference:
         """One cell's mean less the other's, on the items that the system and somebody answered."""
         return paired_difference(**self._options)
 
-    def without_each(self) -> tuple[PairedDifference, ...]:
-        """The test without each annotator in turn."""
-        return paired_without_each(**self._options)
-
     @cached_property
-    def design(self) -> ComparisonDesign:
-        """What another comparison like this one could show."""
-        return observed_design(self.test.pair)
+    def without_each(self) -> tuple[PairedDifference, ...]:
+        """The test without each annotator in turn; of systems alone there is none."""
+        return () if self.sides == SYSTEMS else paired_without_each(**self._options)
+
+    @property
+    def member(self) -> Member:
+        no_floor = next((cell.no_floor for cell in (self.cell, self.other) if cell.no_floor), "")
+        return Member(self.test, lambda: self.without_each, no_floor, self.exploratory)
 
     @cached_property
     def _options(self) -> dict[str, Any]:
@@ -174,41 +170,71 @@ class Pairing:
             "people": _over(self.cell, clusters),
             "system": _over(self.other, clusters),
             "clusters": list(clusters.values()),
-            "splits": self.cell.splits_of_rows,
-            "system_splits": self.other.splits_of_rows,
-            "both_people": self.cell.study is not None and self.other.study is not None,
-            "both_systems": self.cell.study is None,
+            "sides": self.sides,
         }
 
     @property
-    def sides(self) -> dict[str, Any]:
+    def named(self) -> dict[str, Any]:
         """Whose the two are, and with how many shots."""
-        return {
-            **people_of(self.cell),
-            "system": self.other.system or PEOPLE,
-            "method": self.other.method,
-            "parameters": self.other.parameters,
+        of_shots, of_systems = self.sides == PEOPLE, self.sides == SYSTEMS
+        system = self.cell if of_systems else self.other
+        named = {
+            "study": self.cell.study.slug if self.cell.study else None,
+            "simulated": self.cell.simulated,
+            "shots": self.cell.shots,
+            "system": None if of_shots else system.system,
+            "method": None if of_shots else system.method,
+            "parameters": system.parameters,
+            "other_shots": self.other.shots if of_shots else None,
+        }
+        if not of_systems:
+            return named
+        other = self.other
+        return named | {
+            "other_system": other.system,
+            "other_method": other.method,
+            "other_parameters": other.parameters,
         }
 
 
-def people_and_systems(people: Iterable[Cell], systems: Sequence[Cell]) -> list[Pairing]:
+def people_and_systems(
+    people: Iterable[Cell], systems: Sequence[Cell], *, is_later: bool = False
+) -> list[Pairing]:
     """Every cell of people beside every system with the same task and shots. Those on episodes are
     tested over episodes, on their own board."""
     return [
-        Pairing(cell, system)
+        _beside(cell, system, is_later=is_later)
         for cell in people
         for system in systems
         if not cell.is_of_episodes and (system.task.pk, system.shots) == (cell.task.pk, cell.shots)
     ]
 
 
+def _beside(cell: Cell, system: Cell, *, is_later: bool) -> Pairing:
+    other, why = system.beside(cell)
+    left_out = len(system.members) - len(other.members)
+    return Pairing(cell, other, why, left_out, system.latest_day if is_later else None)
+
+
 def systems_and_systems(systems: Sequence[Cell]) -> list[Pairing]:
-    """Every two systems with the same task and shots."""
+    """Every two systems with the same task and shots, by their runs on splits that both have; by
+    all of them where there are none."""
     return [
-        Pairing(one, other)
+        _on_common_splits(one, other)
         for one, other in combinations([cell for cell in systems if not cell.is_of_episodes], 2)
         if (one.task.pk, one.shots) == (other.task.pk, other.shots)
     ]
+
+
+def _on_common_splits(one: Cell, other: Cell) -> Pairing:
+    common = set(one.splits) & set(other.splits)
+    if not common:
+        return Pairing(one, other, OTHER_SHOT_SETS)
+    ours, theirs = (
+        cell.keeping([vector.split in common for vector in cell.vectors]) for cell in (one, other)
+    )
+    kept = len(ours.members) + len(theirs.members)
+    return Pairing(ours, theirs, "", len(one.members) + len(other.members) - kept)
 
 
 def more_and_fewer_shots(people: Sequence[Cell]) -> list[Pairing]:
@@ -231,39 +257,46 @@ def difference_of(pair: Pairing, **said: Any) -> Difference:
     """The test of two cells, with what is said of it."""
     cell, test = pair.cell, pair.test
     return Difference(
-        **pair.sides,
+        **pair.named,
         **in_percent(test),
+        **said,
         task=cell.task.slug,
-        other_shots=pair.other.shots,
-        first=cell.system,
-        first_method=cell.method,
-        first_parameters=cell.parameters,
         mean=percent(test.people_mean),
         other_mean=percent(test.system_mean),
-        n=test.n,
-        r=test.r,
+        n=None if pair.sides == SYSTEMS else test.n,
+        other_n=test.r if pair.sides == PEOPLE else None,
+        runs=runs_of(pair),
         m=test.m,
-        **{name: getattr(test.pair, name) for name in LEFT_OUT},
+        above=test.above if not pair.sides else None,
+        left_out=test.left_out,
+        runs_left_out=pair.runs_left_out,
         references=cell.references,
         normalisation=cell.normalisation,
         gold_version=cell.gold_version,
         notes=" ".join(test.notes),
-        **said,
     )
 
 
-def in_percent(test: PairedDifference | AverageDifference) -> dict[str, Any]:
+def runs_of(pair: Pairing) -> int | None:
+    """Of two systems those of the one with fewer."""
+    counts = {PEOPLE: None, SYSTEMS: min(pair.test.n, pair.test.r)}
+    return counts.get(pair.sides, pair.test.r)
+
+
+def runs_text(runs: int | None) -> str:
+    """What a figure of so few runs says of itself; nothing of a sample of the system."""
+    if runs is None or runs >= FEWEST_RUNS:
+        return ""
+    return "1 run" if runs == 1 else f"{runs} runs"
+
+
+def in_percent(test: Tested) -> dict[str, Any]:
     points = {name: percent(getattr(test, name)) for name in ("difference", "low", "high", "se")}
-    return {**points, "df": known(test.df), "p": known(test.p), "exploratory": test.exploratory}
-
-
-def people_of(cell: Cell) -> dict[str, Any]:
-    study = cell.study.slug if cell.study else ""
-    return {"study": study, "simulated": cell.simulated, "shots": cell.shots}
+    return {**points, "df": known(test.df)}
 
 
 def _over(cell: Cell, columns: Iterable[int]) -> Floats:
     position = {pk: number for number, pk in enumerate(columns)}
-    matrix = np.full((len(cell.rows), len(position)), np.nan)
-    matrix[:, [position[pk] for pk in cell.example_ids]] = cell.rows
+    matrix = np.full((len(cell.scores), len(position)), np.nan)
+    matrix[:, [position[pk] for pk in cell.example_ids]] = cell.scores
     return matrix

@@ -1,20 +1,20 @@
-"""What a comparison may say of people and each system: ahead, behind, as good, or not decided.
+"""What a comparison may say of people and each system: ahead, behind, as good, or open, and how
+sure that is.
 
 By the rule of scoring/core/verdicts.py, with the margin that the study set before its start. All
 from the people's side: `ahead` are the people. The tests of one study's people are a family, its
 simulated annotators' by themselves, and so are their averages over tasks, more shots against fewer,
-and systems against one another.
+systems that came later, and systems against one another.
 
 Figures over all tasks are for whoever has all of them.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import nan
+from math import isnan, nan
+from statistics import fmean
 from typing import Any, TypeVar
-
-import numpy as np
 
 from scoring.cells.cell_rows import ConsensusScores, consensus_limits
 from scoring.cells.cells import Cell, known, percent
@@ -32,19 +32,10 @@ from scoring.cells.rows import (
     whose,
 )
 from scoring.core import verdicts as rule
-from scoring.core.intervals import CellInterval
 from scoring.core.verdicts import (
-    AHEAD,
-    BEHIND,
-    SAME,
-    UNDECIDED,
-    UNTESTED,
-    AverageDesign,
-    AverageDifference,
     average_difference,
     average_interval,
-    detectable_difference,
-    holm,
+    averages_without_each,
     over_tasks,
 )
 from scoring.tables.table import REQUIRED, as_in, columns_of, described
@@ -55,8 +46,6 @@ from scoring.tests.differences import (
     difference_of,
     in_percent,
     more_and_fewer_shots,
-    people_and_systems,
-    people_of,
     systems_and_systems,
 )
 
@@ -111,6 +100,8 @@ class Average:
         "Source", "Where the figures were published, if they were.", is_number=False, default=""
     )
     df: float | None = None
+    # As of its rows.
+    block: str = ""
 
     @property
     def limits(self) -> tuple[float | None, float | None]:
@@ -206,6 +197,7 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
         method=first.method,
         parameters=first.parameters,
         shots=first.shots,
+        block=first.block,
         source="; ".join(dict.fromkeys(row.source for row in rows if row.source)),
         mean=mean,
         sd=known(sd),
@@ -223,30 +215,17 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
 
 def _limits(rows: Sequence[Row]) -> Limits:
     """Low, high and degrees of freedom, of cells whose intervals are for new items; none where a
-    task has none. One task is no average: its own limits stand, which with two people are the guard
-    band's."""
-    if len(rows) == 1 and rows[0].estimand == "new_items":
-        return rows[0].ci_low, rows[0].ci_high, rows[0].df
-    if any(row.estimand != "new_items" or row.se is None or row.df is None for row in rows):
+    task has none. One task is no average: its own limits stand."""
+    if any(row.ci_low is None or row.estimand != "new_items" for row in rows):
         return None, None, None
-    interval = average_interval(list(map(_interval, rows)))
-    return percent(interval.low), percent(interval.high), known(interval.df)
-
-
-def _interval(row: Row) -> CellInterval:
-    return CellInterval(
-        mean=min(1.0, _or_nan(row.mean) / 100),
-        sd=_or_nan(row.sd) / 100,
-        n=row.units or 0,
-        m=row.m or 0,
-        low=_or_nan(row.ci_low) / 100,
-        high=_or_nan(row.ci_high) / 100,
-        df=_or_nan(row.df),
-        se=_or_nan(row.se) / 100,
-        method=row.ci_method or "",
-        estimand="new_items",
-        level=0.95,
+    if len(rows) == 1:
+        return rows[0].ci_low, rows[0].ci_high, rows[0].df
+    means, ses = (
+        [min(1.0, _or_nan(getattr(row, name)) / 100) for row in rows] for name in ("mean", "se")
     )
+    dfs, items = [_or_nan(row.df) for row in rows], [row.m or 0 for row in rows]
+    interval = average_interval(means, ses, dfs, items)
+    return percent(interval.low), percent(interval.high), known(interval.df)
 
 
 def _or_nan(figure: float | None) -> float:
@@ -259,145 +238,122 @@ Thing = TypeVar("Thing")
 
 
 def against_systems(
-    people: Sequence[Cell],
-    systems: Sequence[Cell],
-    reported: Iterable[Row] = (),
-    tasks: Collection[str] = (),
+    pairs: Sequence[Pairing], tasks: Collection[str], about: Mapping[str, Any]
 ) -> tuple[list[Difference], list[Difference]]:
-    """Of every cell of people beside every system, and published figure, with the same task and
-    shots; and the averages of those systems that have all the tasks."""
-    pairs = people_and_systems(people, systems)
-    families = _grouped(pairs, lambda pair: _whose(pair.cell))
-    cells = [judged for family in families for judged in _judged(family)]
-    distances = (_distance(cell, row) for row in reported for cell in people)
-    return [*cells, *filter(None, distances)], _averages(pairs, tasks)
+    """Of every cell of people beside a system; and the averages of those systems that have all the
+    tasks. about: what else is said of each."""
+    families = _grouped(pairs, _family_of)
+    cells = [judged for family in families for judged in _judged(family, about)]
+    return cells, _averages(pairs, tasks, about)
 
 
-def between_shots(people: Sequence[Cell]) -> list[Difference]:
-    """Holm's p are of the tests that allow a claim, with five annotators or more on both sides."""
-    families = _grouped(more_and_fewer_shots(people), lambda pair: _whose(pair.cell))
-    return [
-        difference_of(pair, p_holm=known(adjusted))
-        for family in families
-        for pair, adjusted in zip(
-            family,
-            holm([nan if pair.test.exploratory else pair.test.p for pair in family]).tolist(),
-            strict=True,
-        )
-    ]
+def between_shots(people: Sequence[Cell], about: Mapping[str, Any]) -> list[Difference]:
+    """The tests of one study's people are a family."""
+    families = _grouped(more_and_fewer_shots(people), _family_of)
+    return [judged for family in families for judged in _judged(family, about)]
 
 
 def between_systems(systems: Sequence[Cell], *, margin: float) -> list[Difference]:
-    """Every two systems on the same items and splits. The margin is that of the study, if it is one
-    that is compared."""
-    pairs = systems_and_systems(systems)
-    found_each = rule.verdicts([pair.test for pair in pairs], margin=margin / 100)
-    return [
-        difference_of(pair, **_said(found, margin))
-        for pair, found in zip(pairs, found_each, strict=True)
-    ]
+    """Every two systems on the same items and splits, a family of their own. The margin is that of
+    the study, if it is one that is compared."""
+    return list(_judged(systems_and_systems(systems), {}, margin))
 
 
-def _judged(family: Sequence[Pairing]) -> Iterable[Difference]:
-    """The tests of one study's people; the margin is the study's."""
-    margin = _margin(family[0].cell)
-    tests = [pair.test for pair in family]
-    found_each = rule.verdicts(tests, margin=margin / 100)
-    for place, (found, pair) in enumerate(zip(found_each, family, strict=True)):
-        yield difference_of(
-            pair,
-            **_said(found, margin),
-            detectable=_detectable(found, [pair], margin),
-            above=pair.test.pair.above,
-            fragile=found.outcome in (AHEAD, BEHIND, SAME)
-            and rule.is_fragile(place, tests, pair.without_each(), margin=margin / 100),
-            is_reported=False,
-        )
+def _judged(
+    family: Sequence[Pairing], about: Mapping[str, Any], margin: float | None = None
+) -> Iterable[Difference]:
+    """The tests of one family; with people the margin is their study's."""
+    if not family:
+        return
+    margin = _margin(family[0].cell) if margin is None else margin
+    members = [pair.member for pair in family]
+    found_each = rule.verdicts(members, margin=margin / 100)
+    for pair, found in zip(family, found_each, strict=True):
+        yield difference_of(pair, **_said(found, [pair], margin), **about)
 
 
-def _averages(pairs: Iterable[Pairing], tasks: Collection[str]) -> list[Difference]:
+def _averages(
+    pairs: Iterable[Pairing], tasks: Collection[str], about: Mapping[str, Any]
+) -> list[Difference]:
     if len(tasks) < FEWEST_TASKS:
         return []
     complete = []
-    for group in _grouped(pairs, lambda pair: tuple(pair.sides.values())):
+    for group in _grouped(pairs, lambda pair: tuple(pair.named.values())):
         by_task = {pair.cell.task.slug: pair for pair in group}
         if set(by_task) == set(tasks):
             complete.append([by_task[task] for task in tasks])
-    families = _grouped(complete, lambda over: _whose(over[0].cell))
-    return [average for family in families for average in _judged_averages(family)]
+    families = _grouped(complete, lambda over: _family_of(over[0]))
+    return [average for family in families for average in _judged_averages(family, about)]
 
 
-def _judged_averages(family: Sequence[Sequence[Pairing]]) -> Iterable[Difference]:
-    """Of one study's people; the margin is the study's."""
+def _judged_averages(
+    family: Sequence[Sequence[Pairing]], about: Mapping[str, Any]
+) -> Iterable[Difference]:
+    """Of one study's people; the margin is the study's. Where somebody is in two of the tasks there
+    is no test."""
     margin = _margin(family[0][0].cell)
-    shared = [share_people([pair.cell for pair in pairs]) for pairs in family]
-    tests = [_average(pairs, is_tested=not one) for pairs, one in zip(family, shared, strict=True)]
-    found_each = rule.verdicts(tests, margin=margin / 100)
-    for pairs, has_shared, test, found in zip(family, shared, tests, found_each, strict=True):
+    members = [_average_member(pairs) for pairs in family]
+    found_each = rule.verdicts(members, margin=margin / 100)
+    for pairs, member, found in zip(family, members, found_each, strict=True):
+        has_shared = share_people([pair.cell for pair in pairs])
         yield Difference(
-            **pairs[0].sides,
-            **in_percent(test),
-            **_said(found, margin),
-            detectable=_detectable(found, pairs, margin),
+            **pairs[0].named,
+            **in_percent(member.test),
+            **_said(found, pairs, margin),
+            **about,
             task=None,
             tasks=tuple(pair.cell.task.slug for pair in pairs),
+            mean=_mean(pair.test.people_mean for pair in pairs),
+            other_mean=_mean(pair.test.system_mean for pair in pairs),
+            runs=min(pair.test.r for pair in pairs),
+            n=min(pair.test.n for pair in pairs),
+            m=sum(pair.test.m for pair in pairs),
+            runs_left_out=sum(pair.runs_left_out for pair in pairs),
             notes=SHARED_PEOPLE if has_shared else "",
         )
 
 
-def _average(pairs: Sequence[Pairing], *, is_tested: bool) -> AverageDifference:
-    """Without a test where somebody is in two of the tasks."""
-    average = average_difference([pair.test for pair in pairs])
-    if is_tested:
-        return average
-    return replace(average, se=nan, df=nan, t=nan, p=nan, low=nan, high=nan)
-
-
-def _distance(cell: Cell, row: Row) -> Difference | None:
-    """Of a published figure for the same task and shots, unless it is under another policy."""
-    where = (cell.task.slug, cell.shots, cell.references)
-    is_comparable = (row.task, row.shots) == where[:2] and row.references in ("unknown", where[2])
-    if not is_comparable or row.method is None or row.mean is None or cell.is_of_episodes:
-        return None
-    return Difference(
-        **people_of(cell),
-        task=row.task,
-        system=row.system or PEOPLE,
-        method=row.method,
-        parameters=row.parameters,
-        difference=100 * float(np.nanmean(cell.scores, axis=0).mean()) - row.mean,
-        outcome=UNTESTED,
-        margin=_margin(cell),
-        family=0,
-        n=len(cell.scores),
-        fragile=False,
-        is_reported=True,
-        source=row.source,
-        references=row.references,
+def _average_member(pairs: Sequence[Pairing]) -> rule.Member:
+    tests = [pair.test for pair in pairs]
+    average = average_difference(tests)
+    members = [pair.member for pair in pairs]
+    exploratory = next((member.exploratory for member in members if member.exploratory), "")
+    no_floor = next((member.no_floor for member in members if member.no_floor), "")
+    if share_people([pair.cell for pair in pairs]):
+        untested = replace(average, se=nan, df=nan, t=nan, p=nan, low=nan, high=nan)
+        return rule.Member(untested, tuple, no_floor, exploratory)
+    return rule.Member(
+        average,
+        lambda: averages_without_each(tests, [pair.without_each for pair in pairs]),
+        no_floor,
+        exploratory,
     )
 
 
-def _said(found: rule.Verdict, margin: float) -> dict[str, Any]:
+def _mean(scores: Iterable[float]) -> float | None:
+    return percent(fmean(scores))
+
+
+def _said(found: rule.Verdict, pairs: Sequence[Pairing], margin: float) -> dict[str, Any]:
     return {
         "outcome": found.outcome,
-        "direction": found.direction,
-        "p_direction": known(found.p),
+        "certainty": found.certainty,
+        "reasons": found.reasons,
+        "exploratory": any(pair.exploratory for pair in pairs),
+        "supplement": max((pair.supplement for pair in pairs if pair.supplement), default=None),
+        "p": known(found.p),
         "p_holm": known(found.p_holm),
         "family": found.family,
+        "in_family": not isnan(found.p_holm),
+        "fragile": None if found.certainty is None else not found.holds,
         "margin": margin,
     }
 
 
-def _detectable(found: rule.Verdict, pairs: Sequence[Pairing], margin: float) -> float | None:
-    if found.outcome != UNDECIDED:
-        return None
-    design = AverageDesign([pair.design for pair in pairs])
-    alone = 100 * detectable_difference(design) + margin
-    return alone if alone <= 100 else None
-
-
-def _whose(cell: Cell) -> tuple[str, bool]:
-    return cell.study.slug if cell.study else "", cell.simulated
+def _family_of(pair: Pairing) -> tuple[object, ...]:
+    """One study's people, its simulated annotators by themselves; beside systems that came later, a
+    family of its own."""
+    return pair.cell.study, pair.cell.simulated, pair.supplement is not None
 
 
 def _margin(cell: Cell) -> float:

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from scoring.analysis.analysing import analyse, filled
 from scoring.analysis.tables import TABLES
-from scoring.cells.scope import Choices
+from scoring.cells.scope import RUNS, Choices
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import FORMATS
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
@@ -39,6 +39,13 @@ class Command(BaseCommand):
             help="only these, such as 0 10 30, few (episodes with training) or all",
         )
         parser.add_argument(
+            "--runs",
+            choices=RUNS,
+            default="matched",
+            help="of a study: systems on its people's items and shot sets, or on all that they "
+            "ran on, without verdicts",
+        )
+        parser.add_argument(
             "--gold-version",
             type=int,
             help="score against this version of the gold, not the latest",
@@ -54,7 +61,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         scope = find_scope(study=options["study"], benchmark=options["benchmark"])
         try:
-            names = ("references", "estimand", "shot_sets", "simulated", "with_excluded")
+            names = ("references", "estimand", "shot_sets", "simulated", "with_excluded", "runs")
             chosen = {name: options[name] for name in (*names, "gold_version")}
             choices = Choices(shots=tuple(options["shots"]), **chosen)
         except ValueError as error:

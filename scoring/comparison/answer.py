@@ -1,0 +1,336 @@
+"""What a comparison found, the answer first: who is ahead in a sentence, then a forest with a line
+for each system; as its page and its documents read it. All from the side of people."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
+from scoring.comparison.comparing import Comparison, block_of
+from scoring.comparison.paper_tables import shots_text
+from scoring.core.intervals import EXPLORATORY_BELOW
+from scoring.core.verdicts import OPEN, TOO_FEW
+from scoring.models import method_label
+from scoring.tests.differences import Difference, runs_text
+from scoring.tests.outcomes import STATES, State, claim, how_sure, listed, sign_of, state_of
+from scoring.tests.verdicts import Average
+
+# Of the axis of a forest, and what it leaves beyond the widest interval.
+AXIS, EDGE = 200.0, 3.0
+BLOCKS = {
+    "": "",
+    LATER: "Came later, or not named before the start",
+    OTHER: "On other shot sets or items: exploratory",
+}
+
+
+class ForestLine:
+    """A system beside people, or one task of it. score and difference in percent points; the places
+    are on the axis, None where there is nothing to draw."""
+
+    def __init__(self, name: str, score: float | None, test: Difference | None = None) -> None:
+        self.name, self.score, self.test = name, score, test
+        self.tasks: Sequence[ForestLine] = ()
+        self.low: float | None = None
+        self.middle: float | None = None
+        self.high: float | None = None
+        has_axis = test is not None and test.difference is not None
+        self.ends = [test.low, test.difference, test.high] if test and has_axis else []
+
+    @property
+    def difference(self) -> str:
+        return far(self.test) if self.test else ""
+
+    @property
+    def how_sure(self) -> str:
+        if self.test is not None:
+            return how_sure(self.test)
+        states = Counter((line.how_sure, line.sign) for line in self.tasks)
+        return ", ".join(f"{count} {words} {sign}" for (words, sign), count in states.items())
+
+    @property
+    def sign(self) -> str:
+        return sign_of(self.test)
+
+    @property
+    def aside(self) -> str:
+        """What a reader must know of it: how few runs it is, and why it is not sure."""
+        if self.test is None:
+            return ""
+        own = f"m = {self.test.m}" if self.test.exploratory else ""
+        return "; ".join(filter(None, [runs_text(self.test.runs), own, *self.test.reasons]))
+
+    def place(self, reach: float) -> None:
+        """On an axis whose middle is 0."""
+
+        def placed(point: float | None) -> float | None:
+            return None if point is None else AXIS * (point + reach) / (2 * reach)
+
+        if self.ends:
+            self.low, self.middle, self.high = map(placed, self.ends)
+        for line in self.tasks:
+            line.place(reach)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Of the people of one study at one number of shots. forest: by the heading of a block its
+    lines, the highest score first."""
+
+    study: str | None
+    headline: list[str]
+    condition: str
+    people: str
+    forest: dict[str, list[ForestLine]]
+    no_skill: float | None
+    footing: str
+    why: list[str]
+
+
+def answers(table: Comparison, shots: str, *, loud: bool = True) -> list[Answer]:
+    """One for the people of each study at this number of shots, simulated ones by themselves."""
+    people: dict[tuple[str | None, str], list[Row]] = {}
+    for row in table.rows:
+        if row.is_cell_of_people and str(row.shots) == shots and row.mean is not None:
+            people.setdefault((row.study, row.kind), []).append(row)
+    return [_answer(table, rows, loud=loud) for rows in people.values()]
+
+
+def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
+    first = people[0]
+    tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
+    named = [those for those in _by_system(tests) if not block_of(those[0])]
+    forest = _forest(table, first, tests)
+    return Answer(
+        study=None if table.study else table.titles.get(first.study or ""),
+        headline=_headline(named, tests, people, loud=loud),
+        condition=f"{shots_text(str(first.shots))}, {_counted(len(people), 'task')}",
+        people=_people(table, people),
+        forest=forest,
+        no_skill=_no_skill(table, people),
+        footing=_footing(table, named, first),
+        why=_why(named),
+    )
+
+
+def _by_system(tests: Iterable[Difference]) -> list[list[Difference]]:
+    """The tests of each system: first that over all tasks, where there is one."""
+    groups: dict[tuple[object, ...], list[Difference]] = {}
+    for test in tests:
+        key = test.system, test.method, test.parameters, block_of(test)
+        groups.setdefault(key, []).append(test)
+    return list(groups.values())
+
+
+def _decides(tests: Sequence[Difference]) -> Difference | None:
+    """Of one system: the test over all tasks, or of its only one; None where there are several
+    without an interval of their average."""
+    is_whole = tests[0].task is None and tests[0].se is not None
+    return tests[0] if is_whole or len(tests) == 1 else None
+
+
+def _headline(
+    named: Sequence[Sequence[Difference]],
+    tests: Sequence[Difference],
+    people: Sequence[Row],
+    *,
+    loud: bool,
+) -> list[str]:
+    if not tests:
+        return []
+    if not named:
+        return ["No system answered these people's items after their examples."]
+    if all(test.outcome == TOO_FEW for those in named for test in those):
+        return [_too_few(named, people)]
+    simulated = tests[0].simulated
+    by_state: dict[State, list[Difference]] = {}
+    for those in named:
+        if (test := _decides(those)) is not None:
+            by_state.setdefault(state_of(test), []).append(test)
+
+    def claimed(state: State, systems: Sequence[Difference]) -> str:
+        names, margin = list(map(_with_runs, systems)), systems[0].margin
+        return claim(state, names, simulated=simulated, margin=margin, loud=loud)
+
+    told = [claimed(state, by_state[state]) for state in STATES if state in by_state]
+    for those in named:
+        if _decides(those) is None:
+            told.append(_over_tasks([test for test in those if test.task], claimed))
+    return list(filter(None, told))
+
+
+def _over_tasks(tests: Sequence[Difference], claimed: Any) -> str:
+    """On how many of the tasks, where there is no interval of the average."""
+    counts = Counter(map(state_of, tests))
+    decided = [state for state in STATES if counts[state] and state[0] not in (OPEN, TOO_FEW)]
+    told = [
+        f"{claimed(state, tests[:1]).rstrip('.')} on {counts[state]} of its {len(tests)} tasks"
+        for state in decided
+    ]
+    if not told:
+        return f"{claimed((OPEN, None), tests[:1]).rstrip('.')} on each of its {len(tests)} tasks."
+    left = len(tests) - sum(counts[state] for state in decided)
+    rest = [f"{left} {'is' if left == 1 else 'are'} open"] if left else []
+    return "; ".join([*told, *rest]) + "."
+
+
+def _too_few(named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
+    """Nothing is claimed; how far apart they are is told all the same."""
+    who, several = _who(people[0]), len(people) > 1
+    fewest = min(row.n or 0 for row in people)
+    each = " a task" if several else ""
+    parts = [_apart(test) for test in map(_decides, named) if test]
+    so_far = f" So far {who} are {listed(parts)}." if parts else ""
+    return (
+        f"Too few {who} to say who wins ({fewest}{each}; {EXPLORATORY_BELOW} are needed).{so_far}"
+    )
+
+
+def _apart(test: Difference) -> str:
+    """Such as “49 points above Word overlap (40 to 57)”."""
+    distance, low, high = test.difference or 0.0, test.low, test.high
+    side, other = ("below", "above") if distance < 0 else ("above", "below")
+    likely = ""
+    if low is not None and high is not None:
+        near, far_off = sorted((low, high), key=abs)
+        crosses = low < 0 < high
+        likely = f" ({_whole(abs(near))}{f' {other}' if crosses else ''} to {_whole(abs(far_off))}"
+        likely += f" {side})" if crosses else ")"
+    points = _counted(round(abs(distance)), "point")
+    return f"{points} {side} {_with_runs(test)}{likely}"
+
+
+def _who(row: Row) -> str:
+    return "SIMULATED PEOPLE" if row.kind == RowKind.SIMULATED else "people"
+
+
+def _people(table: Comparison, rows: Sequence[Row]) -> str:
+    """Such as “People 90 of 100 (likely 84 to 94): 15 people, 5 on each task, 20 questions a
+    task.”"""
+    average, several = table.average_of(rows[0]), len(rows) > 1
+    shown: Row | Average | None = average if several else rows[0]
+    counts = [row.n or 0 for row in rows]
+    score = ""
+    if shown is not None:
+        low, high = shown.limits
+        likely = f" (likely {_to(low, high)})" if low is not None and high is not None else ""
+        score = f" {shown.mean:.0f} of 100{likely}"
+    is_shared = average is not None and average.notes is not None
+    persons = max(counts) if is_shared else sum(counts)
+    who = "person" if persons == 1 and _who(rows[0]) == "people" else _who(rows[0])
+    each = f", {_span(counts)} on each task" if several else ""
+    asked = f"{_span([row.items or 0 for row in rows])} questions" + " a task" * several
+    name = _who(rows[0])
+    return f"{name[:1].upper()}{name[1:]}{score}: {persons} {who}{each}, {asked}."
+
+
+def _forest(
+    table: Comparison, first: Row, tests: Sequence[Difference]
+) -> dict[str, list[ForestLine]]:
+    """To readers without the gold the systems' scores alone."""
+    blocks: dict[str, list[ForestLine]] = {}
+    for those in _by_system(tests):
+        whole, names = _decides(those), table.task_names
+        line = ForestLine(name_of(those[0]), whole.other_mean if whole else None, whole)
+        if len(those) > 1:
+            parts = [test for test in those if test.task]
+            line.tasks = [
+                ForestLine(names.get(test.task or "", test.task or ""), test.other_mean, test)
+                for test in parts
+            ]
+        blocks.setdefault(block_of(those[0]), []).append(line)
+    if not tests:
+        own = [row for row in table.figures if row.kind == RowKind.RUN and row.shots == first.shots]
+        for row in own:
+            about = "" if len(table.task_names) == 1 else f", {table.task_names.get(row.task, '')}"
+            line = ForestLine(_system(row.system, row.method) + about, row.mean)
+            blocks.setdefault(row.block, []).append(line)
+    _place([line for lines in blocks.values() for line in lines])
+    for lines in blocks.values():
+        lines.sort(key=lambda line: -(line.score or 0.0))
+    return {heading: blocks[block] for block, heading in BLOCKS.items() if block in blocks}
+
+
+def _place(lines: Sequence[ForestLine]) -> None:
+    """All on one axis."""
+    every = [*lines, *(task for line in lines for task in line.tasks)]
+    reach = max((abs(end) for line in every for end in line.ends if end is not None), default=0.0)
+    for line in lines:
+        line.place(reach + EDGE)
+
+
+def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
+    floors = no_skill(list(table.bounds))
+    found = [floors[row.task] for row in people if row.task in floors]
+    return sum(found) / len(found) if len(found) == len(people) else None
+
+
+def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Row) -> str:
+    tests = [test for those in named for test in those]
+    margin = max((test.margin or 0.0 for test in tests), default=0.0)
+    within = f"margin {margin:g} points" if margin else "no margin was set"
+    if first.study in table.interim:
+        return f"Interim: the study is not closed, and every verdict may change; {within}."
+    systems = _counted(len(named), "system")
+    which = "named before the start" if table.names_systems else "with every task at the closing"
+    return f"“Sure” holds for the {systems} {which}; {within}." if named else ""
+
+
+def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
+    """What makes a verdict sure, and what each lacks that is not."""
+    members = {test.family or 0 for those in named for test in those[:1] if test.in_family}
+    told = [
+        "Sure: the interval lies wholly on one side (or within the margin), also after Holm's "
+        f"adjustment over {_span(sorted(members) or [0])} comparisons and without any one of the "
+        "people, who passed a floor that was set before the start.",
+        "Probable: the interval does, but one of these is missing. Open: it does not.",
+    ]
+    return told + [
+        f"{name_of(test)} is not sure: {', '.join(test.reasons)}."
+        for those in named
+        for test in those[:1]
+        if test.reasons
+    ]
+
+
+def far(test: Difference) -> str:
+    """Such as “+26 (11 to 41)”."""
+    if test.difference is None:
+        return ""
+    distance = _whole(test.difference)
+    signed = f"+{distance}" if test.difference > 0 and distance != "0" else distance
+    if test.low is None or test.high is None:
+        return signed
+    return f"{signed} ({_to(test.low, test.high)})"
+
+
+def _to(low: float, high: float) -> str:
+    return f"{_whole(low)} to {_whole(high)}"
+
+
+def _whole(points: float) -> str:
+    return f"{round(points)}".replace("-", "−")
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def name_of(test: Difference) -> str:
+    return _system(test.system, test.method)
+
+
+def _with_runs(test: Difference) -> str:
+    """With how few runs it is, if they are no sample of the system."""
+    few = runs_text(test.runs)
+    return f"{name_of(test)} ({few})" if few else name_of(test)
+
+
+def _system(system: str | None, method: str | None) -> str:
+    return " ".join(filter(None, [system, method_label(method)]))

@@ -1,0 +1,124 @@
+"""Which systems a study compares itself with, and its verdicts as they were frozen when it was
+settled: what comes later stands beside them and changes none."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from annotation.models import Assignment, Study
+from annotation.models.texts import checksum
+from scoring.cells.cells import Cell
+from scoring.cells.scope import Choices, Scope
+from scoring.claims.freezing import freeze
+from scoring.comparison.keeping import plain, restored
+from scoring.core.s1 import SCORER_VERSION
+from scoring.models import FrozenClaims
+from scoring.models.claims import Reason, family_of, is_settled, latest, runs_for_claims
+from scoring.tests.differences import Difference
+
+# Raise by hand when a formula of a verdict changes: frozen ones are computed anew, beside the old.
+RULES = 1
+TESTS = ("tests", "average_tests", "changes", "systems")
+# What differs from the former version, and what it is then called; the first that does.
+REASONS = {
+    "gold": Reason.GOLD,
+    "counted": Reason.EXCLUSION,
+    "scorer": Reason.SCORER,
+    "runs": Reason.NAMED,
+}
+Tests = Mapping[str, Sequence[Difference]]
+
+
+@dataclass(frozen=True)
+class Version:
+    """Of a study's verdicts."""
+
+    number: int
+    day: str
+    reason: str
+
+
+def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """The systems that a study compares itself with, by the runs that count; and those that it did
+    not name or that came later, by all of theirs. A benchmark names none, and has all."""
+    if study is None:
+        return list(systems), []
+    counted = set(runs_for_claims(study).values_list("pk", flat=True))
+    family = set(family_of(study))
+    own, later = [], []
+    for cell in systems:
+        is_own = (cell.system, cell.method, cell.parameters) in family
+        kept = [is_own and run.pk in counted for run in cell.runs]
+        if any(kept):
+            own.append(cell.keeping(kept))
+        if not all(kept):
+            later.append(cell)
+    return own, later
+
+
+def with_claims(scope: Scope, choices: Choices, tests: Tests) -> dict[str, Any]:
+    """These tests as they were frozen, with the versions that there are; what is not of the frozen
+    family as it is. A settled study's are frozen now, if they are not yet or rest on something
+    else. Under other references, gold or people than the study's own nothing is frozen."""
+    study, own = scope.study, Choices()
+    chosen = replace(choices, simulated=False, estimand=own.estimand, shot_sets=own.shot_sets)
+    is_own = replace(chosen, runs=own.runs, seed=own.seed, shots=()) == own
+    if study is None or study.is_rehearsal or not is_own or not is_settled(study):
+        return {}
+    frozen = _settled(study, tests)
+    day = frozen.frozen_at.date().isoformat()
+    shown = {
+        name: (
+            *(replace(restored(Difference, one), frozen_at=day) for one in frozen.claims[name]),
+            *(test for test in tests[name] if not _is_frozen(test)),
+        )
+        for name in TESTS
+    }
+    versions = FrozenClaims.objects.filter(study=study).order_by("version")
+    return {
+        **shown,
+        "versions": tuple(
+            Version(one.version, one.frozen_at.date().isoformat(), one.get_reason_display())
+            for one in versions.defer("claims")
+        ),
+    }
+
+
+def _settled(study: Study, tests: Tests) -> FrozenClaims:
+    former, basis = latest(study), _basis(study)
+    fingerprint = checksum(sorted(basis.items()))
+    if former is not None and former.fingerprint == fingerprint:
+        return former
+    claims: dict[str, Any] = {
+        name: [plain(test) for test in tests[name] if _is_frozen(test)] for name in TESTS
+    }
+    return freeze(
+        study,
+        reason=_reason(former, basis),
+        fingerprint=fingerprint,
+        claims={**claims, "basis": basis},
+        runs=runs_for_claims(study),
+    )
+
+
+def _reason(former: FrozenClaims | None, basis: Mapping[str, Any]) -> Reason:
+    if former is None:
+        return Reason.CLOSING
+    changed = (part for part in REASONS if former.claims["basis"][part] != basis[part])
+    return REASONS[next(changed)]
+
+
+def _is_frozen(test: Difference) -> bool:
+    return not test.simulated and test.supplement is None
+
+
+def _basis(study: Study) -> dict[str, Any]:
+    """What the verdicts follow from, part by part."""
+    people = Assignment.objects.filter(study=study, exclusion__isnull=True).completed().of_people()
+    tasks = {batch.task for batch in study.batches.select_related("task")}
+    return {
+        "gold": sorted([task.slug, task.latest_gold_version().number] for task in tasks),
+        "counted": checksum(sorted(people.values_list("pk", flat=True))),
+        "scorer": [SCORER_VERSION, RULES],
+        "runs": checksum(sorted(runs_for_claims(study).values_list("checksum", flat=True))),
+    }

@@ -1,0 +1,79 @@
+"""What is called what: of every state that a comparison of people with a system may be in, its sign
+and its words, from the side of people."""
+
+import re
+from collections.abc import Sequence
+
+from scoring.core.verdicts import AHEAD, BEHIND, OPEN, PROBABLE, SAME, SURE, TOO_FEW
+from scoring.tests.differences import Difference
+
+State = tuple[str, str | None]
+# In the order in which they are told: the sign, who is ahead, and a sentence of systems.
+STATES: dict[State, tuple[str, str, str]] = {
+    (AHEAD, SURE): ("▲", "people ahead", "{People} beat {systems}."),
+    (AHEAD, PROBABLE): ("△", "people ahead", "{People} probably beat {systems}."),
+    (BEHIND, SURE): ("▼", "people behind", "{systems} beat{s} {people}."),
+    (BEHIND, PROBABLE): ("▽", "people behind", "{systems} probably beat{s} {people}."),
+    (SAME, SURE): ("≈", "as good", "{People} and {each} are equally good{margin}."),
+    (SAME, PROBABLE): ("~", "as good", "{People} and {each} are probably equally good{margin}."),
+    (OPEN, None): ("?", "open", "{People} and {each} are too close to call."),
+    (TOO_FEW, None): ("", "too few people", ""),
+}
+LEGEND = {
+    "▲": "people ahead, sure",
+    "≈": "as good, sure",
+    "▼": "people behind, sure",
+    "△": "people ahead, probable",
+    "~": "as good, probable",
+    "▽": "people behind, probable",
+    "?": "open",
+}
+
+
+def state_of(test: Difference) -> State:
+    return test.outcome, test.certainty
+
+
+def sign_of(test: Difference | None) -> str:
+    return STATES[state_of(test)][0] if test else ""
+
+
+def how_sure(test: Difference) -> str:
+    """In one or two words, before its sign."""
+    return test.certainty or STATES[state_of(test)][1]
+
+
+def verdict_in_words(test: Difference) -> str:
+    """Such as “people ahead, sure”."""
+    return ", ".join(filter(None, [STATES[state_of(test)][1], test.certainty]))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Such as “A, B and C”."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def claim(
+    state: State, systems: Sequence[str], *, simulated: bool, margin: float | None, loud: bool
+) -> str:
+    """What is said of these systems together; nothing of too few people. loud: in capitals but for
+    the names, as simulated people always are."""
+    people = "people"
+    told = {
+        "People": people.capitalize(),
+        "people": people,
+        "systems": listed(systems),
+        "each": listed(systems) if len(systems) == 1 else f"each of {listed(systems)}",
+        "s": "s" * (len(systems) == 1),
+        "margin": f" within {margin:g} points" if margin else "",
+    }
+    if loud:
+        told |= {name: told[name].upper() for name in told if name not in ("systems", "each")}
+    if simulated:
+        told |= dict.fromkeys(("People", "people"), "SIMULATED PEOPLE")
+    parts = re.split(r"\{(\w+)\}", STATES[state][2])
+    return "".join(
+        told[part] if place % 2 else part.upper() if loud else part
+        for place, part in enumerate(parts)
+    )
