@@ -81,7 +81,6 @@ def cell_row(cell: Cell, choices: Choices, *, matched: bool = False) -> Row:
         estimand=choices.estimand if has_interval else None,
         se=percent(figures.cell.se),
         df=known(figures.cell.df),
-        notes=" ".join(figures.cell.notes) or None if cell.study else None,
         **_of_people(cell, figures),
     )
 
@@ -157,6 +156,8 @@ def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
     without = cell.without_each
     return {
         **_answers_an_item(cell),
+        "after_checks": cell.after_checks,
+        "notes": " ".join(filter(None, [*figures.cell.notes, _checked(cell)])) or None,
         "items": len(cell.seen),
         "splits": figures.splits,
         "shot_sets": figures.shot_sets if figures.splits > 1 else None,
@@ -164,6 +165,10 @@ def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
         "without_high": percent(without.high),
         "flagged": without.flagged or None,
     }
+
+
+def _checked(cell: Cell) -> str:
+    return f"No zero-shot cell: {cell.after_checks}." if cell.after_checks else ""
 
 
 def _answers_an_item(cell: Cell) -> dict[str, Any]:

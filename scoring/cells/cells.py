@@ -78,6 +78,14 @@ class Cell:
         days = [run.completed_at for run in self.runs if run.completed_at]
         return max(days).date().isoformat() if days else None
 
+    @cached_property
+    def after_checks(self) -> str:
+        """What its shots are called where its people were checked on the task itself."""
+        if self.study is None or self.shots != 0:
+            return ""
+        text = self.annotators[0].batch.shots_text
+        return "" if text == "0 shots" else text
+
     @property
     def normalisation(self) -> str:
         return self.task.normalisation

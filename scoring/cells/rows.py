@@ -220,6 +220,8 @@ class Row:
     se: float | None = _beside(HIDDEN)
     df: float | None = _beside(HIDDEN)
     is_of_episodes: bool = _beside(OPEN, default=False)
+    # Of people who were checked on the task itself: such as “0 shots after 10 checks”.
+    after_checks: str = _beside(OPEN, "")
     # Of people and their consensus, how many items anybody answered.
     items: int | None = _beside(HIDDEN)
     # Of one item, how many people answered it: the fewest and the most.

@@ -102,10 +102,11 @@ def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
     tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
     named = [those for those in _by_system(tests) if not block_of(those[0])]
     forest = _forest(table, first, tests)
+    at = first.after_checks or shots_text(str(first.shots))
     return Answer(
         study=None if table.study else table.titles.get(first.study or ""),
         headline=_headline(named, tests, people, loud=loud),
-        condition=f"{shots_text(str(first.shots))}, {_counted(len(people), 'task')}",
+        condition=f"{at}, {_counted(len(people), 'task')}",
         people=_people(table, people),
         forest=forest,
         no_skill=_no_skill(table, people),
@@ -156,21 +157,22 @@ def _headline(
     told = [claimed(state, by_state[state]) for state in STATES if state in by_state]
     for those in named:
         if _decides(those) is None:
-            told.append(_over_tasks([test for test in those if test.task], claimed))
+            of_tasks = [test for test in those if test.task]
+            told.append(_over_tasks(of_tasks, claimed, len(people)))
     return list(filter(None, told))
 
 
-def _over_tasks(tests: Sequence[Difference], claimed: Any) -> str:
+def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
     """On how many of the tasks, where there is no interval of the average."""
-    counts = Counter(map(state_of, tests))
+    counts, ran = Counter(map(state_of, tests)), len(tests)
     decided = [state for state in STATES if counts[state] and state[0] not in (OPEN, TOO_FEW)]
+    every = f"all {ran} tasks" if ran == tasks else f"the {_counted(ran, 'task')} that it ran on"
     told = [
-        f"{claimed(state, tests[:1]).rstrip('.')} on {counts[state]} of its {len(tests)} tasks"
-        for state in decided
+        f"{claimed(state, tests[:1]).rstrip('.')} on "
+        + (every if counts[state] in (0, ran) else f"{counts[state]} of {ran} tasks")
+        for state in decided or [(OPEN, None)]
     ]
-    if not told:
-        return f"{claimed((OPEN, None), tests[:1]).rstrip('.')} on each of its {len(tests)} tasks."
-    left = len(tests) - sum(counts[state] for state in decided)
+    left = ran - sum(counts[state] for state in decided) if decided else 0
     rest = [f"{left} {'is' if left == 1 else 'are'} open"] if left else []
     return "; ".join([*told, *rest]) + "."
 
@@ -273,7 +275,11 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
     if first.study in table.interim:
         return f"Interim: the study is not closed, and every verdict may change; {within}."
     systems = _counted(len(named), "system")
-    which = "named before the start" if table.names_systems else "with every task at the closing"
+    which = (
+        "named before the start"
+        if first.study in table.naming
+        else "with every task at the closing"
+    )
     return f"“Sure” holds for the {systems} {which}; {within}." if named else ""
 
 

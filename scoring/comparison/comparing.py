@@ -90,9 +90,9 @@ class Comparison:
     shots_offered: tuple[str, ...] = ()
     # What readers call the tasks, by slug.
     task_names: Mapping[str, str] = field(default_factory=dict)
-    # What they call the studies, by slug; and whether a study named the systems before its start.
+    # What they call the studies, by slug; and those that named systems before their start.
     titles: Mapping[str, str] = field(default_factory=dict)
-    names_systems: bool = False
+    naming: tuple[str, ...] = ()
     fingerprint: str = ""
     # Of a settled study: the versions of its verdicts, of which the last is shown.
     versions: tuple[Version, ...] = ()
@@ -114,7 +114,7 @@ class Comparison:
             shots_offered=tuple(dict.fromkeys(str(row.shots) for row in self.rows)),
             task_names=scope.task_names,
             titles={study.slug: study.title for study in scope.studies},
-            names_systems=bool(scope.study and scope.study.named_systems),
+            naming=tuple(study.slug for study in scope.studies if study.named_systems),
             fingerprint=fingerprint,
         )
 
@@ -147,8 +147,9 @@ class Comparison:
         return row.study in self.interim and row.kind != RowKind.SIMULATED
 
     def tests_of(self, row: Row | Average) -> list[Difference]:
-        """A system's row, or its average over all tasks, beside the people; none of any other."""
-        if row.kind != RowKind.RUN or self.choices.runs != MATCHED:
+        """A system's row, or its average over all tasks, beside the people of a study, on their
+        items; none of any other."""
+        if row.kind != RowKind.RUN or self.choices.runs != MATCHED or self.study is None:
             return []
         task = row.task if isinstance(row, Row) else None
         where = task, str(row.shots), row.system, row.method, row.parameters, row.block
@@ -267,7 +268,7 @@ MATCHED = "matched"
 # What a comparison says about itself; a figure never follows from it.
 CONTEXT = (
     *("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint"),
-    *("titles", "names_systems", "versions"),
+    *("titles", "naming", "versions"),
 )
 
 

@@ -149,9 +149,8 @@ def _overview_line(line: FigureLine, table: Comparison, links: Links) -> Line:
 def _who(line: FigureLine, table: Comparison) -> Cell:
     first = line.first
     if first.is_cell_of_people:
-        # On the page of a study, its name is said already.
-        name = str(first.system) if table.study else line.name
-        return Cell(name, aside=_sizes(line.figures.values()))
+        sizes = _sizes(line.figures.values())
+        return Cell(line.name, aside=", ".join(filter(None, [sizes, first.after_checks])))
     runs = {row.n for row in line.figures.values() if row.kind == RowKind.RUN}
     size = f"({first.parameters})" if first.parameters else ""
     few = runs_text(min(filter(None, runs), default=None))

@@ -16,6 +16,7 @@ from scoring.cells.rows import (
     BESIDE_SCORES,
     BY_KEY,
     EPISODE_BOOTSTRAP,
+    PEOPLE,
     SIMULATED_CONSENSUS,
     Bound,
     Row,
@@ -138,8 +139,9 @@ def name_of(row: Row, titles: Names) -> str:
     """People of a study are told apart by its title where there are several."""
     if row.kind == RowKind.REPORTED and row.method is None:
         return f"{row.system}, {row.source}"
+    name = "People" if row.system == PEOPLE else str(row.system)
     is_one = len(titles) < 2 or row.study is None
-    return str(row.system) if is_one else f"{row.system}, {titles.get(row.study or '', row.study)}"
+    return name if is_one else f"{name}, {titles.get(row.study or '', row.study)}"
 
 
 def people_table(table: Comparison, links: Links = None) -> Table:

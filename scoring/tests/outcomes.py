@@ -35,7 +35,8 @@ def state_of(test: Difference) -> State:
 
 
 def sign_of(test: Difference | None) -> str:
-    return STATES[state_of(test)][0] if test else ""
+    """Of what was tested."""
+    return STATES[state_of(test)][0] if test and test.p is not None else ""
 
 
 def how_sure(test: Difference) -> str:
