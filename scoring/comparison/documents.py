@@ -89,7 +89,12 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
         (
             WHO,
             *average,
-            *(column.shown("", links, table, _items_of(column, rows)) for column in columns),
+            *(
+                column.shown(
+                    "", links, table, "" if links is None else _items_of(column.task, rows)
+                )
+                for column in columns
+            ),
         ),
         (
             *(_overview_line(line, table, links) for line in _by_score(lines.pop(""), table)),
@@ -106,10 +111,25 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
     )
 
 
-def _items_of(column: ScoreColumn, rows: Iterable[Row]) -> str:
+def _items_of(task: str, rows: Iterable[Row]) -> str:
     """The item clusters that all of its figures rest on, but for those in the blocks below."""
-    own = {row.m for row in rows if row.task == column.task and row.matched and row.m}
+    own = {row.m for row in rows if row.task == task and row.matched and row.m}
     return f"m = {own.pop()}" if len(own) == 1 else ""
+
+
+def _sizes_told(table: Comparison, shots: str) -> str:
+    """Of a table without room in its head: how many people and items."""
+    rows = [row for row in table.figures if str(row.shots) == shots]
+    people = [row for row in rows if row.is_cell_of_people]
+    items = {
+        table.task_names.get(row.task, row.task): found
+        for row in people
+        if (found := _items_of(row.task, rows))
+    }
+    same = set(items.values())
+    each = [f"{found} ({task})" for task, found in items.items()]
+    told = [_sizes(people), *(same if len(same) == 1 else each)]
+    return f"{', '.join(filter(None, told))}." if people else ""
 
 
 def _by_score(lines: Iterable[FigureLine], table: Comparison) -> list[FigureLine]:
@@ -224,7 +244,9 @@ def main_table(table: Comparison) -> Table:
     shots = shots_of_people(table.rows)
     told = [sentence for one in answers(table, shots, loud=False) for sentence in one.headline]
     paper = replace(overview(table, shots), is_short=True)
-    return replace(paper, note=f"{' '.join(told)} {_shown(paper, table)}".strip())
+    return replace(
+        paper, note=f"{_shown(paper, table)} {_sizes_told(table, shots)}", remark=" ".join(told)
+    )
 
 
 def paper_tables(table: Comparison) -> list[Table]:

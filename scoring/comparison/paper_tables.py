@@ -57,7 +57,7 @@ class ScoreColumn(NamedTuple):
 
     def shown(self, heading: str, links: Links, table: Comparison, about: str = "") -> Column:
         """about: what its figures have in common; its policy is said where the task has another
-        column under another one. Documents have both in one heading."""
+        column under another one. Documents have it in one heading."""
         name = table.task_names.get(self.task, self.task)
         href = (links or {}).get(self.task, "")
         under = self.policy if self.is_of_several else ""

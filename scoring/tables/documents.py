@@ -84,7 +84,7 @@ def escaped(value: object) -> str:
 def _in_one_piece(layout: Layout, *, is_plain: bool = False) -> str:
     # A wide one spans both columns of a page.
     kind = "table*" if layout.has_groups else "table"
-    size, space = (r"\scriptsize", "3pt") if is_plain else (r"\footnotesize", "4pt")
+    size, space = (r"\scriptsize", "2pt") if is_plain else (r"\footnotesize", "4pt")
     # No wider than the page, and never blown up to it.
     box, end = ("", "") if is_plain else (r"\sbox0{%", "}")
     fitted = r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi"
@@ -171,9 +171,9 @@ def _body(layout: Layout) -> Iterable[str]:
 
 
 def _set_cell(cell: LaidCell) -> str:
-    """Mean and SD, beneath them the interval and what they rest on."""
-    figure = escaped(cell.figure + cell.marks)
-    beneath = [escaped(text) for text in (cell.interval, cell.size) if text]
+    """The mean, beneath it its SD, its interval and what they rest on."""
+    figure = escaped(" ".join(filter(None, [cell.figure + cell.marks, cell.sign])))
+    beneath = [escaped(text) for text in (cell.sd, cell.interval, cell.size) if text]
     if not beneath:
         return figure
     stacked = r" \\ {}".join([figure, *beneath])

@@ -161,12 +161,6 @@ class ReadCell:
         return self.text == MISSING and self.cell == Cell()
 
     @property
-    def figure(self) -> str:
-        """With its SD, and what a test says of it."""
-        told = (self.text, f"± {self.sd}" if self.sd else "", self.cell.sign)
-        return " ".join(filter(None, told))
-
-    @property
     def sd(self) -> str:
         return "" if self.cell.sd is None else self.column.read(self.cell.sd)
 
@@ -203,6 +197,8 @@ class Table:
     lines: tuple[Line, ...] = ()
     # What the marks mean; only those in use are explained.
     marks: Mapping[str, str] = field(default_factory=dict)
+    # What its figures come to, beneath them.
+    remark: str = ""
     # Short enough to be set in one piece in a paper.
     is_short: bool = False
     # Lines of one kind stay together, however they are sorted.
@@ -397,11 +393,13 @@ class LaidCell(NamedTuple):
     interval: str = ""
     marks: str = ""
     size: str = ""
+    sd: str = ""
+    sign: str = ""
 
     @property
     def in_one_line(self) -> str:
-        figure = " ".join(part for part in (self.figure, self.interval) if part) + self.marks
-        return "; ".join(filter(None, [figure, self.size]))
+        parts = self.figure, self.sd, self.sign, self.interval
+        return "; ".join(filter(None, [" ".join(filter(None, parts)) + self.marks, self.size]))
 
 
 class LaidColumn(NamedTuple):
@@ -451,14 +449,17 @@ def laid_out(table: Table) -> Layout:
             (line.kind, [laid for cell in line.cells for laid in _laid(cell, split)])
             for line in table.read
         ],
-        [f"{mark} {note}" for mark, note in table.notes.items()],
+        [*filter(None, [table.remark]), *(f"{mark} {note}" for mark, note in table.notes.items())],
         table.is_short,
         table.has_groups,
     )
 
 
 def _laid(part: ReadCell, split: Collection[str]) -> Iterable[LaidCell]:
-    figure = part.figure if part.column.is_number else part.noted
-    yield LaidCell(figure, part.interval, part.cell.marks, part.cell.size)
+    cell, sd = part.cell, f"± {part.sd}" if part.sd else ""
+    if part.column.is_number:
+        yield LaidCell(part.text, part.interval, cell.marks, cell.size, sd, cell.sign)
+    else:
+        yield LaidCell(part.noted, "", cell.marks, cell.size)
     if part.column.key in split:
         yield LaidCell(part.cell.aside)
