@@ -204,8 +204,10 @@ def _cells(record: Record, words: Mapping[str, str]) -> dict[str, Value | Cell]:
         low, high = record["low"], record["high"]
         cells["difference"] = Cell(record["difference"], low=low, high=high)
     if record.get("outcome"):
-        sign, who, _ = STATES[record["outcome"], record["certainty"]]
-        told = ", ".join(filter(None, [words.get(who, who), record["certainty"]]))
+        # A table of open verdicts alone has no such column.
+        certainty = record.get("certainty")
+        sign, who, _ = STATES[record["outcome"], certainty]
+        told = ", ".join(filter(None, [words.get(who, who), certainty]))
         cells["outcome"] = Cell(told, sign=sign)
     return cells
 
