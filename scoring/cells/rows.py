@@ -22,6 +22,11 @@ CEILING = "ceiling"
 # The blocks of a table below the systems that a study is compared with: those that came later or
 # were not named, and those on other shot sets or items, with every published figure.
 LATER, OTHER = "later", "other"
+BLOCKS = {
+    "": "",
+    LATER: "Came later, or not named before the start",
+    OTHER: "On other shot sets or items: exploratory",
+}
 
 
 class RowKind(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
+from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill
 from scoring.comparison.comparing import Comparison, block_of
 from scoring.comparison.paper_tables import shots_text
 from scoring.core.intervals import EXPLORATORY_BELOW
@@ -18,11 +18,6 @@ from scoring.tests.verdicts import Average
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
 AXIS, EDGE = 200.0, 3.0
-BLOCKS = {
-    "": "",
-    LATER: "Came later, or not named before the start",
-    OTHER: "On other shot sets or items: exploratory",
-}
 
 
 class ForestLine:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import OTHER, Row, RowKind, no_skill
-from scoring.comparison.answer import BLOCKS, answers
+from scoring.comparison.answer import answers
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
     NOTES,
@@ -18,6 +18,7 @@ from scoring.comparison.paper_tables import (
     annotators_by_shots,
     beside_score,
     figures_by_column,
+    in_blocks,
     marks_of,
     name_cell,
     scores_of_persons,
@@ -48,7 +49,7 @@ from scoring.tables.documents import (
     as_plain_latex,
     escaped_markdown,
 )
-from scoring.tables.table import SECTION, Cell, Column, Line, Table, limits, signed
+from scoring.tables.table import Cell, Column, Line, Table, limits, signed
 from scoring.tables.xlsx import as_xlsx
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import LEGEND, sign_of, verdict_in_words
@@ -81,7 +82,9 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
     several = len({column.task for column in columns}) > 1
     average = (Column(AVERAGE, "average", digits=1, is_strong=True),) if several else ()
     at = ", fully supervised" if shots == FULLY_SUPERVISED else f" at {shots_text(shots)}"
-    lines = {block: [line for line in found if line.first.block == block] for block in BLOCKS}
+    lines = [
+        (line.first.block, _overview_line(line, table, links)) for line in _by_score(found, table)
+    ]
     return Table(
         "overview",
         f"People and systems{at}",
@@ -96,16 +99,7 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
                 for column in columns
             ),
         ),
-        (
-            *(_overview_line(line, table, links) for line in _by_score(lines.pop(""), table)),
-            *_no_skill(table, columns),
-            *(
-                line
-                for block, those in lines.items()
-                if those
-                for line in _block(block, _by_score(those, table), table, links)
-            ),
-        ),
+        in_blocks(lines, _no_skill(table, columns)),
         marks={**NOTES, **LEGEND},
         keeps_kinds=True,
     )
@@ -142,13 +136,6 @@ def _by_score(lines: Iterable[FigureLine], table: Comparison) -> list[FigureLine
         return True, -sum(means) / len(means) if means else 0.0
 
     return sorted(lines, key=place)
-
-
-def _block(
-    block: str, lines: Iterable[FigureLine], table: Comparison, links: Links
-) -> Iterable[Line]:
-    yield Line({"who": BLOCKS[block]}, kind=SECTION)
-    yield from (replace(_overview_line(line, table, links), kind=block) for line in lines)
 
 
 def apart(test: Difference) -> str:

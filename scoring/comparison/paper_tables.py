@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from scoring.cells.rows import (
     BESIDE_SCORES,
+    BLOCKS,
     BY_KEY,
     EPISODE_BOOTSTRAP,
     PEOPLE,
@@ -26,7 +27,7 @@ from scoring.cells.rows import (
 )
 from scoring.comparison.comparing import Comparison
 from scoring.models import FULLY_SUPERVISED, Method, References, method_label, shots_order
-from scoring.tables.table import Cell, Column, Group, Line, Table, rounded, values_of
+from scoring.tables.table import SECTION, Cell, Column, Group, Line, Table, rounded, values_of
 
 # Measured people, what most of them said, published people, simulated ones; systems follow.
 RANKS = (RowKind.HUMAN, RowKind.CONSENSUS, RowKind.REPORTED, RowKind.SIMULATED, SIMULATED_CONSENSUS)
@@ -144,10 +145,28 @@ def name_of(row: Row, titles: Names) -> str:
     return name if is_one else f"{name}, {titles.get(row.study or '', row.study)}"
 
 
+def in_blocks(lines: Iterable[tuple[str, Line]], bounds: Iterable[Line] = ()) -> tuple[Line, ...]:
+    """Each with its block: first what a study is about, with the bounds that it is read against;
+    then each other block under its heading."""
+    by_block: dict[str, list[Line]] = {"": []}
+    for block, line in lines:
+        by_block.setdefault(block, []).append(line)
+    further = (
+        line
+        for block in BLOCKS
+        if block and block in by_block
+        for line in (
+            Line({"who": BLOCKS[block]}, kind=SECTION),
+            *(replace(line, kind=block) for line in by_block[block]),
+        )
+    )
+    return (*by_block[""], *bounds, *further)
+
+
 def people_table(table: Comparison, links: Links = None) -> Table:
     """Shots down, tasks across: one line for each study (or source) and number of shots."""
     columns, found = figures_by_column(_groups(table), by_shots=False, titles=table.titles)
-    lines = [_people_line(line, links) for line in found]
+    lines = in_blocks((line.first.block, _people_line(line, links)) for line in found)
     return _table("people", "People", columns, lines, links, table)
 
 
@@ -160,9 +179,11 @@ def annotators_by_shots(table: Comparison) -> list[Table]:
     lines: list[Line] = []
     by_shots: dict[str, list[Line]] = defaultdict(list)
     for line in found:
-        block = [_people_line(line, None), *_annotator_lines(line, persons)]
-        lines += block
-        by_shots[line.shots] += block
+        if line.first.block:
+            continue
+        own = [_people_line(line, None), *_annotator_lines(line, persons)]
+        lines += own
+        by_shots[line.shots] += own
     pages = [lines] if len(lines) <= MOST_LINES else by_shots.values()
     return [_table("people", "People", columns, page, None, table) for page in pages]
 
@@ -266,7 +287,8 @@ def _system_table(table: Comparison, tasks: Sequence[str], links: Links) -> Tabl
     rows = [row for row in table.figures if row.task in tasks]
     columns, found = figures_by_column(rows, by_shots=True, titles=table.titles)
     bounds = [bound for bound in table.bounds if bound.task in tasks]
-    lines = [*(_system_line(line, links) for line in found), *_bound_lines(bounds, columns)]
+    shown = ((line.first.block, _system_line(line, links)) for line in found)
+    lines = in_blocks(shown, _bound_lines(bounds, columns))
     title = ", ".join(table.task_names.get(task, task) for task in tasks)
     return _table("systems", title, columns, lines, links, table)
 

@@ -71,7 +71,8 @@ def shots_figure(
     for panel, (task, policy) in zip(panels, task_policies, strict=False):
         here = [row for row in shown if row.task == task and policy_of(row, first) == policy]
         name = (task_names or {}).get(task, task)
-        set_title(panel, f"{name}, {policy}" if policy else name, size)
+        several = sum(task == other for other, _ in task_policies) > 1
+        set_title(panel, f"{name}, {policy}" if several else name, size)
         _shots_panel(panel, here, looks, named, size)
         _bound_lines(panel, [b for b in bounds if (b.task, b.references) == (task, policy)])
     told = {
