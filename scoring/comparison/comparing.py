@@ -96,6 +96,7 @@ class Comparison:
     fingerprint: str = ""
     # Of a settled study: the versions of its verdicts, of which the last is shown.
     versions: tuple[Version, ...] = ()
+    closed_on: str = ""
 
     def shown(self, scope: Scope, choices: Choices, fingerprint: str) -> "Comparison":
         """As the reader chose: no figure depends on which shots are shown."""
@@ -114,6 +115,7 @@ class Comparison:
             shots_offered=tuple(dict.fromkeys(str(row.shots) for row in self.rows)),
             task_names=scope.task_names,
             titles={study.slug: study.title for study in scope.studies},
+            closed_on=_closed_on(scope),
             naming=tuple(study.slug for study in scope.studies if study.named_systems),
             fingerprint=fingerprint,
         )
@@ -268,7 +270,7 @@ MATCHED = "matched"
 # What a comparison says about itself; a figure never follows from it.
 CONTEXT = (
     *("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint"),
-    *("titles", "naming", "versions"),
+    *("titles", "naming", "versions", "closed_on"),
 )
 
 
@@ -449,6 +451,11 @@ def _holding_excluded(scope: Scope, reader: CellReader) -> list[Cell]:
         for cell in reader.everybody(study, simulated=simulated)
         if len(cell.without_excluded.members) < len(cell.members) and cell.answered.any()
     ]
+
+
+def _closed_on(scope: Scope) -> str:
+    closed = scope.study.closed_at if scope.study else None
+    return closed.date().isoformat() if closed else ""
 
 
 def whole_of(choices: Choices) -> Choices:

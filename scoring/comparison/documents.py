@@ -171,6 +171,7 @@ def _sizes(rows: Iterable[Row]) -> str:
 
 def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
     tests = table.tests_of(row)
+    first = first_of(tests)
     low, high = row.limits
     own = f"m = {row.m}" if isinstance(row, Row) and row.block == OTHER and row.m else ""
     return Cell(
@@ -179,7 +180,8 @@ def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
         low=low,
         high=high,
         marks=marks_of(row) if isinstance(row, Row) else "",
-        sign=sign_of(first_of(tests)),
+        sign=sign_of(first),
+        in_words=verdict_in_words(first) if first else "",
         size=own,
         beneath=(own,) if own and links is not None else (),
         opens=() if links is None else tuple(_opened(row, tests, table)),

@@ -22,7 +22,7 @@ from scoring.tables.table import (
 )
 from scoring.tests.differences import COLUMNS as OF_TESTS
 from scoring.tests.differences import Difference
-from scoring.tests.outcomes import STATES, state_of
+from scoring.tests.outcomes import verdict_in_words
 
 ESTIMANDS = {"new_items": "new items", "these_items": "these items"}
 # In sight on a page; the rest is behind a click on a line.
@@ -134,7 +134,7 @@ OF_ROWS = (
 )
 READ = picked(
     OF_TESTS,
-    "study task shots system method parameters other_shots outcome certainty reasons difference "
+    "study task shots system method parameters other_shots outcome reasons difference "
     "low high p p_holm runs margin",
 )
 VERDICTS = (
@@ -151,7 +151,7 @@ def verdict_table(table: Comparison) -> Table:
         {
             **values_of(READ, test),
             "task": test.task or "average",
-            "outcome": STATES[state_of(test)][1],
+            "outcome": verdict_in_words(test),
         }
         for test in (*table.average_tests, *table.tests, *table.changes)
     )

@@ -125,9 +125,10 @@ def _reach(tests: Sequence[Record]) -> tuple[float, float]:
 
 
 def _test_names(tests: Sequence[Record]) -> list[str]:
-    several = len({(test["study"], test["simulated"]) for test in tests}) > 1
+    several = len({test["study"] for test in tests}) > 1
     return [
-        (f"{test['study']}{' (simulated)' * test['simulated']}, " if several else "")
+        (f"{test['study']}, " if several else "")
+        + "SIMULATED PEOPLE, " * test["simulated"]
         + f"{test['task']}, {test['shots']} shots: "
         + ", ".join(filter(None, [test["system"], method_label(test["method"])]))
         for test in tests

@@ -47,8 +47,11 @@ def analysis_figure(
     drawn = sorted(
         getattr(analysis, PARTS[figure]), key=lambda one: order.get(one["task"], len(order))
     )
-    names = compared.task_names
-    named = [{**one, "task": names.get(one["task"], one["task"])} for one in drawn]
+    names = {**compared.task_names, **{study.slug: study.title for study in compared.studies}}
+    named = [
+        {**one, **{key: names.get(one[key], one[key]) for key in ("task", "study")}}
+        for one in drawn
+    ]
     return _response(request, figure, form, name, named)
 
 

@@ -113,8 +113,9 @@ class Cell:
     high: float | None = None
     # Each character is one mark, which the table's notes explain.
     marks: str = ""
-    # What a test says of the value; the table's notes explain it too.
+    # What a test says of the value, and that in words; the table's notes explain it too.
     sign: str = ""
+    in_words: str = ""
     # What it opens into on a page: labels with texts.
     opens: tuple[tuple[str, str], ...] = ()
     # Of a name. Documents give it its own column.

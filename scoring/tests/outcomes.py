@@ -41,12 +41,17 @@ def sign_of(test: Difference | None) -> str:
 
 def how_sure(test: Difference) -> str:
     """In one or two words, before its sign."""
-    return test.certainty or STATES[state_of(test)][1]
+    return test.certainty or _of_people(test)
 
 
 def verdict_in_words(test: Difference) -> str:
     """Such as “people ahead, sure”."""
-    return ", ".join(filter(None, [STATES[state_of(test)][1], test.certainty]))
+    return ", ".join(filter(None, [_of_people(test), test.certainty]))
+
+
+def _of_people(test: Difference) -> str:
+    words = STATES[state_of(test)][1]
+    return words.replace("people", "SIMULATED PEOPLE") if test.simulated else words
 
 
 def listed(names: Sequence[str]) -> str:
