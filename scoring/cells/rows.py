@@ -237,6 +237,12 @@ class Row:
         """Measured here, as a group."""
         return self.kind in (RowKind.HUMAN, RowKind.SIMULATED) and not self.single
 
+    @property
+    def is_on_curve(self) -> bool:
+        """Whether the figure of scores against shots shows it."""
+        is_drawn = not self.single and not self.block and self.mean is not None
+        return is_drawn and isinstance(self.shots, int)
+
     @cached_property
     def is_of_people(self) -> bool:
         """Rather than of a system: measured, published, or what most of them said."""

@@ -99,8 +99,7 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "at": at,
         "shots_at": shots_at,
         "answers": answers(table, at),
-        "has_several_shots": len({row.shots for row in table.rows if not (row.single or row.block)})
-        > 1,
+        "has_several_shots": len({row.shots for row in table.rows if row.is_on_curve}) > 1,
         "matched_query": _with_runs(request, ""),
         "all_query": _with_runs(request, "all"),
         "overview": arrange(request, overview(table, at, links)),

@@ -54,11 +54,7 @@ def shots_figure(
 ) -> Figure:
     """S1 against shots, one panel for each policy of a task, with intervals: people as points,
     systems as lines; of a study only what rests on its people's items."""
-    shown = [
-        row
-        for row in rows
-        if not row.single and not row.block and row.mean is not None and isinstance(row.shots, int)
-    ]
+    shown = [row for row in rows if row.is_on_curve]
     bounds = list(bounds)
     first = first_policies(shown, bounds)
     tasks = task_order(shown)

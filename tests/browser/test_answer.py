@@ -1,0 +1,99 @@
+"""The answer that a comparison opens with: seen at once, in any window and with large letters."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Study
+from annotation.studies.lifecycle import close_study, start_study
+from tests import make
+from tests.browser.conftest import LAPTOP, PHONE
+from tests.browser.test_accessibility import OPTIONS, WIDER
+from tests.scoring.comparison import measured
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HEADLINE, PEOPLE, LINE = ".answer .lead", ".answer .lead + p", ".forest li .line"
+BOTTOM = "element => element.getBoundingClientRect().bottom"
+OUTSIDE = """() => [...document.querySelectorAll(".answer *")]
+  .filter((element) => element.checkVisibility() && !element.closest("svg"))
+  .filter((element) => element.getBoundingClientRect().right > innerWidth)
+  .map((element) => element.outerHTML.slice(0, 120))"""
+# What is read aloud, and what is left without colours.
+WORDS = """lines => lines.map((line) => [...line.querySelectorAll(".apart, .state")]
+  .map((part) => {
+    const words = part.cloneNode(true);
+    words.querySelectorAll("[aria-hidden]").forEach((sign) => sign.remove());
+    return words.textContent.trim();
+  }))"""
+
+
+@pytest.fixture
+def study() -> Study:
+    """Closed: five people on each of two tasks, beside a system that is worse, one that is as good,
+    and one that came later."""
+    benchmark = make.benchmark()
+    tasks = [make.task(benchmark, tests=20) for _ in range(2)]
+    made = make.study(benchmark, title="Reading short texts")
+    batches = [make.batch(made, task, wanted=5) for task in tasks]
+    start_study(made, at=make.NOON)
+    for task, batch in zip(tasks, batches, strict=True):
+        for number in range(5):
+            make.worked_through(batch, wrong=2 + number % 3)
+        measured.run(task, wrong=16)
+        measured.run(task, wrong=4, system="Meta-Llama-3.1-70B-Instruct", method="ICL")
+    close_study(made, at=timezone.now())
+    measured.run(tasks[0], wrong=9, system="T5")
+    return made
+
+
+@pytest.fixture
+def answered(researcher: Page, live_server: LiveServer, study: Study) -> Page:
+    researcher.goto(f"{live_server.url}/studies/{study.slug}/comparison/")
+    return researcher
+
+
+@pytest.mark.parametrize("letters", ["100%", "150%"])
+@pytest.mark.parametrize(
+    ("size", "seen"), [(LAPTOP, [HEADLINE, PEOPLE, LINE]), (PHONE, [HEADLINE])]
+)
+def test_is_seen_at_once(
+    answered: Page, size: tuple[int, int], seen: list[str], letters: str
+) -> None:
+    width, height = size
+    answered.set_viewport_size({"width": width, "height": height})
+    answered.evaluate("size => { document.documentElement.style.fontSize = size; }", letters)
+    for part in seen:
+        assert answered.locator(part).first.evaluate(BOTTOM) <= height
+    answered.locator(".forest summary").first.click()
+    answered.locator(".footing summary").click()
+    assert answered.evaluate(OUTSIDE) == []
+    assert answered.evaluate(WIDER) == 0
+    found = Axe().run(answered, options=OPTIONS).response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found] == []
+
+
+def test_is_read_without_colours_and_signs(answered: Page) -> None:
+    expect(answered.locator(HEADLINE)).to_contain_text("PEOPLE PROBABLY BEAT BERT-Base")
+    lines = answered.locator(LINE).evaluate_all(WORDS)
+    assert len(lines) == 7  # three systems, two of them with both tasks
+    for difference, state in lines:
+        assert difference[0] in "+−0123456789"
+        assert state in ("sure", "probable", "open")
+
+
+def test_opens_into_tasks_without_scripts(browser: Browser, answered: Page) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    cookies: Any = answered.context.cookies()
+    context.add_cookies(cookies)
+    page = context.new_page()
+    page.goto(answered.url)
+    task = page.locator(".forest .task").first
+    expect(task).to_be_hidden()
+    page.locator(".forest summary").first.click()
+    expect(task).to_be_visible()
+    context.close()
