@@ -106,13 +106,13 @@ def screenings_of(batch: Batch) -> list[Screening]:
                 Screening(ScreeningRule(**one["rule"]), ScreeningFigures(**one["figures"]))
                 for one in kept["screenings"]
             ]
-    return _simulated(_rules(batch.study)[batch.pk])
+    return _simulated(_rules(batch.study)[batch.pk].values())
 
 
 def screening_records(study: Study) -> dict[int, list[dict[str, Any]]]:
     """What the start keeps, by batch."""
     return {
-        pk: [asdict(screening) for screening in _simulated(rules)]
+        pk: [asdict(screening) for screening in _simulated(rules.values())]
         for pk, rules in _rules(study).items()
     }
 
@@ -122,8 +122,9 @@ def screenings_by_cell(study: Study) -> list[tuple[Screening, list[str]]]:
     applies."""
     rules, cells = _rules(study), defaultdict[ScreeningRule, dict[str, None]](dict)
     for batch in study.batches.select_related("task", "training_set", "check_set"):
-        for rule in rules[batch.pk]:
-            cells[rule][f"{batch.task} with {batch.shots_text}"] = None
+        for part, rule in rules[batch.pk].items():
+            which = f"{part} of " if len(rules[batch.pk]) > 1 else ""
+            cells[rule][f"{which}{batch.task} with {batch.shots_text}"] = None
     return [
         (Screening(rule, simulate_screening(rule)), list(names)) for rule, names in cells.items()
     ]
@@ -137,7 +138,7 @@ def _simulated(rules: Iterable[ScreeningRule]) -> list[Screening]:
     ]
 
 
-def _rules(study: Study) -> dict[int, list[ScreeningRule]]:
+def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
     """By batch: of its checks, and of its training; the group and the places are the cell's."""
     batches = list(study.batches.select_related("training_set", "check_set"))
     items = Item.objects.filter(item_set__in={pk for batch in batches for pk in batch.set_ids})
@@ -154,19 +155,16 @@ def _rules(study: Study) -> dict[int, list[ScreeningRule]]:
             **rule,
         )
 
+    by_part = {
+        "checks": {"floor": study.min_check_score},
+        "training": _rule_of_training(study),
+    }
     return {
-        batch.pk: [
-            *(
-                [rule_on(batch.check_set, batch, floor=study.min_check_score)]
-                if batch.check_set and sizes.get(batch.check_set_id)
-                else []
-            ),
-            *(
-                [rule_on(batch.training_set, batch, **_rule_of_training(study))]
-                if batch.training_set and sizes.get(batch.training_set_id)
-                else []
-            ),
-        ]
+        batch.pk: {
+            part: rule_on(item_set, batch, **by_part[part])
+            for part, item_set in (("checks", batch.check_set), ("training", batch.training_set))
+            if item_set and sizes.get(item_set.pk)
+        }
         for batch in batches
     }
 

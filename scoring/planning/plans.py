@@ -440,7 +440,7 @@ def _what_it_takes(plan: Plan) -> str:
         return f"No design that anybody could run finds the difference in {least}."
     first = f"The cheapest design that finds the difference in {least}"
     if enough.items > plan.assumptions.max_items:
-        first = f"To find the difference in {least} takes more items"
+        first = f"Finding the difference in {least} takes more items"
     return (
         f"{first}: {enough.annotators} people on {enough.items} items each, "
         f"for {enough.cost:.2f} {plan.assumptions.currency}."

@@ -83,6 +83,13 @@ def test_places_are_those_of_the_cell() -> None:
     assert cells == [f"{task} with 12 shots"]
 
 
+def test_tells_the_checks_of_a_cell_from_its_training() -> None:
+    batch = make.checked_batch(training=12)
+    found = [cells for _, cells in screenings_by_cell(batch.study)]
+    cell = f"{batch.task} with 12 shots"
+    assert found == [[f"checks of {cell}"], [f"training of {cell}"]]
+
+
 @pytest.mark.parametrize("page", ["start", "settings"])
 def test_the_pages_say_whom_the_rule_lets_in(admin_client: Client, page: str) -> None:
     batch = drafted(min_training_score=50)

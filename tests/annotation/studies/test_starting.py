@@ -96,7 +96,7 @@ def test_says_what_is_named_before(admin_client: Client, study: Study, task: Tas
     named = {"question": "Are people ahead?", "named_systems": ["BERT FT", "T5"]}
     Study.objects.update(**named, margin=2, margin_reason="Runs differ by as much.")
     page = admin_client.get(address(study)).content.decode()
-    for said in ("Are people ahead?", "BERT FT; T5", "2.0 points of S1: Runs differ by as much."):
+    for said in ("Are people ahead?", "BERT FT; T5", "2 points of S1: Runs differ by as much."):
         assert said in page
 
 

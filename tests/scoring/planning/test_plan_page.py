@@ -172,12 +172,10 @@ def test_refuses_people_who_differ_by_more_than_their_average_allows(
 
 def test_tells_the_chance_of_the_difference_that_matters(admin_client: Client) -> None:
     text = text_of(page(admin_client, difference=-8, comparisons=6).encode())
-    assert re.search(
-        r"A system that is 8 points above them is found so with a chance of \d+ %", text
-    )
+    assert re.search(r"8 points above people, the chance of finding it so is \d+ %", text)
     assert re.search(r"among 6 systems and without any one annotator too, is \d+ %", text)
     assert re.search(r"Too weak .* The cheapest design .* 80 %: \d+ people on \d+ items", text)
-    assert "found so" not in text_of(page(admin_client, difference=0).encode())
+    assert "finding it so" not in text_of(page(admin_client, difference=0).encode())
 
 
 def test_shows_the_currency_beside_every_amount(admin_client: Client) -> None:
