@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import OTHER, Row, RowKind, no_skill
+from scoring.cells.rows import OTHER, Row, RowKind, no_skill, scored_under
 from scoring.comparison.answer import answers
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
@@ -210,6 +210,8 @@ def _of_test(test: Difference) -> Iterable[Opened]:
         yield "p, Holm", "< 0.001" if test.p_holm < 0.001 else f"{test.p_holm:.3f}"
     if test.above is not None:
         yield "people above it", f"{test.above} of {test.n}"
+    if test.runs_left_out:
+        yield "runs on other shot sets, left out", str(test.runs_left_out)
 
 
 def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Line]:
@@ -269,17 +271,19 @@ def _shown(paper: Table, table: Comparison) -> str:
     )
     has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
     interval = f" [{_interval(table)}]" * has_interval
+    policy = scored_under(table.references or "of each task", table.normalisation)
     warning = f" {table.warning}" if table.warning else ""
     return (
-        f"S1 in percent{sd}{interval}; n people, r runs, m items, those of one context "
-        f"counted once.{warning}"
+        f"S1 in percent (references {policy}){sd}{interval}; n people, r runs, m items, those of "
+        f"one context counted once.{warning}"
     )
 
 
 def _interval(table: Comparison) -> str:
     """What the intervals of its cells are."""
     two = "; of two people the guard band" * any(row.ci_method == GUARD for row in table.rows)
-    return f"95 % interval for {table.estimand}{two}"
+    name = "Student's t" if table.choices.estimand == "these_items" else "Wilson"
+    return f"95 % interval for {table.estimand}, {name}{two}"
 
 
 def _csv(table: Comparison) -> str:
