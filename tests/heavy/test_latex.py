@@ -25,6 +25,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.system]
 DEMO = {"study": "demonstration", "simulated": True}
 EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {
     "comparison": ("export_comparison", DEMO),
+    "comparison, appendix": ("export_comparison", {**DEMO, "format": "latex-appendix"}),
     **{f"analysis, {table}": ("export_comparison", {**DEMO, "table": table}) for table in TABLES},
     "report": ("export_report", {"study": "demonstration"}),
     "comparison of people": ("export_comparison", {"study": "people"}),
@@ -63,7 +64,7 @@ def make_others(oracles: Path) -> None:
 
 def exported(command: str, options: dict[str, Any]) -> str:
     out = StringIO()
-    call_command(command, **options, format="latex", stdout=out, stderr=StringIO())
+    call_command(command, **{"format": "latex", **options}, stdout=out, stderr=StringIO())
     return out.getvalue()
 
 
@@ -74,6 +75,11 @@ def test_fits_a_page_of_two_columns(documents: dict[str, str], name: str, tmp_pa
     packages = r"\usepackage{booktabs,graphicx,longtable,textcomp}"
     compiles(rf"{head}{packages}\begin{{document}}{body}\end{{document}}", tmp_path)
     assert "Overfull" not in (tmp_path / "t.log").read_text(errors="replace")
+
+
+def test_needs_booktabs_alone_for_the_table_of_a_paper(documents: dict[str, str]) -> None:
+    for name in ("comparison", "comparison of people", "published figures"):
+        assert documents[name].startswith(r"% Needs \usepackage{booktabs}.")
 
 
 def test_compiles_by_itself(documents: dict[str, str], tmp_path: Path) -> None:
