@@ -30,6 +30,8 @@ class ForestLine:
         self.low: float | None = None
         self.middle: float | None = None
         self.high: float | None = None
+        self.margin_at: float | None = None
+        self.margin_width = 0.0
         has_axis = test is not None and test.difference is not None
         self.ends = [test.low, test.difference, test.high] if test and has_axis else []
 
@@ -64,6 +66,8 @@ class ForestLine:
 
         if self.ends:
             self.low, self.middle, self.high = map(placed, self.ends)
+        margin = (self.test.margin if self.test else None) or 0.0
+        self.margin_at, self.margin_width = placed(-margin), AXIS * margin / reach
         for line in self.tasks:
             line.place(reach)
 
@@ -285,7 +289,8 @@ def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
         "Sure: the interval lies wholly on one side (or within the margin), also after Holm's "
         f"adjustment over {_span(sorted(members) or [0])} comparisons and without any one of the "
         "people, who passed a floor that was set before the start.",
-        "Probable: the interval does, but one of these is missing. Open: it does not.",
+        "Probable: the interval does, but one of these is missing. Open: it does not, or it "
+        "reaches into the margin.",
     ]
     return told + [
         f"{name_of(test)} is not sure: {', '.join(test.reasons)}."
