@@ -159,7 +159,7 @@ AGREEMENT = (
                 "S1 of pairs",
                 "Mean S1 of two annotators' answers against each other, from 0 to 1.",
             ),
-            ("empty", "α, empty or not", "Krippendorff's α on whether an answer is empty."),
+            ("nominal", "α, nominal", "Krippendorff's α on whether two answers are the same set."),
         )
         for end, heading in (("", ""), ("_low", "95 % low"), ("_high", "95 % high"))
     ),
@@ -182,7 +182,7 @@ def agreement(cell: Cell, together: Row | None, *, seed: int) -> Record:
         "against_others": _against_others(units, cell.references),
         **_limits("masi", alpha_interval(units, cell.clusters, distance="masi", rng=chance())),
         **_limits("pairwise_s1", pairwise_s1_interval(units, cell.clusters, rng=chance())),
-        **_limits("empty", alpha_interval(units, cell.clusters, distance="empty", rng=chance())),
+        **_limits("nominal", alpha_interval(units, cell.clusters, distance="nominal", rng=chance())),
     }
 
 

@@ -44,17 +44,11 @@ def nominal_distance(shared: Floats, a: Floats, b: Floats) -> Floats:
     return np.where(a + b - shared > shared, 1.0, 0.0)
 
 
-def empty_distance(shared: Floats, a: Floats, b: Floats) -> Floats:
-    """Nominal on empty against not empty."""
-    return np.where((a > 0) != (b > 0), 1.0, 0.0)
-
-
 DISTANCES: dict[str, Distance] = {
     "masi": masi_distance,
     "jaccard": jaccard_distance,
     "s1": s1_distance,
     "nominal": nominal_distance,
-    "empty": empty_distance,
 }
 
 

@@ -305,7 +305,8 @@ def _left_out(y: Floats, k: int) -> LeftOut:
     others = np.delete(y, k, axis=0)
     others = others[:, ~np.isnan(others).all(axis=0)]
     d = _differences(y, k)
-    apart, p = (float(d.mean()), _paired_p(d)) if len(d) > 1 else (np.nan, np.nan)
+    apart = float(d.mean()) if len(d) > 1 else np.nan
+    p = paired_p(d)
     flagged = abs(apart) >= APART - NOTHING and p <= SURELY / len(y)
     return LeftOut(float(item_means(others).mean()), apart, p, flagged)
 
@@ -317,7 +318,12 @@ def _differences(y: Floats, k: int) -> Floats:
     return np.asarray(y[k, both] - item_means(others[:, both]))
 
 
-def _paired_p(d: Floats) -> float:
+def paired_p(differences: ArrayLike) -> float:
+    """Two-sided p of Student's paired t that the mean of these differences is 0; where they do not
+    vary 0, or 1 if they are 0. NaN below two."""
+    d = np.asarray(differences, float)
+    if len(d) < 2:
+        return np.nan
     se = float(d.std(ddof=1)) / np.sqrt(len(d))
     if se <= NOTHING:
         return 0.0 if abs(d.mean()) > NOTHING else 1.0

@@ -24,7 +24,8 @@ from scoring.cells.vectors import (
     run_scores,
     scored_items,
 )
-from scoring.core.bootstrap import SEED, EpisodeScore, episode_score, sign_flip_p
+from scoring.core.bootstrap import SEED, EpisodeScore, episode_score
+from scoring.core.intervals import paired_p
 from scoring.core.verdicts import holm
 from scoring.leaderboard.approving import running_studies, standing_runs, standing_studies
 from scoring.models import Run
@@ -243,7 +244,7 @@ def paired_tests(
     board: EpisodeBoard, *, tell: Callable[[], None] = lambda: None
 ) -> list[EpisodeTest]:
     """Every pair of lines in every column, on the episodes that both finished: an interval by
-    bootstrap over episodes, and a sign-flip test with Holm's adjustment over the whole family.
+    bootstrap over episodes, and a paired t test with Holm's adjustment over the whole family.
     `tell` is called before each pair."""
     tests: list[EpisodeTest] = []
     for first, second in combinations(board.entries, 2):
@@ -344,5 +345,4 @@ def _test(first: EpisodeEntry, second: EpisodeEntry, setting: Setting) -> Iterat
     if len(differences) < 2:
         return
     score = episode_score(differences, rng=np.random.default_rng(SEED))
-    p = sign_flip_p(differences, rng=np.random.default_rng(SEED))
-    yield EpisodeTest(first.who, second.who, setting, score, p)
+    yield EpisodeTest(first.who, second.who, setting, score, paired_p(differences))

@@ -76,8 +76,8 @@ TESTED = (
     Column("episodes", "Episodes", "Episodes that both finished."),
     p_column(
         "p",
-        "p, sign flips",
-        "Two-sided p value from flipping the signs of the episodes' differences.",
+        "p",
+        "Two-sided p value of the paired t test over episodes.",
     ),
     p_column("p_holm", "p, Holm", "Adjusted by Holm's method over this table."),
 )
@@ -297,7 +297,7 @@ def _tests(tests: Sequence[EpisodeTest]) -> Table:
         name="tests",
         title="Tests on the same episodes",
         note="The first less the second, over the episodes that both finished: a bootstrap over "
-        "episodes, and a sign-flip test with Holm's adjustment over all rows.",
+        "episodes, and a paired t test with Holm's adjustment over all rows.",
         columns=TESTED,
         lines=lines_of(map(_tested, tests)),
     )

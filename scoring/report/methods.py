@@ -66,7 +66,8 @@ def methods(facts: Facts) -> list[Section]:
 
 def told(facts: Facts) -> dict[str, Any]:
     """What the templates speak of."""
-    alphas = [figures(cell)[name] for cell in facts.results.agreeing for name in ("masi", "empty")]
+    names = ("masi", "nominal")
+    alphas = [figures(cell)[name] for cell in facts.results.agreeing for name in names]
     return {
         "facts": facts,
         "study": facts.study,

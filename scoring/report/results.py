@@ -273,7 +273,7 @@ Figure = tuple[float | None, str, str]
 FIGURES = {
     "masi": "alpha with MASI",
     "pairwise": "the mean S1 of pairs",
-    "empty": "alpha of empty against non-empty",
+    "nominal": "nominal alpha on whole answers",
     "consensus": "the S1 of the consensus",
 }
 
@@ -364,8 +364,8 @@ def agreement_table(results: Results) -> Table:
             Column("masi_limits", INTERVAL),
             Column("pairwise", "S1 of pairs"),
             Column("pairwise_limits", INTERVAL),
-            Column("empty", "Alpha, empty"),
-            Column("empty_limits", INTERVAL),
+            Column("nominal", "Alpha, nominal"),
+            Column("nominal_limits", INTERVAL),
             Column("consensus", "Consensus"),
         ),
         lines_of(map(_agreement_record, results.agreeing)),
@@ -414,7 +414,7 @@ def figures(cell: CellFacts) -> dict[str, Figure]:
     return {
         "masi": _figure(cell.agreement, "masi"),
         "pairwise": _figure(cell.agreement, "pairwise_s1", in_percent=True),
-        "empty": _figure(cell.agreement, "empty"),
+        "nominal": _figure(cell.agreement, "nominal"),
         "consensus": (mean, rounded(mean) or "–", ""),
     }
 

@@ -33,8 +33,6 @@ def plain_distance(a: set, b: set, distance: str) -> Fraction:
     shared, union = len(a & b), len(a | b)
     if distance == "nominal":
         return Fraction(a != b)
-    if distance == "empty":
-        return Fraction(bool(a) != bool(b))
     if not union:
         return Fraction(0)
     if distance == "s1":

@@ -39,7 +39,7 @@ def test_tells_agreement_and_consensus_from_the_kept_analysis() -> None:
     alpha, pairs = alpha_interval(units).value, pairwise_s1_interval(units).value
     assert f"Alpha with MASI was {alpha:.2f} (" in text
     assert f"the mean S1 of pairs was {100 * pairs:.1f} (" in text
-    assert "alpha of empty against non-empty was" in text
+    assert "nominal alpha on whole answers was" in text
     assert "percentile bootstrap interval over contexts" in text
     [cell] = CellReader(Choices()).people(batch.study)
     known = agreement(cell, None, seed=Choices().seed)
@@ -71,13 +71,14 @@ def two_cells(
     first: Sequence[int],
     second: Sequence[int],
     *,
-    kinds: tuple[str, str] = (Kind.SPANS, Kind.SPANS),
+    tests: tuple[int, int] = (6, 6),
 ) -> tuple[Batch, Batch]:
     """Two tasks of one study, each completed with this many wrong answers."""
     benchmark = make.benchmark()
     study = make.study(benchmark)
     batches = [
-        make.batch(study, make.task(benchmark, kind=kind, tests=6), wanted=5) for kind in kinds
+        make.batch(study, make.task(benchmark, kind=Kind.SPANS, tests=items), wanted=5)
+        for items in tests
     ]
     start_study(study, at=make.NOON)
     for batch, people in zip(batches, (first, second), strict=True):
@@ -105,20 +106,20 @@ def test_does_not_give_a_range_of_equal_figures() -> None:
 
 
 def test_names_the_one_cell_in_which_a_figure_is_defined() -> None:
-    spans, _ = two_cells([3, 4], [3, 4], kinds=(Kind.SPANS, Kind.CHOICE))
+    spans, _ = two_cells([3, 4], [0, 0], tests=(6, 1))
     [text] = section_of(spans.study).paragraphs
-    sentence = text[text.index("alpha of empty against non-empty was") :]
+    sentence = text[text.index("nominal alpha on whole answers was") :]
     assert sentence[: sentence.index(")")].endswith(f"; {spans.task.slug}, 3 shots")
 
 
 def test_says_where_an_alpha_is_not_defined() -> None:
-    batch = measured.cell([3, 4, 6], tests=6, kind=Kind.CHOICE)
+    batch = measured.cell([3, 3], tests=1)
     measured.analysed(batch.study)
     section = section_of(batch.study)
     [record] = section.table.records
-    assert (record["empty"], record["empty_limits"]) == ("–", "–")
+    assert (record["nominal"], record["nominal_limits"]) == ("–", "–")
     assert "undefined where no two answers differ" in section.paragraphs[0]
-    assert "alpha of empty against non-empty was" not in section.paragraphs[0]
+    assert "nominal alpha on whole answers was" not in section.paragraphs[0]
 
 
 def test_says_nothing_that_is_not_computed_or_is_of_older_data() -> None:
