@@ -182,7 +182,9 @@ def agreement(cell: Cell, together: Row | None, *, seed: int) -> Record:
         "against_others": _against_others(units, cell.references),
         **_limits("masi", alpha_interval(units, cell.clusters, distance="masi", rng=chance())),
         **_limits("pairwise_s1", pairwise_s1_interval(units, cell.clusters, rng=chance())),
-        **_limits("nominal", alpha_interval(units, cell.clusters, distance="nominal", rng=chance())),
+        **_limits(
+            "nominal", alpha_interval(units, cell.clusters, distance="nominal", rng=chance())
+        ),
     }
 
 

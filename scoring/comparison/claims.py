@@ -8,7 +8,7 @@ from typing import Any
 from annotation.models import Assignment, Study
 from annotation.models.texts import checksum
 from scoring.cells.cells import Cell
-from scoring.cells.scope import Choices, Scope
+from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.claims.freezing import freeze
 from scoring.comparison.keeping import plain, restored
 from scoring.core.s1 import SCORER_VERSION
@@ -56,16 +56,24 @@ def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[
     return own, later
 
 
-def with_claims(scope: Scope, choices: Choices, tests: Tests) -> dict[str, Any]:
+def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) -> dict[str, Any]:
     """These tests as they were frozen, with the versions that there are; what is not of the frozen
     family as it is. A settled study's are frozen now, if they are not yet or rest on something
-    else. Under other references, gold or people than the study's own nothing is frozen."""
+    else. Under other references, gold or people than the study's own nothing is frozen, nor where
+    the inputs are no longer those (of this fingerprint) that the tests were computed from."""
     study, own = scope.study, Choices()
     chosen = replace(choices, simulated=False, estimand=own.estimand, shot_sets=own.shot_sets)
     is_own = replace(chosen, runs=own.runs, seed=own.seed, shots=()) == own
     if study is None or study.is_rehearsal or not is_own or not is_settled(study):
         return {}
-    frozen = _settled(study, tests)
+    former, basis = latest(study), _basis(study)
+    frozen = former
+    if former is None or former.fingerprint != _fingerprint(basis):
+        # Looked at after the basis: what changes in between is not frozen.
+        is_fresh = inputs_fingerprint(scope, replace(choices, shots=())) == inputs
+        frozen = _freeze(study, tests, former, basis) if is_fresh else former
+    if frozen is None:
+        return {}
     day = frozen.frozen_at.date().isoformat()
     shown = {
         name: (
@@ -84,21 +92,23 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests) -> dict[str, Any]:
     }
 
 
-def _settled(study: Study, tests: Tests) -> FrozenClaims:
-    former, basis = latest(study), _basis(study)
-    fingerprint = checksum(sorted(basis.items()))
-    if former is not None and former.fingerprint == fingerprint:
-        return former
+def _freeze(
+    study: Study, tests: Tests, former: FrozenClaims | None, basis: Mapping[str, Any]
+) -> FrozenClaims:
     claims: dict[str, Any] = {
         name: [plain(test) for test in tests[name] if _is_frozen(test)] for name in TESTS
     }
     return freeze(
         study,
         reason=_reason(former, basis),
-        fingerprint=fingerprint,
+        fingerprint=_fingerprint(basis),
         claims={**claims, "basis": basis},
         runs=runs_for_claims(study),
     )
+
+
+def _fingerprint(basis: Mapping[str, Any]) -> str:
+    return checksum(sorted(basis.items()))
 
 
 def _reason(former: FrozenClaims | None, basis: Mapping[str, Any]) -> Reason:

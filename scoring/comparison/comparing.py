@@ -100,7 +100,7 @@ class Comparison:
 
     def shown(self, scope: Scope, choices: Choices, fingerprint: str) -> "Comparison":
         """As the reader chose: no figure depends on which shots are shown."""
-        whole = replace(self, **with_claims(scope, choices, vars(self)))
+        whole = replace(self, **with_claims(scope, choices, vars(self), inputs=fingerprint))
         shown: dict[str, Any] = {
             name: tuple(one for one in getattr(whole, name) if choices.wants(one.shots))
             for name in BY_SHOTS

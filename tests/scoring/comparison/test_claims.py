@@ -1,0 +1,179 @@
+"""What a study claims when it is closed stays: what comes later stands beside it."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import ProtectedError
+
+from annotation.benchmarks.correcting import correct_gold
+from annotation.models import Study
+from annotation.studies.lifecycle import close_study
+from annotation.studies.people import exclude, lift_exclusion
+from scoring.cells.scope import Choices, Scope
+from scoring.comparison import comparing
+from scoring.comparison.comparing import Comparison, compare, glance
+from scoring.comparison.documents import FORMATS
+from scoring.models import FrozenClaims, Run
+from scoring.models.claims import Reason, latest
+from tests import make
+from tests.scoring.comparison import measured
+from tests.together import at_once
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+CLOSING = make.NOON + timedelta(hours=1)
+LATER = CLOSING + timedelta(days=3)
+
+
+def measured_study(**about: Any) -> Study:
+    """Six people on twenty items, beside two systems; closed."""
+    batch = make.running_batch(wanted=6, tests=20, training=3, **about)
+    for number in range(6):
+        make.worked_through(batch, wrong=3 + number % 3)
+    for system, wrong in (("Weak", 15), ("Near", 2)):
+        measured.run(batch.task, system=system, wrong=wrong, at=make.NOON)
+    close_study(batch.study, at=CLOSING)
+    return batch.study
+
+
+@pytest.fixture
+def study() -> Study:
+    return measured_study()
+
+
+def seen(study: Study, **choices: Any) -> Comparison:
+    return compare(Scope(study.benchmark, study), Choices(**choices))
+
+
+def verdicts(study: Study, *, supplement: bool = False) -> str:
+    """As the JSON has them."""
+    document = json.loads(FORMATS["json"].write(seen(study)))
+    listed = [one for one in document["verdicts"] if bool(one["supplement"]) == supplement]
+    return json.dumps(listed, indent=1)
+
+
+def correct(study: Study) -> None:
+    [batch] = study.batches.all()
+    example = batch.test_set.items.get(position=0).example
+    other = "bad" if measured.gold(example) == ["good"] else "good"
+    correct_gold(batch.task, {example.pk: [[other]]}, author=None, reason="a slip")
+
+
+def test_runs_that_come_later_change_no_byte_of_what_was_frozen(study: Study) -> None:
+    before = verdicts(study)
+    [task] = study.benchmark.tasks.all()
+    for number in range(4):
+        measured.run(task, system=f"New {number}", wrong=12 + number, at=LATER)
+    assert verdicts(study) == before
+    later = json.loads(verdicts(study, supplement=True))
+    assert [one["system"] for one in later] == [f"New {number}" for number in range(4)]
+    assert {(one["supplement"], one["family"], one["frozen_at"]) for one in later} == {
+        (LATER.date().isoformat(), 4, None)
+    }
+    assert {one["family"] for one in json.loads(before) if one["other_system"] is None} == {2}
+    assert FrozenClaims.objects.count() == 1
+
+
+def test_more_runs_of_a_frozen_system_stand_in_the_supplement(study: Study) -> None:
+    before = verdicts(study)
+    [task] = study.benchmark.tasks.all()
+    measured.run(task, system="Weak", wrong=1, split=2, at=LATER)
+    measured.run(task, system="Weak", wrong=3, split=1, at=LATER)
+    assert verdicts(study) == before
+    [later] = json.loads(verdicts(study, supplement=True))
+    assert (later["system"], later["runs"], later["family"]) == ("Weak", 2, 1)
+
+
+@pytest.mark.parametrize("change", [Reason.GOLD, Reason.EXCLUSION])
+def test_what_was_measured_anew_makes_a_version_beside_the_old(
+    study: Study, change: Reason
+) -> None:
+    before = verdicts(study)
+    person = study.assignments.earliest("pk")
+    first = latest(study)
+    assert first is not None
+    frozen = first.claims
+    if change == Reason.GOLD:
+        correct(study)
+    else:
+        exclude(person, reason="a machine")
+    assert verdicts(study) != before
+    assert seen(study).versions[-1].reason == change.label
+    if change == Reason.EXCLUSION:
+        lift_exclusion(person)
+        again = [change.label] * 2
+        assert [one.reason for one in seen(study).versions] == ["closing", *again]
+        assert verdicts(study) == before
+    first.refresh_from_db()
+    assert first.claims == frozen
+
+
+def test_a_named_system_joins_with_a_version_whenever_it_comes() -> None:
+    study = measured_study(named_systems=["Weak", "Late"])
+    assert [one["system"] for one in json.loads(verdicts(study))] == ["Weak"]
+    [task] = study.benchmark.tasks.all()
+    measured.run(task, system="Late", wrong=9, at=LATER)
+    assert {one["system"] for one in json.loads(verdicts(study)) if not one["other_system"]} == {
+        "Late",
+        "Weak",
+    }
+    assert [one.reason for one in seen(study).versions] == ["closing", "run of a named system"]
+    assert [one["system"] for one in json.loads(verdicts(study, supplement=True))] == ["Near"]
+
+
+def test_a_run_that_was_frozen_is_not_deleted(study: Study) -> None:
+    verdicts(study)
+    [task] = study.benchmark.tasks.all()
+    later = measured.run(task, system="New", at=LATER)
+    for run in Run.objects.exclude(pk=later.pk):
+        with pytest.raises(ProtectedError):
+            run.delete()
+    later.delete()
+
+
+def test_nothing_is_frozen_from_figures_that_are_stale(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdicts(study)
+    correct(study)
+    monkeypatch.setattr(comparing, "MOST_WHILE_WAITING", 0)
+    looked = glance(Scope(study.benchmark, study), Choices())
+    assert looked.is_stale
+    assert looked.table is not None
+    assert FrozenClaims.objects.count() == 1
+    gold = {test.gold_version for test in seen(study).tests}
+    assert gold == {2}
+    assert FrozenClaims.objects.count() == 2
+
+
+def test_an_open_study_freezes_nothing() -> None:
+    batch = make.running_batch(wanted=6)
+    make.worked_through(batch)
+    measured.run(batch.task, at=make.NOON)
+    [test] = seen(batch.study).tests
+    assert (test.interim, test.frozen_at) == (True, None)
+    close_study(batch.study, at=CLOSING)
+    [test] = seen(batch.study).tests
+    assert not test.interim
+    assert test.frozen_at is not None
+    assert FrozenClaims.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "choices", [{"references": "set"}, {"gold_version": 1}, {"with_excluded": True}]
+)
+def test_other_choices_freeze_nothing(study: Study, choices: dict[str, Any]) -> None:
+    seen(study, **choices)
+    assert not FrozenClaims.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_readers_at_once_freeze_one_version() -> None:
+    study = measured_study()
+    found = at_once(lambda _: seen(study).versions, 3)
+    assert [len(versions) for versions in found] == [1, 1, 1]
+    correct(study)
+    at_once(lambda _: seen(study).versions, 3)
+    assert [one.reason for one in seen(study).versions] == ["closing", "gold correction"]
