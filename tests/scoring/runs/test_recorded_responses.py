@@ -15,7 +15,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from pytest_django import DjangoDbBlocker
 from rest_framework.authtoken.models import Token
 
-from annotation.models import Benchmark, Example, Gold, Kind, Study, Task
+from annotation.models import Batch, Benchmark, Example, Gold, Kind, Study, Task
+from annotation.studies.lifecycle import close_study
 from scoring.comparison.documents import FORMATS as COMPARISON_FORMATS
 from scoring.figures.drawing import FIGURES
 from scoring.figures.sizes import CONTENT_TYPES
@@ -31,14 +32,19 @@ ONE, ALL = ["Anna"], ["Anna", "Boris", "met"]
 NONE: list[str] = []
 # The first two items share a context. The interval over items is another in the other world.
 WORLDS = ([ONE, ALL, ONE, ALL, ONE, ALL], [ALL, ONE, ONE, ONE, ALL, ALL])
-RUNS = ([ONE, NONE, NONE, ONE, NONE, ONE], [ALL, ALL, ALL, NONE, NONE, ONE])
-MEANS = ("33.3", "41.7")
+ODD, EVEN = [ONE, NONE, NONE, ONE, NONE, ONE], [ALL, ALL, ALL, NONE, NONE, ONE]
+# So many that researchers see an interval.
+RUNS = (ODD, EVEN, ODD, EVEN, ODD)
+MEANS = ("33.3", "41.7", "33.3", "41.7", "33.3")
+# The people of a study are wrong on the first three items, whatever their golds: on these alone the
+# runs have other means in the other world.
+PART = 3
 WITHOUT_GOLD = ("viewer", "token holder", "anybody")
 # What nobody without the right may read at all.
 CLOSED = {
     *("analysis", "order_analysis", "stop_analysis", "analysis_export", "analysis_figure"),
     *("items", "item", "items_figure", "samples", "report", "report_export"),
-    *("bundle", "correct_gold"),
+    *("bundle", "correct_gold", "preregistration"),
 }
 # Here nothing is shown of runs: the planner, and requests that only start or stop work.
 SILENT = {
@@ -52,6 +58,7 @@ OF_GOLD = (
     "/benchmarks/mine/comparison/export/json/",
     "/benchmarks/mine/leaderboard/export/figures/csv/",
     "/benchmarks/mine/comparison/items/",
+    "/studies/part/comparison/export/json/",
 )
 # Another in every response.
 OWN = {"Set-Cookie", "X-Request-ID"}
@@ -74,7 +81,23 @@ def task_of_the_worlds() -> Task:
     same = Example.objects.get(task=made, identity="id:test 0").context_hash
     Example.objects.filter(task=made, identity="id:test 1").update(context_hash=same)
     Leaderboard.objects.create(benchmark=made.benchmark, is_public=True)
+    _measured_on_a_part(made)
     return made
+
+
+def _measured_on_a_part(task: Task) -> None:
+    examples = [item.example for item in task.item_sets.get(name="test").items.all()[:PART]]
+    part = make.item_set(task, examples, name="test-part-3", role="test")
+    shown = list(task.item_sets.get(name="train-3-1").examples.all())
+    shots = make.item_set(task, shown, name="train-30-1", shots=30, split=1)
+    study = make.study(task.benchmark, slug="part", named_systems=["Probe"])
+    made = make.batch(study, task)
+    Batch.objects.filter(pk=made.pk).update(training_set=shots, test_set=part)
+    make.start_study(study, at=make.NOON)
+    made.refresh_from_db()
+    for _ in range(3):
+        make.worked_through(made, wrong=len(shown) + PART)
+    close_study(study, at=make.NOON)
 
 
 def client_of(who: str) -> Client:
@@ -126,14 +149,15 @@ def _let_them_stand(benchmark: Benchmark) -> None:
 
 
 def _set_golds(task: Task, golds: list[list[str]]) -> None:
-    for number, texts in enumerate(golds):
-        Gold.objects.filter(example__task=task, example__identity=f"id:test {number}").update(
-            alternatives=[[{"text": text} for text in texts]]
-        )
+    with make.unlocked():
+        for number, texts in enumerate(golds):
+            Gold.objects.filter(example__task=task, example__identity=f"id:test {number}").update(
+                alternatives=[[{"text": text} for text in texts]]
+            )
 
 
 def _uploads(client: Client) -> Iterator[tuple[str, str]]:
-    """Both crafted runs, as one system on two splits."""
+    """The crafted runs, as one system on as many splits."""
     user = User.objects.get(pk=client.session["_auth_user_id"])
     token, _ = Token.objects.get_or_create(user=user)
     headers = {"Authorization": f"Token {token.key}"}
@@ -160,11 +184,12 @@ def _uploads(client: Client) -> Iterator[tuple[str, str]]:
 
 def _addresses(task: Task) -> list[str]:
     name, scope = task.benchmark.name, ["benchmark", task.benchmark.name]
+    scopes = [scope, ["study", "part"]]
     arguments: dict[str, list[list[Any]]] = {
         "run-list": [[]],
-        "comparison": [scope],
-        "comparison_export": [[*scope, form] for form in COMPARISON_FORMATS],
-        "shots_figure": [[*scope, form] for form in (*CONTENT_TYPES, "fragment")],
+        "comparison": scopes,
+        "comparison_export": [[*one, form] for one in scopes for form in COMPARISON_FORMATS],
+        "shots_figure": [[*one, form] for one in scopes for form in (*CONTENT_TYPES, "fragment")],
         "leaderboard": [[name]],
         "leaderboard_export": [
             [name, table, form] for table in ("averages", "figures") for form in FORMATS
@@ -182,7 +207,7 @@ def _addresses(task: Task) -> list[str]:
     plain = [
         reverse(f"scoring:{each}", args=args) for each in arguments for args in arguments[each]
     ]
-    chosen = ("references=set", "estimand=these_items", "gold_version=1")
+    chosen = ("references=set", "estimand=these_items", "gold_version=1", "runs=all")
     # Pictures take long to draw, and the SVG shows what they show.
     text = [address for address in plain if not address.endswith(("pdf/", "png/"))]
     return [*plain, *(f"{address}?{choice}" for choice in chosen for address in text)]
@@ -217,10 +242,10 @@ def test_tells_the_submitter_each_mean(task: Task, who: str) -> None:
 
 
 def test_shows_the_mean_of_both_on_the_board(task: Task) -> None:
-    """From the rounded ones: (33.3 + 41.7) / 2."""
+    """From the rounded ones: (3 × 33.3 + 2 × 41.7) / 5."""
     board = recorded(task, 0, "anybody")["/benchmarks/mine/leaderboard/export/figures/csv/"]
     [line] = [line for line in board.splitlines() if "Probe" in line]
-    assert ",37.5,5.9,2,,,,,,any,none,1,1.0" in line
+    assert ",30,36.7,4.6,5,5,,,,,any,none,1,1.0" in line
 
 
 def _names(patterns: list[URLPattern | URLResolver]) -> Iterator[str]:
@@ -257,6 +282,7 @@ def test_closes_the_pages_of_single_items(task: Task, who: str, status: int) -> 
         "samples": scope,
         "report": ["mine"],
         "report_export": ["mine", "methods", "text"],
+        "preregistration": ["mine", "markdown"],
         "correct_gold": [*scope, task.examples.first().pk],
     }
     for name, args in closed.items():
