@@ -306,8 +306,8 @@ def withheld_row(row: Row, *, is_interim: bool = False) -> Row:
             shown[key] = released(value) if isinstance(value, float) else value
     if row.kind == RowKind.RUN:
         shown |= {"mean": None, "sd": None, **(row.released or {})}
-        if not shown["matched"]:
-            shown["block"] = row.block or OTHER
+        if row.matched and not shown["matched"]:
+            shown["block"] = OTHER
     return Row(**shown)
 
 

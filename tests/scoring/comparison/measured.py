@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from annotation.models import Assignment, Batch, Benchmark, Example, Kind, Study, Task
+from annotation.models import Assignment, Batch, Benchmark, Example, Kind, Role, Study, Task
 from annotation.studies.lifecycle import start_study
 from scoring.analysis.analysing import STORE, analyse
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
@@ -22,6 +22,20 @@ def cell(
     batch = make.running_batch(wanted=10, tests=tests, training=training, kind=kind)
     for number in wrong:
         make.worked_through(batch, wrong=number)
+    return batch
+
+
+def on_a_part(people: int = 3, *, items: int = 3, tests: int = 7) -> Batch:
+    """People who saw the first items of a test set alone, no two with the same mistakes."""
+    task = make.task(make.benchmark(), training=3, tests=tests)
+    examples = [item.example for item in task.item_sets.get(name="test").items.all()[:items]]
+    part = make.item_set(task, examples, name=f"test-part-{items}", role=Role.TEST)
+    batch = make.batch(make.study(task.benchmark), task, wanted=people)
+    Batch.objects.filter(pk=batch.pk).update(test_set=part)
+    start_study(batch.study, at=make.NOON)
+    batch.refresh_from_db()
+    for number in range(people):
+        make.worked_through(batch, wrong=3 + number % (items + 1))
     return batch
 
 

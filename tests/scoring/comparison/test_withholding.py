@@ -19,15 +19,15 @@ from tests.scoring.comparison import measured
 
 pytestmark = pytest.mark.django_db
 
-OF_ITEMS = ("m", "ci_low", "ci_high", "ci_method", "estimand")
+OF_ITEMS = ("ci_low", "ci_high", "ci_method", "estimand")
 
 
 @pytest.fixture
 def batch() -> Batch:
-    """Seven items, so that means have many decimals."""
+    """Seven items, so that means have many decimals; five runs, so that there is an interval."""
     made = measured.cell([3, 4, 5], tests=7)
-    for split in (1, 2, 3):
-        measured.run(made.task, wrong=split, split=split)
+    for wrong in range(5):
+        measured.run(made.task, wrong=wrong, at=make.NOON)
     close_study(made.study, at=make.NOON)
     return made
 
@@ -51,10 +51,11 @@ def row_of(table: Comparison, kind: str) -> Row:
     return next(row for row in table.rows if row.kind == kind)
 
 
-def test_a_system_shows_a_mean_and_its_sd_over_splits_from_rounded_means(batch: Batch) -> None:
+def test_a_system_shows_a_mean_and_its_sd_over_runs_from_rounded_means(batch: Batch) -> None:
     row = row_of(withheld(batch), "run")
-    # 85.7, 71.4 and 57.1, each rounded.
-    assert (row.mean, row.sd, row.n) == (71.4, 14.3, 3)
+    # 100, 85.7, 71.4, 57.1 and 42.9, each rounded.
+    assert (row.mean, row.sd, row.n, row.m) == (71.4, 22.6, 5, 7)
+    assert (row.matched, row.block) == (True, "")
     assert [getattr(row, name) for name in OF_ITEMS] == [None] * len(OF_ITEMS)
 
 
@@ -74,7 +75,7 @@ def test_people_show_no_score_before_their_study_is_closed() -> None:
     people = [row for row in (*table.rows, *table.consensus) if row.study]
     assert {row.kind for row in people} == {"human", "annotator", "consensus"}
     for row in people:
-        assert [getattr(row, name) for name in ("mean", "sd", *OF_ITEMS)] == [None] * 7
+        assert [getattr(row, name) for name in ("mean", "sd", *OF_ITEMS)] == [None] * 6
     assert not table.averages
 
 
@@ -86,16 +87,32 @@ def test_a_cell_of_one_person_is_that_person() -> None:
     assert [getattr(row, name) for name in OF_ITEMS] == [None] * len(OF_ITEMS)
 
 
-def test_a_system_with_a_partial_run_shows_no_mean(batch: Batch) -> None:
-    measured.run(batch.task, split=4, missing=1)
-    row = row_of(withheld(batch), "run")
-    assert (row.mean, row.sd, row.ci_low, row.n) == (None, None, None, 4)
+def test_a_partial_run_shows_no_mean_and_takes_none_from_the_whole_ones(batch: Batch) -> None:
+    measured.run(batch.task, missing=1, at=make.NOON)
+    rows = [row for row in withheld(batch).rows if row.kind == "run"]
+    assert [(row.mean, row.block) for row in rows] == [(71.4, ""), (None, "other")]
 
 
 def test_a_system_with_a_run_of_several_labels_shows_no_mean(batch: Batch) -> None:
     both = {item.example_id: ["bad", "good"] for item in batch.test_set.items.all()}
-    measured.run(batch.task, split=4, answers=both)
+    measured.run(batch.task, answers=both, at=make.NOON)
     assert row_of(withheld(batch), "run").mean is None
+
+
+def test_a_system_beside_people_on_a_part_shows_the_mean_of_the_whole_set_below() -> None:
+    """A second mean, over fewer items, would tell their golds."""
+    batch = measured.on_a_part()
+    for wrong in range(5):
+        measured.run(batch.task, wrong=wrong, at=make.NOON)
+    close_study(batch.study, at=make.NOON)
+    whole = row_of(compare(Scope(batch.study.benchmark, batch.study)), "run")
+    assert (whole.m, whole.matched, whole.block) == (3, True, "")
+    row = row_of(withheld(batch), "run")
+    assert (row.mean, row.m, row.matched, row.block) == (71.4, 7, False, "other")
+    everything = row_of(withheld(batch, Choices(runs="all")), "run")
+    assert (everything.mean, everything.m, everything.block) == (row.mean, 7, "")
+    of_benchmark = compare(Scope(batch.study.benchmark)).without_gold()
+    assert row_of(of_benchmark, "run").block == ""
 
 
 @pytest.mark.parametrize("choices", [Choices(references="set"), Choices(gold_version=1)])
@@ -133,7 +150,7 @@ def test_the_page_links_only_to_what_its_reader_may_open(
 def test_the_json_has_no_hidden_figures(batch: Batch, viewer: Client) -> None:
     address = f"/studies/{batch.study.slug}/comparison/export/json/"
     rows = json.loads(viewer.get(address).content)["rows"]
-    assert not {"released_mean", "released_sd", "units"} & set(rows[0])
+    assert not {"released", "se", "df", "block"} & set(rows[0])
 
 
 def test_nothing_of_tests_or_of_single_persons_is_left(batch: Batch) -> None:
@@ -141,7 +158,8 @@ def test_nothing_of_tests_or_of_single_persons_is_left(batch: Batch) -> None:
     whole, table = compare(scope), withheld(batch)
     assert whole.tests
     assert whole.averages[0].low is not None
-    assert (table.tests, table.average_tests, table.changes, table.including) == ((), (), (), ())
+    kept = (table.tests, table.average_tests, table.changes, table.systems, table.including)
+    assert kept == ((),) * 5
     assert all(average.low is average.high is average.df is None for average in table.averages)
     for row in (*table.rows, *table.consensus):
         assert row.se is row.df is row.without_low is row.without_high is row.flagged is None
@@ -151,22 +169,22 @@ def test_a_consensus_shows_a_mean_alone(batch: Batch) -> None:
     [whole] = compare(Scope(batch.study.benchmark, batch.study)).consensus
     assert whole.ci_low is not None
     [row] = withheld(batch).consensus
-    assert (row.ci_low, row.ci_method, row.m) == (None, None, None)
+    assert (row.ci_low, row.ci_method) == (None, None)
 
 
 # What a reader without the gold may see of any row: who, on what, and how complete.
 OPENED = {
     *("kind", "study", "system", "method", "task", "shots", "split", "references", "gold_version"),
-    *("normalisation", "coverage", "parameters", "source", "single", "n", "splits", "shot_sets"),
-    *("median_item_s", "released_mean", "released_sd", "is_of_episodes"),
+    *("normalisation", "coverage", "parameters", "source", "single", "n", "m", "splits"),
+    *("shot_sets", "median_item_s", "released", "is_of_episodes", "pool", "group", "matched"),
+    "block",
 }
 # And what else of a row, rounded; of people only once their study is closed.
 OF_CELLS = {
-    *("mean", "sd", "ci_low", "ci_high", "guard_low", "guard_high", "m", "ci_method", "estimand"),
-    *("units", "notes"),
+    *("mean", "sd", "ci_low", "ci_high", "ci_method", "estimand", "notes"),
 }
 RELEASED: dict[RowKind, set[str]] = {
-    RowKind.RUN: {"mean", "sd"},
+    RowKind.RUN: set(),
     RowKind.HUMAN: OF_CELLS,
     RowKind.ANNOTATOR: {"mean"},
     RowKind.CONSENSUS: {"mean"},
@@ -179,7 +197,8 @@ def filled(kind: RowKind) -> Row:
     figures: dict[str, Any] = {
         one.name: 12.345678 if hints[one.name] == float | None else 3 for one in fields(Row)
     }
-    return Row(**{**figures, "kind": kind, "single": kind == RowKind.ANNOTATOR})
+    told = {"mean": 50.0, "sd": 1.0, "n": 3, "m": 3, "matched": True}
+    return Row(**{**figures, "kind": kind, "single": kind == RowKind.ANNOTATOR, "released": told})
 
 
 @pytest.mark.parametrize("kind", RELEASED)
@@ -187,16 +206,16 @@ def filled(kind: RowKind) -> Row:
 def test_shows_of_every_field_what_its_column_says(kind: RowKind, is_interim: bool) -> None:
     whole = filled(kind)
     row = withheld_row(whole, is_interim=is_interim)
-    released = (
-        {"mean", "sd"} if kind == RowKind.RUN else RELEASED[kind] if not is_interim else set()
-    )
+    released = set() if is_interim else RELEASED[kind]
     for one in fields(Row):
         shown, before = getattr(row, one.name), getattr(whole, one.name)
-        if one.name in OPENED:
+        if kind == RowKind.RUN and one.name in whole.released:
+            assert shown == whole.released[one.name]
+        elif one.name in OPENED:
             assert shown == before
         elif one.name not in released:
             assert shown == one.default, one.name
-        elif kind != RowKind.RUN:
+        else:
             assert shown == (12.3 if isinstance(before, float) else before)
 
 

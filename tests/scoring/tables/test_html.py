@@ -20,7 +20,7 @@ def html(table: Table, *, request: HttpRequest | None = None, **context: object)
 def test_writes_figures_with_what_stands_beside_them() -> None:
     text = html(TIDES)
     assert (
-        '4.3 <span class="soft">(0.3)</span><sup>†</sup><br>'
+        '4.3 <span class="soft">± 0.3</span><sup>†</sup><br>'
         '<span class="interval">[4.0, 4.5]</span>' in text
     )
     assert '2<br><span class="soft size">one of them new</span>' in text

@@ -20,7 +20,7 @@ def test_writes_title_note_table_and_the_notes_of_its_marks() -> None:
         "",
         "| Harbour |  | North Spring, m | North Neap, m | South Gauges |",
         "| --- | --- | --- | --- | --- |",
-        r"| Aber\_deen & Co \[pilot book] | quay | 4.3 (0.3) \[4.0, 4.5]† | 3.0 | 2 |",
+        r"| Aber\_deen & Co \[pilot book] | quay | 4.3 ± 0.3 \[4.0, 4.5]† | 3.0 | 2 |",
         r"| \[B\|r\*st] |  | 7.0 | – | 0 |",
         "",
         "† By ear & eye.",

@@ -8,7 +8,7 @@ def test_sets_texts_to_the_left_and_numbers_to_the_right() -> None:
         "",
         "Harbour                                        Spring, m  Neap, m  Gauges",
         "---------------------------  ----  ---------------------  -------  ------",
-        "Aber_deen & Co [pilot book]  quay  4.3 (0.3) [4.0, 4.5]†      3.0       2",
+        "Aber_deen & Co [pilot book]  quay  4.3 ± 0.3 [4.0, 4.5]†      3.0       2",
         "---------------------------  ----  ---------------------  -------  ------",
         "[B|r*st]                                             7.0        –       0",
     ]
