@@ -56,10 +56,10 @@ def test_tests_people_against_the_systems_with_the_same_shots() -> None:
     measured.run(batch.task, wrong=3)
     measured.run(batch.task, wrong=1, shots=10)
     [test] = computed(batch)["tests"]
-    assert (test["system"], test["shots"], test["n"], test["r"]) == ("BERT-Base", 3, 3, 1)
+    assert (test["system"], test["shots"], test["n"], test["runs"]) == ("BERT-Base", 3, 3, 1)
     assert test["difference"] == pytest.approx(test["mean"] - test["other_mean"])
     # Three annotators allow no claim: the test is of no family.
-    assert (test["outcome"], test["p_holm"]) == ("exploratory", None)
+    assert (test["outcome"], test["certainty"], test["p_holm"]) == ("too_few", None, None)
 
 
 def test_adjusts_over_all_tests_of_the_comparison() -> None:
@@ -104,20 +104,21 @@ def test_makes_no_test_against_a_single_person_with_fewer_shots() -> None:
     for wrong in (3, 4, 5, 3, 4, 6):
         make.worked_through(many, wrong=wrong)
     [change] = computed(many)["changes"]
-    assert (change["n"], change["r"]) == (6, 1)
+    assert (change["n"], change["other_n"], change["outcome"]) == (6, 1, "too_few")
     assert change["p"] is change["low"] is change["se"] is None
     assert change["notes"] == "A single annotator: there is no test over people."
 
 
-def test_calls_a_change_exploratory_when_either_side_is_small() -> None:
+def test_says_nothing_of_a_change_when_either_side_is_small() -> None:
     few, many = _two_numbers_of_shots()
     for wrong in (1, 2, 4):
         make.worked_through(few, wrong=wrong)
     for wrong in (3, 4, 5, 3, 4, 6):
         make.worked_through(many, wrong=wrong)
     [change] = computed(many)["changes"]
-    assert (change["n"], change["r"]) == (6, 3)
-    assert change["notes"] == "Fewer than 5 annotators: exploratory."
+    assert (change["n"], change["other_n"]) == (6, 3)
+    assert (change["outcome"], change["p_holm"]) == ("too_few", None)
+    assert change["low"] is not None
 
 
 def _two_numbers_of_shots() -> tuple[Batch, Batch]:
@@ -178,12 +179,11 @@ def test_takes_consensus_where_more_than_half_agree() -> None:
     assert analysis["uncertainty"][0]["mean"] == pytest.approx(np.mean([100, 100, 0]))
 
 
-def test_puts_the_guard_band_beside_small_groups_alone() -> None:
-    [small] = computed(measured.cell([3, 4, 6]))["uncertainty"]
-    [large] = computed(measured.cell([3, 4, 6, 5, 7]))["uncertainty"]
-    assert (small["guard_method"], small["guard_df"]) == ("guard", 2)
-    assert small["guard_low"] < small["new_items_low"]
-    assert "guard_low" not in large
+def test_gives_the_guard_band_to_two_people_alone() -> None:
+    [two] = computed(measured.cell([3, 5]))["uncertainty"]
+    [three] = computed(measured.cell([3, 4, 6]))["uncertainty"]
+    assert (two["guard_method"], two["guard_df"], two["new_items_method"]) == ("guard", 1, "none")
+    assert (three["guard_method"], three["new_items_method"]) == ("none", "wilson")
 
 
 def test_tells_its_progress() -> None:
@@ -198,7 +198,7 @@ def test_tests_systems_against_systems_as_a_family_of_their_own() -> None:
     for number, split in product(range(3), (1, 2)):
         measured.run(batch.task, wrong=number, split=split, system=f"System {number}")
     analysis = computed(batch)
-    pairs = [(test["first"], test["system"]) for test in analysis["systems"]]
+    pairs = [(test["system"], test["other_system"]) for test in analysis["systems"]]
     assert pairs == [
         ("System 0", "System 1"),
         ("System 0", "System 2"),
@@ -208,8 +208,7 @@ def test_tests_systems_against_systems_as_a_family_of_their_own() -> None:
     assert {test["family"] for test in analysis["tests"]} == {3}
     for test in analysis["systems"]:
         assert test["difference"] == pytest.approx(test["mean"] - test["other_mean"])
-        assert (test["n"], test["r"]) == (2, 2)
-        assert test["outcome"] != "exploratory"
+        assert (test["runs"], test["exploratory"]) == (2, False)
     names = [table.name for table in analysis_tables(analyse(scope_of(batch), Choices()))]
     assert names[:2] == ["tests", "systems"]
 
@@ -221,18 +220,23 @@ def test_compares_systems_on_the_splits_that_both_have() -> None:
     for split in (2, 3, 4):
         measured.run(batch.task, wrong=2, split=split, system="B")
     [test] = computed(batch)["systems"]
-    assert (test["n"], test["r"]) == (2, 2)
-    assert (test["people_left_out"], test["runs_left_out"]) == (1, 1)
+    assert (test["runs"], test["runs_left_out"], test["exploratory"]) == (2, 2, False)
+
+
+def test_calls_systems_on_no_common_split_exploratory() -> None:
+    batch = measured.cell([3])
+    for system, split in (("A", 1), ("B", 2)):
+        measured.run(batch.task, wrong=1, split=split, system=system)
+    [test] = computed(batch)["systems"]
+    assert (test["exploratory"], test["family"], test["p_holm"]) == (True, 0, None)
 
 
 def test_says_of_each_test_what_it_allows() -> None:
     batch = measured.cell([3, 4, 6, 5, 3])
     measured.run(batch.task, wrong=1)
     [test] = computed(batch)["tests"]
-    assert (test["outcome"], test["family"], test["margin"]) == ("undecided", 1, 0)
-    assert test["detectable"] > 0
-    assert test["above"] == 2
-    assert test["fragile"] is False
+    assert (test["outcome"], test["family"], test["margin"]) == ("open", 1, 0)
+    assert (test["above"], test["certainty"], test["fragile"]) == (2, None, None)
 
 
 def test_adjusts_each_study_by_itself() -> None:
@@ -252,7 +256,7 @@ def test_takes_single_runs_of_two_systems() -> None:
         measured.run(batch.task, wrong=number, system=f"System {number}")
     [test] = computed(batch)["systems"]
     assert test["p"] is not None
-    assert "A single run" in test["notes"]
+    assert test["runs"] == 1
 
 
 def test_holds_each_annotator_against_the_consensus_of_the_others() -> None:

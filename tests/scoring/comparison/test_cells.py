@@ -49,15 +49,6 @@ def test_puts_people_of_one_task_and_number_of_shots_into_one_cell() -> None:
     [cell] = CellReader(Choices()).people(batch.study)
     assert (cell.task, cell.shots, cell.study) == (batch.task, 3, batch.study)
     assert cell.matrix.shape == (2, 6)
-    assert cell.units.tolist() == cell.matrix.tolist()
-
-
-def test_takes_the_mean_of_a_split_as_one_unit() -> None:
-    batches = measured.study_with_splits(splits=2, people=2)
-    [cell] = CellReader(Choices()).people(batches[0].study)
-    assert cell.units.shape == (2, 6)
-    assert cell.units.mean() == pytest.approx(cell.matrix.mean())
-    assert cell.units[0].tolist() == pytest.approx(cell.matrix[:2].mean(axis=0).tolist())
 
 
 def test_puts_people_with_different_test_sets_side_by_side() -> None:
@@ -109,17 +100,18 @@ def test_puts_episodes_with_other_numbers_of_training_examples_into_one_cell() -
     assert few.is_of_episodes
 
 
-def test_takes_several_runs_on_one_split_as_one_unit() -> None:
+def test_counts_every_run_alike() -> None:
     batch = measured.cell([])
     for wrong, split in ((1, 1), (3, 1), (2, 2)):
         measured.run(batch.task, wrong=wrong, split=split)
     [cell] = CellReader(Choices()).systems(batch.task)
-    assert len(cell.matrix) == 3
-    assert len(cell.units) == 2
     row = cell_row(cell, Choices())
-    assert (row.n, row.ci_method) == (2, "wilson")
-    # Means of the splits: two thirds over two runs, and two thirds over one.
-    assert row.sd == pytest.approx(0)
+    assert (row.n, row.ci_method) == (3, None), "fewer than five are these outputs alone"
+    assert row.sd == pytest.approx(100 / 6)
+    for split in (3, 4):
+        measured.run(batch.task, wrong=2, split=split)
+    [cell] = CellReader(Choices()).systems(batch.task)
+    assert cell_row(cell, Choices()).ci_method == "wilson"
 
 
 def test_keeps_systems_of_another_size_apart() -> None:
@@ -133,23 +125,46 @@ def test_keeps_systems_of_another_size_apart() -> None:
     assert [row.mean for row in rows] == pytest.approx([100 * 3 / 6, 100 * 5 / 6])
 
 
-def test_takes_runs_without_a_split_as_units_of_their_own() -> None:
-    batch = measured.cell([])
-    for wrong in (1, 2):
-        measured.run(batch.task, wrong=wrong, split=None)
-    [cell] = CellReader(Choices()).systems(batch.task)
-    assert len(cell.units) == 2
-
-
-@pytest.mark.parametrize("splits", [(1, 1), (1, 1, 2), (1, 2)])
-def test_names_the_split_of_every_row_of_a_test(splits: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ("splits", "compared", "why"),
+    [
+        ((1, 1), 2, ""),
+        ((1, 2, 1), 2, ""),
+        ((2, None), 2, "other shot sets"),
+    ],
+)
+def test_compares_the_runs_on_the_splits_of_people(
+    splits: tuple[int | None, ...], compared: int, why: str
+) -> None:
     batch = measured.cell([3])
     for wrong, split in enumerate(splits):
         measured.run(batch.task, wrong=wrong, split=split)
     [system] = CellReader(Choices()).systems(batch.task)
     [people] = CellReader(Choices()).people(batch.study)
-    assert set(people.splits_of_rows) <= set(system.splits_of_rows) == set(system.splits)
-    assert len(system.splits_of_rows) == len(system.rows)
+    other, exploratory = system.beside(people)
+    assert (len(other.members), exploratory) == (compared, why)
+
+
+def test_compares_all_runs_with_people_who_learned_nothing() -> None:
+    batch = make.running_batch(zero_shot=True)
+    make.worked_through(batch)
+    for wrong, split in enumerate((1, None)):
+        measured.run(batch.task, wrong=wrong, shots=0, split=split)
+    [system] = CellReader(Choices()).systems(batch.task)
+    [people] = CellReader(Choices()).people(batch.study)
+    other, exploratory = system.beside(people)
+    assert (len(other.members), exploratory) == (2, "")
+
+
+@pytest.mark.parametrize(("missing", "why"), [(4, ""), (5, "other items")])
+def test_reads_a_system_on_the_items_that_people_saw(missing: int, why: str) -> None:
+    batch = measured.on_a_part()
+    measured.run(batch.task, wrong=1, missing=missing)
+    [system] = CellReader(Choices()).systems(batch.task)
+    [people] = CellReader(Choices()).people(batch.study)
+    other, exploratory = system.beside(people)
+    assert set(other.example_ids) <= set(people.seen)
+    assert exploratory == why
 
 
 def test_reads_the_people_of_one_task_alone_on_request() -> None:
@@ -177,6 +192,5 @@ def test_orders_members_by_what_happened_and_not_by_the_keys_of_the_database() -
 def test_takes_people_who_learned_from_one_set_as_one_split_whatever_they_were_tested_on() -> None:
     [cell] = CellReader(Choices()).people(two_test_sets())
     assert len(set(cell.splits)) == 1
-    assert len(cell.units) == 4
     row = cell_row(cell, Choices())
-    assert (row.ci_method, row.n, row.units) == ("wilson-gaps", 4, 4)
+    assert (row.ci_method, row.n) == ("wilson-gaps", 4)

@@ -20,12 +20,15 @@ def table_of(study: Study) -> Comparison:
     return compare(Scope(study.benchmark, study))
 
 
-def cell_of(people: int, wrong: int, *, margin: float = 0, **fields: Any) -> Batch:
+KNOWN = {"known_people": "Colleagues of ours."}
+
+
+def cell_of(people: int, wrong: int, **study: Any) -> Batch:
     """So many people, nearly all right on sixty items, beside a system with so many wrong."""
-    batch = make.running_batch(wanted=people, tests=60, training=3, margin=margin)
+    batch = make.running_batch(wanted=people, tests=60, training=3, **{**KNOWN, **study})
     for number in range(people):
         make.worked_through(batch, wrong=3 + number % 2)
-    measured.run(batch.task, wrong=wrong, **fields)
+    measured.run(batch.task, wrong=wrong)
     return batch
 
 
@@ -33,7 +36,7 @@ def two_tasks(people: int = 5, *, shared: bool = False) -> Study:
     """Two tasks with people of their own, or the same ones, and a system that has both."""
     benchmark = make.benchmark()
     tasks = [make.task(benchmark, tests=30) for _ in range(2)]
-    study = make.study(benchmark)
+    study = make.study(benchmark, **KNOWN)
     batches = [make.batch(study, task, wanted=people) for task in tasks]
     make.start_study(study, at=make.NOON)
     for task, batch in zip(tasks, batches, strict=True):
@@ -57,21 +60,33 @@ def cells_of(study: Study) -> tuple[list[Cell], list[Cell]]:
 
 
 @pytest.mark.parametrize(
-    ("people", "wrong", "margin", "outcome"),
+    ("people", "wrong", "margin", "state"),
     [
-        (5, 40, 0, "ahead"),
-        (5, 40, 80, "same"),
-        (5, 1, 0, "undecided"),
-        (4, 40, 0, "exploratory"),
-        (1, 40, 0, "untested"),
+        (5, 40, 0, ("ahead", "sure")),
+        (5, 40, 80, ("same", "sure")),
+        (5, 1, 0, ("open", None)),
+        (4, 40, 0, ("too_few", None)),
+        (1, 40, 0, ("too_few", None)),
     ],
 )
-def test_says_what_the_tests_allow(people: int, wrong: int, margin: float, outcome: str) -> None:
+def test_says_what_the_tests_allow(
+    people: int, wrong: int, margin: float, state: tuple[str, str | None]
+) -> None:
     study = cell_of(people, wrong, margin=margin).study
     [verdict] = table_of(study).tests
-    assert (verdict.outcome, verdict.margin, verdict.n) == (outcome, margin, people)
-    assert (verdict.detectable is not None) == (outcome == "undecided")
+    assert (verdict.outcome, verdict.certainty) == state
+    assert (verdict.margin, verdict.n, verdict.runs) == (margin, people, 1)
     assert (verdict.p_holm is None) == (people < 5)
+    assert verdict.in_family == (people >= 5)
+    assert (verdict.fragile is None) == (verdict.certainty is None)
+    assert (verdict.low is None) == (people == 1)
+
+
+def test_is_not_sure_of_people_without_a_floor() -> None:
+    study = cell_of(5, 40, known_people="").study
+    [verdict] = table_of(study).tests
+    assert (verdict.outcome, verdict.certainty) == ("ahead", "probable")
+    assert len(verdict.reasons) == 1
 
 
 def test_agrees_with_the_core_on_every_figure() -> None:
@@ -82,7 +97,7 @@ def test_agrees_with_the_core_on_every_figure() -> None:
     assert (verdict.difference, verdict.low, verdict.high) == pytest.approx(
         (100 * test.difference, 100 * test.low, 100 * test.high)
     )
-    assert (verdict.p, verdict.above) == (pytest.approx(test.p), test.pair.above)
+    assert (verdict.p, verdict.above) == (pytest.approx(test.p), test.above)
 
 
 def test_says_of_the_average_what_the_core_says() -> None:
@@ -95,9 +110,13 @@ def test_says_of_the_average_what_the_core_says() -> None:
     table = table_of(study)
     [verdict] = table.average_tests
     expected = average_difference(tests)
-    assert (verdict.outcome, verdict.of_system) == ("ahead", "behind")
+    assert (verdict.outcome, verdict.certainty) == ("ahead", "sure")
+    assert (verdict.task, len(verdict.tasks), verdict.n, verdict.runs) == (None, 2, 5, 1)
     assert (verdict.low, verdict.high) == pytest.approx((100 * expected.low, 100 * expected.high))
-    means = average_interval([cell_interval(cell.scores) for cell in people])
+    cells = [cell_interval(cell.scores) for cell in people]
+    means = average_interval(
+        *([getattr(cell, name) for cell in cells] for name in ("mean", "se", "df", "m"))
+    )
     [mean] = [average for average in table.averages if average.kind == "human"]
     assert (mean.low, mean.high) == pytest.approx((100 * means.low, 100 * means.high))
     assert not mean.exploratory
@@ -120,7 +139,7 @@ def test_adjusts_the_averages_over_all_that_one_studys_people_are_compared_with(
 def test_gives_no_interval_where_tasks_share_people() -> None:
     table = table_of(two_tasks(shared=True))
     [verdict] = table.average_tests
-    assert (verdict.outcome, verdict.low, verdict.p) == ("untested", None, None)
+    assert (verdict.outcome, verdict.low, verdict.p) == ("open", None, None)
     assert verdict.notes == "Tasks share people: there is no interval for the average."
     assert {average.kind: average.low is None for average in table.averages} == {
         "human": True,
@@ -132,27 +151,17 @@ def test_gives_no_interval_where_tasks_share_people() -> None:
 def test_calls_an_average_of_small_groups_exploratory() -> None:
     table = table_of(two_tasks(people=3))
     [verdict] = table.average_tests
-    assert verdict.outcome == "exploratory"
+    assert (verdict.outcome, verdict.p_holm) == ("too_few", None)
     [mean] = [average for average in table.averages if average.kind == "human"]
     assert mean.exploratory
 
 
-def test_shows_the_distance_of_a_published_figure_and_no_more() -> None:
+def test_tests_no_published_figure() -> None:
     batch = cell_of(5, 12)
-    benchmark, task = batch.study.benchmark, batch.task.slug
-    measured.reported(benchmark, task, shots=3, mean=70.0)
-    measured.reported(benchmark, task, shots=3, mean=70.0, references="set", system="T5")
-    measured.reported(benchmark, task, shots=10, mean=70.0, system="T5")
+    measured.reported(batch.study.benchmark, batch.task.slug, shots=3, mean=70.0)
     table = table_of(batch.study)
-    [distance] = [verdict for verdict in table.tests if verdict.is_reported]
-    [row] = [row for row in table.rows if row.kind == "human"]
-    assert distance.difference == pytest.approx((row.mean or 0) - 70)
-    assert (distance.system, distance.outcome, distance.low, distance.p) == (
-        "GPT-3",
-        "untested",
-        None,
-        None,
-    )
+    assert [verdict.system for verdict in table.tests] == ["BERT-Base"]
+    assert [row.block for row in table.rows if row.kind == "reported"] == ["other"]
 
 
 def test_marks_a_verdict_that_one_person_carries() -> None:

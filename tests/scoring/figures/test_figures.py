@@ -82,7 +82,7 @@ def test_keeps_texts_as_texts_in_the_page() -> None:
     svg = inline_svg(shots_figure(ROWS), 'Score "against" shots')
     texts = "".join(ElementTree.fromstring(svg).itertext())
     assert "BERT <b>, FT" in texts
-    assert "Human, pilot" in texts
+    assert "Human" in texts
 
 
 def test_carries_no_style_that_the_page_would_refuse() -> None:
@@ -107,6 +107,7 @@ TEST: Record = {
     "low": -3.0,
     "high": 11.0,
     "n": 3,
+    "certainty": None,
 }
 POINT: Record = {"first": 1, "last": 2, "answers": 8, "mean": 50.0, "adjusted": 51.0, "se": 2.0}
 CURVE: Record = {
@@ -152,7 +153,7 @@ def test_draws_figures_under_another_policy_on_axes_of_their_own() -> None:
     figure = shots_figure([HUMAN, RUN, published], [bound])
     drawn = {panel.get_title(): panel.get_legend_handles_labels()[1] for panel in figure.axes}
     assert drawn == {
-        "sst2, any": ["BERT <b>, FT", "no skill", "Human, pilot"],
+        "sst2, any": ["BERT <b>, FT", "no skill", "Human"],
         "sst2, set": ["BERT <b>, FT, published"],
     }
 
@@ -207,6 +208,13 @@ def test_draws_what_there_is_in_every_extreme(name: str, form: str) -> None:
 )
 def test_draws_whatever_differences_there_are(tests: list[Record], form: str) -> None:
     assert rendered(differences_figure(tests), form)
+
+
+def test_fills_the_mark_of_what_is_sure_alone() -> None:
+    found = [{**TEST, "certainty": certainty} for certainty in ("sure", "probable", None)]
+    lines = differences_figure(found).axes[0].lines
+    marks = [line.get_markerfacecolor() for line in lines if line.get_marker() == "o"]
+    assert [mark == "none" for mark in marks] == [False, True, True]
 
 
 def test_reaches_no_further_than_is_possible() -> None:

@@ -353,7 +353,8 @@ def test_takes_the_policy_that_is_told_where_nothing_is_imported(task: Task) -> 
 
 def test_means_that_look_alike_share_a_rank_where_they_are_rounded() -> None:
     def entry(name: str, mean: float) -> Entry:
-        row = Row(RowKind.RUN, system=name, task="one", shots=30, mean=mean, released_mean=83.3)
+        told = {"mean": 83.3, "sd": None, "matched": False}
+        row = Row(RowKind.RUN, system=name, task="one", shots=30, mean=mean, released=told)
         return Entry(SYSTEM, name, rows=(withheld_row(row),))
 
     alike = on_task([entry("B", 83.34), entry("C", 83.26), entry("A", 83.3)], "one")
