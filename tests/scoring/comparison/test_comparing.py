@@ -30,8 +30,7 @@ from scoring.comparison.comparing import (
     glance,
 )
 from scoring.comparison.keeping import Kept, stop
-from scoring.comparison.paper_tables import FEW, people_table
-from scoring.core.intervals import cell_interval, guard_band
+from scoring.core.intervals import cell_interval
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -98,19 +97,6 @@ def test_takes_the_interval_of_a_cell_from_its_scores() -> None:
     assert (cell.ci_method, cell.estimand) == ("wilson", "new_items")
 
 
-def test_puts_the_guard_band_beside_the_interval_of_a_small_group() -> None:
-    batch = measured.cell([3, 4, 6], tests=6)
-    [cell] = of_kind(compared(batch.study), "human")
-    matrix = CellReader(Choices()).people(batch.study)[0].matrix
-    expected = guard_band(matrix)
-    assert (cell.guard_low, cell.guard_high) == pytest.approx(
-        (100 * expected.low, 100 * expected.high)
-    )
-    for wrong in (3, 5):
-        make.worked_through(batch, wrong=wrong)
-    assert of_kind(compared(batch.study), "human")[0].guard_low is None
-
-
 def test_estimates_these_items_on_request() -> None:
     batch = measured.cell([3, 4, 6], tests=6)
     [cell] = of_kind(compared(batch.study, estimand="these_items"), "human")
@@ -137,7 +123,7 @@ def test_gives_one_annotator_no_sd_and_no_interval() -> None:
 def test_counts_everybody_where_several_people_share_a_split() -> None:
     batches = measured.study_with_splits(splits=3, people=2)
     [cell] = of_kind(compared(batches[0].study), "human")
-    assert (cell.n, cell.units, cell.splits, cell.ci_method) == (6, 6, 3, "wilson")
+    assert (cell.n, cell.splits, cell.ci_method) == (6, 3, "wilson")
     people = of_kind(compared(batches[0].study), "annotator")
     assert cell.mean == pytest.approx(np.mean([person.mean for person in people]))
     assert sorted(person.split for person in people) == [1, 1, 2, 2, 3, 3]
@@ -181,7 +167,7 @@ def test_shows_simulated_annotators_on_request_alone() -> None:
     assert not of_kind(compared(batch.study), "simulated")
     table = compared(batch.study, simulated=True)
     cell, person = of_kind(table, "simulated")
-    assert (cell.system, cell.n, cell.single) == ("Simulated annotators", 1, False)
+    assert (cell.system, cell.n, cell.single) == ("SIMULATED PEOPLE", 1, False)
     assert person.single
     assert of_kind(table, "human")[0].n == 2
 
@@ -189,23 +175,23 @@ def test_shows_simulated_annotators_on_request_alone() -> None:
 def test_calls_a_cell_of_few_people_exploratory_however_many_splits_they_have() -> None:
     few = measured.study_with_splits(splits=2, people=2)[0].study
     [cell] = of_kind(compared(few), "human")
-    assert (cell.n, cell.units, cell.is_exploratory) == (4, 4, True)
-    [line] = people_table(Comparison(rows=(cell,))).read
-    assert line.cells[1].cell.marks == FEW
+    assert (cell.n, cell.is_exploratory) == (4, True)
     many = measured.cell([3, 4, 6, 5, 7]).study
     [cell] = of_kind(compared(many), "human")
-    assert (cell.n, cell.units, cell.is_exploratory) == (5, 5, False)
+    assert (cell.n, cell.is_exploratory) == (5, False)
 
 
 def test_scores_runs_on_the_same_items_over_their_splits() -> None:
     batch = measured.cell([3, 4, 5], tests=6)
     for split, wrong in enumerate([1, 2, 3], start=1):
         measured.run(batch.task, wrong=wrong, split=split)
-    [row] = of_kind(compared(batch.study), "run")
+    [row] = of_kind(compared(batch.study, runs="all"), "run")
     assert row.mean == pytest.approx(100 * (1 - 2 / 6))
     assert row.sd == pytest.approx(100 / 6)
     assert (row.n, row.m, row.system, row.method, row.shots) == (3, 6, "BERT-Base", "FT", 3)
-    assert row.ci_method == "wilson"
+    assert row.ci_method is None, "three runs are these outputs alone"
+    [own] = of_kind(compared(batch.study), "run")
+    assert (own.n, own.mean, own.matched) == (1, pytest.approx(100 * 5 / 6), True)
 
 
 def test_takes_only_complete_runs() -> None:
@@ -306,7 +292,7 @@ def test_reads_as_much_for_many_people_as_for_few(
 ) -> None:
     batch = measured.cell([3, 4])
     tabulate(batch)
-    with django_assert_num_queries(13) as few:
+    with django_assert_num_queries(17) as few:
         tabulate(batch)
     for wrong in range(3, 8):
         make.worked_through(batch, wrong=wrong)
