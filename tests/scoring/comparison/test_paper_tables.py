@@ -1,11 +1,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import Bound, Row, RowKind
+from scoring.cells.rows import SIMULATED, SIMULATED_CONSENSUS, Bound, Row, RowKind
 from scoring.comparison.comparing import Comparison
 from scoring.comparison.paper_tables import (
-    FEW,
-    ONE,
     PARTIAL,
     UNKNOWN,
     annotators_by_shots,
@@ -34,9 +32,9 @@ def names(table: Table) -> list[tuple[object, str]]:
     return [(cell.value, cell.aside) for cell in cells if isinstance(cell, Cell)]
 
 
-def places(table: Table) -> list[tuple[str, str, str]]:
-    """Task, policy and shots of the columns."""
-    return [(c.group.heading, c.group.aside, str(c.heading)) for c in table.columns if c.group]
+def places(table: Table) -> list[tuple[str, str]]:
+    """Task, with its policy where there are several, and shots of the columns."""
+    return [(c.group.heading, str(c.heading)) for c in table.columns if c.group]
 
 
 def cells(table: Table, line: int) -> list[Cell]:
@@ -46,7 +44,7 @@ def cells(table: Table, line: int) -> list[Cell]:
 def test_puts_people_first_then_systems_by_method() -> None:
     [table] = system_tables(table_of([PUBLISHED, RUN, PEOPLE, HUMAN]))
     assert names(table) == [
-        ("Human, pilot", ""),
+        ("People", ""),
         ("Human, CLUES Table 5", ""),
         ("BERT", "FT"),
         ("BERT", "PT"),
@@ -58,10 +56,10 @@ def test_has_a_column_for_each_task_and_number_of_shots_supervised_last() -> Non
     rows = [PUBLISHED, RUN, replace(RUN, shots=0), replace(RUN, task="mnli", shots=30)]
     [table] = system_tables(table_of(rows))
     assert places(table) == [
-        ("sst2", "any", "0 shots"),
-        ("sst2", "any", "10 shots"),
-        ("sst2", "any", "all"),
-        ("mnli", "any", "30 shots"),
+        ("sst2", "0 shots"),
+        ("sst2", "10 shots"),
+        ("sst2", "all"),
+        ("mnli", "30 shots"),
     ]
 
 
@@ -81,10 +79,10 @@ def test_gives_a_task_with_many_columns_a_table_of_its_own() -> None:
 def test_puts_shots_down_and_tasks_across_for_people() -> None:
     rows = [HUMAN, replace(HUMAN, shots=0, mean=70.0), replace(HUMAN, task="mnli"), PEOPLE, RUN]
     table = people_table(table_of(rows))
-    assert places(table) == [("sst2", "any", ""), ("mnli", "any", "")]
+    assert places(table) == [("sst2", ""), ("mnli", "")]
     assert names(table) == [
-        ("Human, pilot", "0 shots"),
-        ("Human, pilot", "10 shots"),
+        ("People", "0 shots"),
+        ("People", "10 shots"),
         ("Human, CLUES Table 5", "10 shots"),
     ]
     assert [cell.value for cell in cells(table, 0)] == [70.0, None]
@@ -109,14 +107,15 @@ def test_makes_a_table_for_each_number_of_shots_where_one_is_too_long() -> None:
 def test_writes_mean_sd_and_interval_with_one_decimal() -> None:
     row = replace(HUMAN, mean=79.85, ci_low=70.04, ci_high=100.0)
     [line] = people_table(table_of([row])).read
-    assert (line.cells[1].figure, line.cells[1].interval) == ("79.8 (1.0)", "[70.0, 100.0]")
+    cell = line.cells[1]
+    assert (cell.text, cell.sd, cell.interval) == ("79.8", "1.0", "[70.0, 100.0]")
 
 
 def test_puts_figures_under_different_policies_into_columns_of_their_own() -> None:
     other = replace(PUBLISHED, shots=10, references="set", source="another paper")
     bounds = [Bound("sst2", "best_label", 56.2, "any", gold_version=1)]
     [table] = system_tables(table_of([HUMAN, other, replace(PUBLISHED, shots=10)], bounds))
-    assert places(table) == [("sst2", "any", "10 shots"), ("sst2", "set", "10 shots")]
+    assert places(table) == [("sst2 (any)", "10 shots"), ("sst2 (set)", "10 shots")]
     assert [cell.value for cell in cells(table, 0)] == [80.0, None]
     # The figure of unknown policy goes beside the scored one.
     assert table.read[1].cells[0].noted == "BERT [another paper; CLUES Table 6]"
@@ -126,24 +125,19 @@ def test_puts_figures_under_different_policies_into_columns_of_their_own() -> No
 
 def test_puts_published_people_under_another_policy_into_a_column_of_their_own() -> None:
     table = people_table(table_of([HUMAN, replace(PEOPLE, references="set")]))
-    assert places(table) == [("sst2", "any", ""), ("sst2", "set", "")]
+    assert places(table) == [("sst2 (any)", ""), ("sst2 (set)", "")]
     assert [[cell.value for cell in cells(table, line)] for line in (0, 1)] == [
         [80.0, None],
         [None, 91.9],
     ]
-    groups = [column.group for column in table.columns if column.group]
-    assert list(map(table.group_name, groups)) == ["sst2 (any)", "sst2 (set)"]
 
 
-def test_marks_an_unknown_policy_partial_coverage_and_small_groups() -> None:
+def test_marks_an_unknown_policy_and_partial_coverage() -> None:
     def marks(row: Row) -> str:
         return cells(system_tables(table_of([row]))[0], 0)[0].marks
 
     assert marks(PUBLISHED) == UNKNOWN
     assert marks(replace(RUN, coverage=0.99)) == PARTIAL
-    assert marks(replace(HUMAN, n=4)) == FEW
-    assert marks(replace(HUMAN, n=1)) == ONE
-    assert marks(replace(RUN, n=1)) == ONE
     assert marks(HUMAN) == ""
 
 
@@ -163,13 +157,13 @@ def test_keeps_two_figures_for_the_same_place_apart() -> None:
 
 
 def test_puts_each_consensus_behind_its_people() -> None:
-    simulated = replace(HUMAN, kind=RowKind.SIMULATED, system="Simulated annotators")
+    simulated = replace(HUMAN, kind=RowKind.SIMULATED, system=SIMULATED)
     rows = [
-        replace(HUMAN, kind=RowKind.CONSENSUS, system="Consensus, simulated"),
+        replace(HUMAN, kind=RowKind.CONSENSUS, system=SIMULATED_CONSENSUS),
         simulated,
         replace(HUMAN, kind=RowKind.CONSENSUS, system="Consensus"),
         PEOPLE,
         HUMAN,
     ]
     people = [str(name).split(", ")[0] for name, _ in names(people_table(table_of(rows)))]
-    assert people == ["Human", "Consensus", "Human", "Simulated annotators", "Consensus"]
+    assert people == ["People", "Consensus", "Human", SIMULATED, SIMULATED_CONSENSUS]

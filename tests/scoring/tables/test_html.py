@@ -14,13 +14,13 @@ def html(table: Table, *, request: HttpRequest | None = None, **context: object)
     text = render_to_string("scoring/tables/_table.html", {"table": table, **context}, request)
     # Roles keep a table a table where a narrow screen lays it out as cards.
     plain = re.sub(r' (role|data-label)="[^"]*"(?=[ >])', "", text)
-    return re.sub(r">\s*\n\s*<", "><", plain)
+    return re.sub(r"\s*\n\s*<", "<", plain)
 
 
 def test_writes_figures_with_what_stands_beside_them() -> None:
     text = html(TIDES)
     assert (
-        '4.3 <span class="soft">± 0.3</span><sup>†</sup><br>'
+        '4.3 <span class="soft">±&nbsp;0.3</span><sup>†</sup><br>'
         '<span class="interval">[4.0, 4.5]</span>' in text
     )
     assert '2<br><span class="soft size">one of them new</span>' in text
@@ -87,9 +87,9 @@ def test_keeps_the_roles_of_a_table_and_labels_its_figures_for_cards() -> None:
 
 
 def test_opens_a_figure_into_what_it_rests_on() -> None:
-    cells = {"spring": Cell(4.0, sign="▼", opens=(("95 % interval", "[3.0, 5.0]"), ("", "n = 3")))}
+    cells = {"spring": Cell(4.0, sign="▼", in_words="low", opens=(("95 % interval", "[3.0, 5.0]"), ("", "n = 3")))}
     text = html(replace(TIDES, lines=(Line(cells),), marks={"▼": "behind people"}))
-    assert '<summary>4.0 <span class="sign">▼</span></summary>' in text
+    assert '<span aria-hidden="true">▼</span><span class="visually-hidden">low</span>' in text
     assert "<dt>95 % interval</dt> <dd>[3.0, 5.0]</dd>" in text
     assert '<span class="mark">▼</span> behind people' in text
 

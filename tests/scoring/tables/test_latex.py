@@ -23,7 +23,7 @@ def test_puts_heads_over_the_columns_that_they_span() -> None:
 
 
 def test_stacks_the_interval_beneath_the_figure_with_its_marks() -> None:
-    figure = r"4.3 ± 0.3\textsuperscript{\textdagger} \\ {}[4.0, 4.5]"
+    figure = r"4.3\textsuperscript{\textdagger} \\ {}± 0.3 \\ {}[4.0, 4.5]"
     cell = rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{figure}\end{{tabular}}"
     assert rf"Aber\_deen \& Co [pilot book] & quay & {cell} & 3.0 & 2 \\" in latex_table(TIDES)
 

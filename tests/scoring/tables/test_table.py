@@ -29,7 +29,7 @@ def test_reads_a_value_as_its_column_says(column: Column, value: Value, text: st
 
 def test_reads_what_stands_beside_a_value_with_the_same_digits() -> None:
     part = TIDES.read[0].cells[1]
-    assert (part.text, part.figure, part.interval) == ("4.3", "4.3 ± 0.3", "[4.0, 4.5]")
+    assert (part.text, part.sd, part.interval) == ("4.3", "0.3", "[4.0, 4.5]")
 
 
 def test_has_no_interval_of_one_limit() -> None:
