@@ -146,7 +146,7 @@ def test_opens_a_test_into_all_its_figures(
     tests = researcher.locator("#tests")
     expect(tests.locator(".further dl").first).to_be_hidden()
     tests.locator(".further summary").first.click()
-    expect(tests.locator(".further dl").first).to_contain_text("p of the direction")
+    expect(tests.locator(".further dl").first).to_contain_text("SE")
 
 
 def test_sorts_a_table_and_says_so(researcher: Page, live_server: LiveServer, batch: Batch) -> None:
