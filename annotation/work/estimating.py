@@ -235,7 +235,7 @@ def _training_sentence(least: int, most: int) -> list[str]:
         return []
     if least == most:
         sentence = ngettext(
-            "First %(n)s example for practice: you see the right answer after each.",
+            "First %(n)s example for practice: you see the right answer after it.",
             "First %(n)s examples for practice: you see the right answer after each.",
             most,
         )

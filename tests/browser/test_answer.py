@@ -37,7 +37,8 @@ def study() -> Study:
     """Closed: five people on each of two tasks, beside a system that is worse, one that is as good,
     and one that came later."""
     benchmark = make.benchmark()
-    tasks = [make.task(benchmark, tests=20) for _ in range(2)]
+    names = ("Places that travellers tell of", "Right-or-wrong statements")
+    tasks = [make.task(benchmark, tests=20, name=name) for name in names]
     made = make.study(benchmark, title="Reading short texts")
     batches = [make.batch(made, task, wanted=5) for task in tasks]
     start_study(made, at=make.NOON)
