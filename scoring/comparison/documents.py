@@ -317,7 +317,7 @@ def _markdown(table: Comparison) -> str:
     parts: Iterable[str] = (
         f"# Comparison: {escaped_markdown(table.title)}",
         as_markdown([*paper_tables(table), *further_tables(table)]),
-        table.provenance,
+        escaped_markdown(table.provenance),
     )
     return "\n\n".join(parts) + "\n"
 

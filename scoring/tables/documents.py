@@ -62,7 +62,7 @@ def as_plain_latex(table: Table, *, comment: str = "") -> str:
 
 def _latex_parts(parts: Sequence[str], comment: str) -> str:
     needs, *tables = parts
-    comments = [f"% {in_one_line(comment)}"] if comment else []
+    comments = [f"% {escaped(comment)}"] if comment else []
     return "\n\n".join([needs, *comments, *tables]) + "\n"
 
 

@@ -25,9 +25,7 @@ def test_calls_few_people_exploratory_and_no_system() -> None:
 
 
 def test_leaves_one_task_the_interval_that_its_cell_shows() -> None:
-    two = replace(
-        ROW, kind=RowKind.HUMAN, n=2, m=12, se=5.0, df=1.0, ci_low=9.2, ci_high=99.9
-    )
+    two = replace(ROW, kind=RowKind.HUMAN, n=2, m=12, se=5.0, df=1.0, ci_low=9.2, ci_high=99.9)
     of_new = replace(two, ci_method="guard", estimand="new_items")
     [average] = averages([of_new], ["a"])
     assert (average.low, average.high, average.exploratory) == (9.2, 99.9, True)

@@ -87,7 +87,11 @@ def test_keeps_the_roles_of_a_table_and_labels_its_figures_for_cards() -> None:
 
 
 def test_opens_a_figure_into_what_it_rests_on() -> None:
-    cells = {"spring": Cell(4.0, sign="▼", in_words="low", opens=(("95 % interval", "[3.0, 5.0]"), ("", "n = 3")))}
+    cells = {
+        "spring": Cell(
+            4.0, sign="▼", in_words="low", opens=(("95 % interval", "[3.0, 5.0]"), ("", "n = 3"))
+        )
+    }
     text = html(replace(TIDES, lines=(Line(cells),), marks={"▼": "behind people"}))
     assert '<span aria-hidden="true">▼</span><span class="visually-hidden">low</span>' in text
     assert "<dt>95 % interval</dt> <dd>[3.0, 5.0]</dd>" in text

@@ -60,4 +60,6 @@ def test_writes_latex_that_compiles(tmp_path: Path) -> None:
 
 def test_keeps_a_text_and_a_comment_in_one_line() -> None:
     assert escaped("a\n\nb\tc\x07\u202ed") == "a b cd"
-    assert as_latex([], comment="made\n\\input{x}").splitlines()[2] == "% made \\input{x}"
+    assert as_latex([], comment="made\n\\input{x}").splitlines()[2] == (
+        r"% made \textbackslash{}input\{x\}"
+    )
