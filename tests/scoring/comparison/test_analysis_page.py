@@ -57,7 +57,7 @@ def test_tells_what_the_figures_rest_on(admin_client: Client, computed: Batch) -
     assert f"the inputs {kept.fingerprint[:12]}, seed {kept.seed}, scorer version" in text
 
 
-def test_says_a_verdict_from_the_side_of_the_system_as_the_table_does(
+def test_says_a_verdict_from_the_side_of_people_as_the_table_does(
     admin_client: Client,
 ) -> None:
     batch = measured.cell([3, 4, 3, 4, 3], tests=40)
@@ -65,8 +65,8 @@ def test_says_a_verdict_from_the_side_of_the_system_as_the_table_does(
     admin_client.get(address(batch))
     run_job(Job.objects.get().pk)
     text = admin_client.get(address(batch)).content.decode()
-    assert '<span class="sign">▼</span>&nbsp;behind people' in text
-    assert '<summary>BERT-Base <span class="method">FT (110M)</span></summary>' in text
+    assert '<span class="sign">△</span>&nbsp;people ahead, probable' in text
+    assert '<summary>BERT-Base <span class="method">FT (110M)</span>' in text
     assert "People less system" in text
 
 

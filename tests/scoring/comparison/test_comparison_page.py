@@ -43,10 +43,9 @@ def test_shows_people_systems_and_annotators_in_one_table(
 
 
 def test_puts_the_consensus_on_a_line_of_its_own(admin_client: Client, batch: Batch) -> None:
-    text = page(admin_client, batch, view="wide")
-    assert f"Consensus, {batch.study.slug}" in text
-    for form in ("latex", "markdown"):
-        assert f"Consensus, {batch.study.slug}" in page(admin_client, batch, f"export/{form}/")
+    assert ">Consensus" in page(admin_client, batch, view="wide")
+    assert "Consensus &" in page(admin_client, batch, "export/latex-appendix/")
+    assert "| Consensus |" in page(admin_client, batch, "export/markdown/")
 
 
 def test_speaks_english_whatever_the_browser_asks_for(admin_client: Client, batch: Batch) -> None:
@@ -66,14 +65,26 @@ def test_marks_published_figures_whose_policy_is_unknown(
 
 def test_shows_the_comparison_of_a_benchmark(admin_client: Client, batch: Batch) -> None:
     response = admin_client.get(f"/benchmarks/{batch.study.benchmark.name}/comparison/")
-    assert batch.study.slug in response.content.decode()
+    assert batch.study.title in response.content.decode()
 
 
 def test_follows_the_readers_choices(admin_client: Client, batch: Batch) -> None:
     Exclusion.objects.create(assignment=batch.assignments.last(), reason="random answers")
     assert "n = 2" in page(admin_client, batch)
     assert "n = 3" in page(admin_client, batch, with_excluded="on")
-    assert '<span class="soft policy">set</span>' in page(admin_client, batch, references="set")
+    assert "references set" in page(admin_client, batch, "export/latex/", references="set")
+
+
+def test_shows_systems_on_all_that_they_ran_on_where_it_is_asked_for(
+    admin_client: Client, batch: Batch
+) -> None:
+    measured.run(batch.task, wrong=4, split=2)
+    text = page(admin_client, batch, "export/markdown/", runs="all")
+    assert "r = 2, m = 6" in text
+    assert "▲" not in text
+    assert "r = 2" not in page(admin_client, batch, "export/markdown/")
+    address = f"/studies/{batch.study.slug}/comparison/"
+    assert admin_client.get(address, {"runs": "some"}).status_code == 404
 
 
 def test_refuses_choices_that_do_not_exist(admin_client: Client, batch: Batch) -> None:
@@ -87,7 +98,7 @@ def test_keeps_the_choices_in_its_export_links(admin_client: Client, batch: Batc
     assert f'/studies/{batch.study.slug}/comparison/export/csv/?references=set"' in text
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "latex", "markdown", "xlsx"])
+@pytest.mark.parametrize("form", ["csv", "json", "latex-appendix", "markdown", "xlsx"])
 def test_exports_the_same_table(admin_client: Client, batch: Batch, form: str) -> None:
     response = admin_client.get(f"/studies/{batch.study.slug}/comparison/export/{form}/")
     assert response["Content-Disposition"].startswith("attachment; filename=")
@@ -218,7 +229,7 @@ def test_says_why_no_people_stand_in_the_table(admin_client: Client) -> None:
 def test_tells_what_people_and_systems_rest_on(admin_client: Client, batch: Batch) -> None:
     for number in (2, 3):
         measured.run(batch.task, wrong=1, split=number)
-    text = page(admin_client, batch, view="wide")
+    text = page(admin_client, batch, view="wide", runs="all")
     assert '<span class="soft size">n = 3, m = 6</span>' in text
     assert '<span class="soft size">r = 3, m = 6</span>' in text
 
@@ -246,8 +257,7 @@ def test_keeps_most_columns_of_the_intervals_behind_a_line(
         return table.split("</thead>")[0]
 
     usual = heads()
-    assert usual.count("<th ") == 9
-    assert "Guard band" in usual
+    assert usual.count("<th ") == 8
     assert "Gold version" not in usual
     chosen = heads(**{"columns-intervals": "gold_version"})
     assert chosen.count("<th ") == 2

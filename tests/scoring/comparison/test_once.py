@@ -71,12 +71,12 @@ def test_the_page_the_documents_and_the_report_share_one_reading(
         assert admin_client.get(address).status_code == 200
     for address in (f"/studies/{study.slug}/report/", f"/studies/{study.slug}/report/sheet/text/"):
         assert admin_client.get(address).status_code == 200
-    # People with shots against two systems, and against those without.
-    assert tests_made.count == 3
+    # People with shots against two systems, and against those without; and the two systems.
+    assert tests_made.count == 4
     assert readings.count == 1
 
 
-def test_an_analysis_adds_the_tests_of_systems_alone(
+def test_an_analysis_adds_no_test(
     study: Study, tests_made: Counted, readings: Counted
 ) -> None:
     analysis = analyse(Scope(study.benchmark, study), Choices())

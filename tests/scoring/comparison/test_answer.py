@@ -1,0 +1,190 @@
+"""What a comparison is said to have found; each number recomputed from the rows and the tests."""
+
+import re
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils.html import strip_tags
+
+from annotation.models import Study
+from annotation.studies.lifecycle import close_study
+from scoring.cells.rows import Row, RowKind
+from scoring.cells.scope import Scope
+from scoring.comparison.answer import Answer, answers
+from scoring.comparison.comparing import Comparison, compare
+from scoring.comparison.documents import main_table, overview
+from scoring.tests.differences import Difference
+from scoring.tests.outcomes import LEGEND, STATES, sign_of
+from scoring.tests.verdicts import averages
+from tests import make
+from tests.scoring.comparison import measured
+
+HUMAN = Row(RowKind.HUMAN, study="pilot", system="Human", task="sst2", shots=30, mean=91.24, sd=1.0,
+            n=6, m=60, items=60, ci_low=88.01, ci_high=93.88, references="any", coverage=1.0,
+            matched=True)  # fmt: skip
+RUN = Row(RowKind.RUN, system="BERT", method="FT", task="sst2", shots=30, mean=85.9, sd=2.0, n=5,
+          m=60, references="any", coverage=1.0, matched=True)  # fmt: skip
+FOUND = Difference(
+    study="pilot", simulated=False, shots=30, system="BERT", method="FT", outcome="ahead",
+    certainty="sure", margin=0.0, difference=5.34, low=1.14, high=9.54, se=2.0, p=0.01,
+    p_holm=0.02, family=2, in_family=True, task="sst2", above=5, n=6, runs=5, other_mean=85.9,
+)  # fmt: skip
+
+
+def table(*tests: Difference, people: Row = HUMAN, **fields: Any) -> Comparison:
+    tasks = dict.fromkeys(test.task or "" for test in tests)
+    rows = [replace(people, task=task) for task in tasks]
+    rows += [replace(RUN, task=test.task or "", system=test.system) for test in tests]
+    return Comparison(tuple(rows), tests=tests, benchmark="clues", study="pilot", **fields)
+
+
+def told(*tests: Difference, loud: bool = True, **fields: Any) -> Answer:
+    [answer] = answers(table(*tests, **fields), "30", loud=loud)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        (("ahead", "sure"), "PEOPLE BEAT BERT FT."),
+        (("ahead", "probable"), "PEOPLE PROBABLY BEAT BERT FT."),
+        (("behind", "sure"), "BERT FT BEATS PEOPLE."),
+        (("behind", "probable"), "BERT FT PROBABLY BEATS PEOPLE."),
+        (("same", "sure"), "PEOPLE AND BERT FT ARE EQUALLY GOOD WITHIN 2 POINTS."),
+        (("same", "probable"), "PEOPLE AND BERT FT ARE PROBABLY EQUALLY GOOD WITHIN 2 POINTS."),
+        (("open", None), "PEOPLE AND BERT FT ARE TOO CLOSE TO CALL."),
+    ],
+)
+def test_says_each_state_in_a_sentence(state: tuple[str, str | None], sentence: str) -> None:
+    found = replace(FOUND, outcome=state[0], certainty=state[1], margin=2.0)
+    assert told(found).headline == [sentence]
+    assert told(found, loud=False).headline[0].lower() == sentence.lower()
+    line = overview(table(found), "30").lines[1]
+    assert STATES[state][0] in {cell.sign for cell in line.cells.values() if hasattr(cell, "sign")}
+
+
+def test_every_sign_is_explained() -> None:
+    assert {sign for sign, *_ in STATES.values() if sign} == set(LEGEND)
+
+
+def test_names_systems_of_one_state_together() -> None:
+    found = [replace(FOUND, system=name) for name in "ABC"]
+    last = replace(FOUND, system="D", outcome="open", certainty=None)
+    assert told(*found, last).headline == [
+        "PEOPLE BEAT A FT, B FT and C FT.",
+        "PEOPLE AND D FT ARE TOO CLOSE TO CALL.",
+    ]
+
+
+def test_claims_nothing_of_too_few_people() -> None:
+    few = replace(FOUND, outcome="too_few", certainty=None, n=3)
+    [sentence] = told(few, people=replace(HUMAN, n=3)).headline
+    assert sentence == (
+        "Too few people to say who wins (3; 5 are needed). "
+        "So far people are 5 points above BERT FT (1 to 10)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("runs", "name"), [(1, "BERT FT (1 run)"), (4, "BERT FT (4 runs)"), (5, "BERT FT")]
+)
+def test_says_how_few_runs_a_system_has(runs: int, name: str) -> None:
+    answer = told(replace(FOUND, runs=runs), loud=False)
+    assert answer.headline == [f"People beat {name}."]
+    [[line]] = answer.forest.values()
+    assert line.aside.startswith(name[9:-1])
+
+
+def test_leaves_later_systems_and_other_shot_sets_out_of_the_headline() -> None:
+    later = replace(FOUND, system="New", supplement="2026-11-23")
+    other = replace(FOUND, system="Else", exploratory=True, reasons=("other shot sets",))
+    answer = told(FOUND, later, other)
+    assert answer.headline == ["PEOPLE BEAT BERT FT."]
+    assert [[line.name for line in lines] for lines in answer.forest.values()] == [
+        ["BERT FT"],
+        ["New FT"],
+        ["Else FT"],
+    ]
+
+
+def test_says_of_tasks_without_an_average_on_how_many() -> None:
+    tasks = [replace(FOUND, task=task) for task in "ab"]
+    last = replace(FOUND, task="c", outcome="open", certainty=None)
+    assert told(*tasks, last).headline == ["PEOPLE BEAT BERT FT on 2 of 3 tasks; 1 is open."]
+
+
+def test_says_why_something_is_not_sure() -> None:
+    why = "falls without one annotator"
+    answer = told(replace(FOUND, certainty="probable", reasons=(why,), fragile=True))
+    assert f"BERT FT is not sure: {why}." in answer.why
+    assert any("over 2 comparisons" in reason for reason in answer.why)
+
+
+def test_warns_of_a_study_that_is_not_closed() -> None:
+    assert told(FOUND, interim=("pilot",)).footing.startswith("Interim")
+    assert told(FOUND).footing.startswith("“Sure” holds for the 1 system")
+
+
+def test_says_simulated_people_in_capitals_everywhere() -> None:
+    people = replace(HUMAN, kind=RowKind.SIMULATED)
+    answer = told(replace(FOUND, simulated=True), people=people, loud=False)
+    assert answer.headline == ["SIMULATED PEOPLE beat BERT FT."]
+    assert "SIMULATED PEOPLE" in answer.people
+
+
+def test_leaves_out_a_method_that_says_nothing() -> None:
+    assert told(replace(FOUND, method="other"), loud=False).headline == ["People beat BERT."]
+
+
+def test_the_average_is_marked_beside_real_people_like_its_cells() -> None:
+    simulated = replace(FOUND, study="other", simulated=True, outcome="behind")
+    both = table(*(replace(one, task=task) for task in "ab" for one in (simulated, FOUND)))
+    over = tuple(replace(one, task=None, n=None) for one in (simulated, FOUND))
+    rows = [row for row in both.rows if row.kind == RowKind.RUN][::2]
+    found = replace(both, average_tests=over, averages=tuple(averages(rows, ["a", "b"])))
+    shown = overview(found, "30")
+    line = shown.lines[1]
+    assert {line.cell(column).sign for column in shown.columns[1:]} == {sign_of(FOUND)}
+
+
+def study(people: int) -> Study:
+    batch = make.running_batch(wanted=people, tests=60, training=3)
+    for number in range(people):
+        make.worked_through(batch, wrong=3 + number % 2)
+    measured.run(batch.task, wrong=40, at=make.NOON)
+    return batch.study
+
+
+def text_of(client: Client, study: Study) -> str:
+    page = client.get(f"/studies/{study.slug}/comparison/").content.decode()
+    return " ".join(unescape(strip_tags(page)).split())
+
+
+@pytest.mark.django_db
+def test_is_true_of_the_rows_below(admin_client: Client) -> None:
+    made = study(5)
+    found = compare(Scope(made.benchmark, made))
+    people, system = (next(r for r in found.rows if r.kind == kind) for kind in ("human", "run"))
+    assert people.mean is not None
+    assert system.mean is not None
+    text = text_of(admin_client, made)
+    assert "PEOPLE PROBABLY BEAT BERT-Base FT (1 run)." in text
+    limits = f"{people.ci_low:.0f} to {people.ci_high:.0f}"
+    assert f"People {people.mean:.0f} of 100 (likely {limits}): 5 people, 60 questions." in text
+    assert f"+{people.mean - system.mean:.0f} (" in text
+    assert "People probably beat BERT-Base FT (1 run)." in str(main_table(found))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("people", [3, 5])
+def test_whoever_may_not_see_the_gold_is_told_no_difference(client: Client, people: int) -> None:
+    made = study(people)
+    close_study(made, at=make.NOON)
+    client.force_login(make.member(made, "viewer"))
+    text = text_of(client, made)
+    assert "BERT-Base FT 33" in text
+    for verdict in (*LEGEND, "BEAT", "too close", "people less system", "p, Holm", "probable"):
+        assert not re.search(rf"{re.escape(verdict)}(?! better)", text), verdict
