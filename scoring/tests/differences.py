@@ -22,7 +22,7 @@ from scoring.core.comparison import (
     paired_without_each,
 )
 from scoring.core.verdicts import Member, Tested
-from scoring.models import shots_order
+from scoring.models import FULLY_SUPERVISED, shots_order
 from scoring.tables.table import REQUIRED, as_in, columns_of, described
 
 points = partial(described, digits=1)
@@ -218,7 +218,7 @@ def _beside(cell: Cell, system: Cell, *, is_later: bool) -> Pairing:
 
 def systems_and_systems(systems: Sequence[Cell]) -> list[Pairing]:
     """Every two systems with the same task and shots, by their runs on splits that both have; by
-    all of them where there are none."""
+    all of them where there are none, or where all learned from nothing or from everything."""
     return [
         _on_common_splits(one, other)
         for one, other in combinations([cell for cell in systems if not cell.is_of_episodes], 2)
@@ -227,6 +227,8 @@ def systems_and_systems(systems: Sequence[Cell]) -> list[Pairing]:
 
 
 def _on_common_splits(one: Cell, other: Cell) -> Pairing:
+    if one.shots in (0, FULLY_SUPERVISED):
+        return Pairing(one, other)
     common = set(one.splits) & set(other.splits)
     if not common:
         return Pairing(one, other, OTHER_SHOT_SETS)
