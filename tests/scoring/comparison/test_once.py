@@ -76,9 +76,7 @@ def test_the_page_the_documents_and_the_report_share_one_reading(
     assert readings.count == 1
 
 
-def test_an_analysis_adds_no_test(
-    study: Study, tests_made: Counted, readings: Counted
-) -> None:
+def test_an_analysis_adds_no_test(study: Study, tests_made: Counted, readings: Counted) -> None:
     analysis = analyse(Scope(study.benchmark, study), Choices())
     made = [*analysis.tests, *analysis.changes, *analysis.systems]
     assert tests_made.count == len(made) == 4
