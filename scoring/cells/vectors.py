@@ -233,6 +233,15 @@ def judged_seconds(owners: Collection[int]) -> dict[int, list[float]]:
     return seconds
 
 
+def answer_orders(owners: Collection[int]) -> dict[int, list[int]]:
+    """By assignment the examples of its test, as they were answered."""
+    orders: dict[int, list[int]] = {pk: [] for pk in owners}
+    rows = Judgement.objects.of_test().filter(assignment_id__in=owners).order_by("step")
+    for owner, example in rows.values_list("assignment_id", "example_id"):
+        orders[owner].append(example)
+    return orders
+
+
 def predicted_answers(owners: Collection[int], example: int | None = None) -> Mapping[int, Answers]:
     """Answers by run; of all examples or of one."""
     rows = Prediction.objects.filter(run_id__in=owners)

@@ -22,6 +22,7 @@ from scoring.cells.cell_rows import (
     reported_rows,
 )
 from scoring.cells.cells import Cell, CellReader
+from scoring.cells.drift import drift_of
 from scoring.cells.rows import (
     CONSENSUS,
     LATER,
@@ -38,6 +39,7 @@ from scoring.cells.scope import Choices, Scope, inputs_fingerprint, unscored_ans
 from scoring.comparison.claims import TESTS, Version, named_and_later, with_claims
 from scoring.comparison.keeping import Kept, Progress, Store, is_stale
 from scoring.core.intervals import FEWEST_SPLITS
+from scoring.core.learning import Drift
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Part
@@ -80,6 +82,8 @@ class Comparison:
     without: tuple[Row, ...] = ()
     # Over all test answers of people that count.
     median_item_s: float | None = None
+    # Of a study's people (of simulated ones where there are no others) over a long test.
+    drift: Drift | None = None
 
     benchmark: str = ""
     study: str | None = None
@@ -393,7 +397,13 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
             if cell.without_excluded.members and cell.without_excluded.answered.any()
         ),
         median_item_s=median(seconds) if seconds else None,
+        drift=_drift(answered) if scope.study else None,
     )
+
+
+def _drift(people: Sequence[Cell]) -> Drift | None:
+    measured = [cell for cell in people if not cell.simulated]
+    return drift_of(measured or people)
 
 
 def _system_row(

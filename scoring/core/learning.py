@@ -7,6 +7,8 @@ which items happened to stand there. The adjusted curve takes that out by the ad
 
 fitted by least squares over the group; its points are the group's mean plus the position effects,
 which sum to zero over the answers.
+
+The drift over a test: how far people's last third lies from their first.
 """
 
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.core.variance import Floats
+from scoring.core.variance import Floats, t_quantile
 
 Integers = NDArray[np.int64]
 
@@ -129,6 +131,41 @@ def _annotator_means(who: Integers, point: Integers, y: Floats) -> Floats:
     totals = np.bincount(cell, y, shape[0] * shape[1])
     means = np.divide(totals, counts, out=np.full(len(totals), np.nan), where=counts > 0)
     return np.asarray(means.reshape(shape))
+
+
+FEWEST_FOR_DRIFT = 60
+"""Answers of one person in a test, from which on its thirds say something."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The mean change over n people, on the scale of the scores, with its 95 % interval."""
+
+    change: float
+    low: float
+    high: float
+    n: int
+
+
+def third_change(scores: ArrayLike) -> float:
+    """One person's mean on the last third of a test less that on the first, from the scores in the
+    order of their answers. Raises ValueError on fewer than three, or a missing one."""
+    y = np.asarray(scores, float)
+    if y.ndim != 1 or len(y) < 3 or not np.isfinite(y).all():
+        raise ValueError("A change between thirds needs a row of three scores or more.")
+    third = len(y) // 3
+    return float(y[-third:].mean() - y[:third].mean())
+
+
+def drift(changes: ArrayLike, *, level: float = 0.95) -> Drift:
+    """From the change of each person, paired: Student's t over them, n − 1 degrees of freedom.
+    Raises ValueError for fewer than two."""
+    y = np.asarray(changes, float)
+    if y.ndim != 1 or len(y) < 2:
+        raise ValueError("A drift needs the changes of two people or more.")
+    mean, n = float(y.mean()), len(y)
+    half = float(t_quantile(n - 1, level) * y.std(ddof=1) / np.sqrt(n))
+    return Drift(mean, mean - half, mean + half, n)
 
 
 def _numbered(labels: ArrayLike) -> tuple[Integers, list[object]]:

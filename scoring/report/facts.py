@@ -1,11 +1,12 @@
 """What a study's own rows say about how it was done: the facts behind its report, as its templates
 read them."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from statistics import fmean, median, stdev
+from functools import cached_property
+from statistics import fmean, median
 
 from annotation.benchmarks.audit import WARNING
 from annotation.kinds import answer_kind
@@ -20,11 +21,12 @@ from annotation.models import (
     Task,
 )
 from annotation.models.benchmark import names_of
+from annotation.studies.screening import screenings_of, why_no_floor
 from annotation.work.finishing import HOUR_MS, elapsed_hours
 from annotation.work.joining import join_answers
 from scoring.core.s1 import SCORER_VERSION
 from scoring.report.results import Results
-from scoring.report.words import between
+from scoring.report.words import between, span
 
 NORMALISED = {
     "squad": "without case, punctuation, the articles a, an and the, and superfluous space, as the "
@@ -61,14 +63,13 @@ class TaskFacts:
 
 class Design:
     def __init__(self, study: Study) -> None:
-        about = ("task", "training_set", "test_set", "check_set", "gold_version")
-        batches = list(study.batches.select_related(*about))
+        about = ("study", "task", "training_set", "test_set", "check_set", "gold_version")
+        self._batches = batches = list(study.batches.select_related(*about))
         by_task: dict[Task, list[Batch]] = {}
         for batch in batches:
             by_task.setdefault(batch.task, []).append(batch)
         names = names_of(by_task)
         self.tasks = [TaskFacts(task, names[task.slug], those) for task, those in by_task.items()]
-        self.batches = len(batches)
         self.wanted = sum(batch.wanted for batch in batches)
         # Numbers of training items, least to most; zero-shot is 0.
         trained = [batch.training_set for batch in batches]
@@ -83,9 +84,9 @@ class Design:
         # Shots where there are any.
         self.sizes = [shots for shots in self.shots if shots]
         self.sizes_of_training = [items for items in self.training_items if items]
-        self.compares_shots = any(len(task.shots) > 1 for task in self.tasks)
         self.shares_contexts = any(task.contexts < task.items for task in self.tasks)
-        self.with_splits = [task for task in self.tasks if task.splits]
+        self.names = [task.name for task in self.tasks]
+        self.splits = sorted({task.splits for task in self.tasks if task.splits})
         self.items = sum(task.items for task in self.tasks)
         self.ways_to_answer = list(dict.fromkeys(task.answered for task in self.tasks))
         self.policies = sorted({task.task.reference_policy for task in self.tasks})
@@ -97,6 +98,26 @@ class Design:
             tasks = [task.task for task in self.tasks if task.task.normalisation == name]
             if tasks:
                 yield tasks, words
+
+    @cached_property
+    def admitted(self) -> dict[str, str]:
+        """Of 100 guessers how many get in, and of 100 careful people how many do not, over the
+        batches' rules; by simulation."""
+        found = [one.figures for batch in self._batches for one in screenings_of(batch)]
+        return {
+            "guessers": span([round(100 * one.guessers_in) for one in found]),
+            "careful": span([round(100 * one.careful_out) for one in found]),
+        }
+
+    @property
+    def without_floor(self) -> dict[str, list[str]]:
+        """The cells without a floor, by the reason why."""
+        names = {facts.task.pk: facts.name for facts in self.tasks}
+        cells: dict[str, dict[str, None]] = defaultdict(dict)
+        for batch in self._batches:
+            if reason := why_no_floor(batch):
+                cells[reason][f"{names[batch.task_id]} with {batch.shots_text}"] = None
+        return {reason: list(names) for reason, names in cells.items()}
 
 
 @dataclass(frozen=True)
@@ -134,12 +155,10 @@ class TakingPart:
 
     def _ended(self, consented: Sequence[Assignment]) -> None:
         """Of those who gave consent; who is still at work may yet finish."""
-        self.consented = len(consented)
         ended = Counter(person.outcome for person in consented if person.outcome)
         self.unfinished = {
             name: count for name, count in ended.items() if name != Outcome.COMPLETED
         }
-        self.completed = Rate(self.outcomes[Outcome.COMPLETED], len(consented))
         self.did_not_finish = Rate(sum(self.unfinished.values()), len(consented))
 
     def _counted(self, people: Sequence[Assignment]) -> None:
@@ -149,14 +168,13 @@ class TakingPart:
         counted = [person for person in completed if not hasattr(person, "exclusion")]
         self.excluded = Rate(len(out), len(completed))
         self.reasons = dict(Counter(person.exclusion.reason for person in out))
+        self.reasons_in_words = [f"“{reason}” ({count})" for reason, count in self.reasons.items()]
         # Those that were excluded once their score could be seen.
         self.excluded_after = sum(
             person.exclusion.created_at >= person.finished_at
             for person in out
             if person.finished_at
         )
-        # Excluded though they did not count in any figure anyway.
-        self.excluded_unfinished = sum(hasattr(one, "exclusion") for one in people) - len(out)
         self.counted = len(counted)
         self.counted_persons = len({person.annotator_id for person in counted})
 
@@ -165,21 +183,31 @@ class TakingPart:
         return f" {between(self.first, self.last or self.first)}" if self.first else ""
 
 
-class Training:
-    """Of those who finished a training; scores in percent, at their first answers."""
+class Screened:
+    """Of those who finished checks or a training: scores in percent at their first answers, and
+    whether each was let in. passed_mean: of those who were."""
 
+    def __init__(self, finished: Sequence[tuple[float, bool]]) -> None:
+        scores = [score for score, _ in finished]
+        passed = [score for score, is_in in finished if is_in]
+        self.finished = len(scores)
+        self.mean = fmean(scores) if scores else None
+        self.passed_mean = fmean(passed) if passed else None
+        self.screened_out = Rate(len(scores) - len(passed), len(scores))
+
+
+class Training(Screened):
     def __init__(self, people: Sequence[Assignment]) -> None:
         finished = [person for person in people if person.training_score is not None]
-        scores = [person.training_score or 0.0 for person in finished]
         out = [person for person in finished if person.outcome == Outcome.SCREENED_OUT]
-        self.finished = len(finished)
-        self.mean = fmean(scores) if scores else None
-        self.sd = stdev(scores) if len(scores) > 1 else None
-        self.screened_out = Rate(len(out), len(finished))
-        checked = [person.check_screening for person in people if person.check_screening]
-        self.checked_out = Rate(sum(not one["passed"] for one in checked), len(checked))
+        super().__init__([(person.training_score or 0.0, person not in out) for person in finished])
         # By the part of the rule: floor or drop.
         self.reasons = dict(Counter(person.screening.get("reason", "") for person in out))
+
+
+def checked(people: Iterable[Assignment]) -> Screened:
+    found = [person.check_screening for person in people if person.check_screening]
+    return Screened([(one["score"], one["passed"]) for one in found])
 
 
 class Pay:
@@ -237,7 +265,7 @@ class Facts:
         self.study = study
         self.design = Design(study)
         self.people = TakingPart(study, people)
-        self.training = Training(people)
+        self.training, self.checks = Training(people), checked(people)
         self.pay = Pay(people)
         self.rules: list[OutcomeRule] = list(
             study.outcome_rules.filter(outcome__in=Outcome.values).order_by("outcome")
@@ -252,10 +280,11 @@ class Facts:
 
     @property
     def has_screening(self) -> bool:
-        """Whether a rule can send anybody away after the training."""
+        """Whether a rule can send anybody away before the test."""
         study = self.study
         has_rule = study.min_training_score is not None or study.max_drop is not None
-        return has_rule and bool(self.design.sizes)
+        has_checks = bool(self.design.checks) and study.min_check_score is not None
+        return (has_rule and bool(self.design.sizes)) or has_checks
 
     @property
     def has_people(self) -> bool:

@@ -18,9 +18,7 @@ from django.utils.text import slugify
 
 from scoring.report.facts import Facts
 from scoring.report.results import (
-    agreement_in_words,
     agreement_table,
-    figures,
     results_table,
     tests_table,
 )
@@ -29,8 +27,8 @@ from scoring.tables.table import Table
 PAY = "Pay"
 # Each a part of methods.txt; those without a sentence are left out.
 WRITTEN = (
-    *("Summary", "Design", "Procedure", "Training and screening", "Recruitment", "Exclusions"),
-    *(PAY, "Scoring", "Uncertainty", "Agreement", "Tests"),
+    *("Summary", "Design", "Procedure", "Screening", "Recruitment", "Exclusions", PAY, "Scoring"),
+    *("Systems and margin", "Uncertainty", "Agreement", "Tests"),
 )
 TABLES = {"Uncertainty": results_table, "Agreement": agreement_table, "Tests": tests_table}
 
@@ -66,8 +64,6 @@ def methods(facts: Facts) -> list[Section]:
 
 def told(facts: Facts) -> dict[str, Any]:
     """What the templates speak of."""
-    names = ("masi", "nominal")
-    alphas = [figures(cell)[name] for cell in facts.results.agreeing for name in names]
     return {
         "facts": facts,
         "study": facts.study,
@@ -75,10 +71,11 @@ def told(facts: Facts) -> dict[str, Any]:
         "plan": facts.design,
         "people": facts.people,
         "training": facts.training,
+        "checks": facts.checks,
         "pay": facts.pay,
         "results": facts.results,
-        "agreement": agreement_in_words(facts.results),
-        "has_undefined_alpha": any(value is None for value, _text, _limits in alphas),
+        "who": facts.results.who,
+        "persons": "SIMULATED PERSON,SIMULATED PEOPLE" if facts.is_rehearsal else "person,people",
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.utils import translation
 
 from annotation.models import Batch, Study
-from annotation.studies.screening import screenings_of, why_no_floor
+from annotation.studies.screening import screenings_of
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
@@ -95,15 +95,6 @@ class Registered:
         """What each rule comes to, and how that was simulated."""
         found = chain.from_iterable(map(screenings_of, self.batches))
         return list(dict.fromkeys((one.sentence, one.assumptions) for one in found))
-
-    @property
-    def without_floor(self) -> dict[str, list[str]]:
-        """The cells without a floor, by the reason why."""
-        cells: dict[str, dict[str, None]] = defaultdict(dict)
-        for batch in self.batches:
-            if reason := why_no_floor(batch):
-                cells[reason][f"{self.names[batch.task_id]} with {batch.shots_text}"] = None
-        return {reason: list(names) for reason, names in cells.items()}
 
 
 @lru_cache(maxsize=64)

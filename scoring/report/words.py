@@ -1,16 +1,14 @@
 """Numbers, dates and lists as a report writes them, in Python and in its templates. Reports are in
 English."""
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
 from django import template
 
 from annotation.models import Outcome
-from scoring.cells.rows import Row
-from scoring.models import method_label
 
 register = template.Library()
 
@@ -50,6 +48,21 @@ def alternatives(values: Iterable[object]) -> str:
     return listed(values, " or ")
 
 
+MOST_LISTED = 8
+
+
+@register.filter
+def few(values: Collection[object], words: str) -> str:
+    """“a, b and c”; of more than eight how many they are, as `counted` says it."""
+    return listed(values) if len(values) <= MOST_LISTED else counted(len(values), words)
+
+
+@register.filter
+def span(numbers: Collection[int]) -> str:
+    """“3”, or “3 to 6”; empty of none."""
+    return " to ".join(str(one) for one in sorted({min(numbers), max(numbers)})) if numbers else ""
+
+
 @register.filter
 def comma_and(forloop: Mapping[str, Any]) -> str:
     """What stands between this member of a list and the next."""
@@ -62,8 +75,10 @@ def semicolon(forloop: Mapping[str, Any]) -> str:
 
 
 @register.filter
-def day(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B %Y}"
+def day(moment: date | str) -> str:
+    """Of a text too, as dates are exported."""
+    on = date.fromisoformat(moment) if isinstance(moment, str) else moment
+    return f"{on.day} {on:%B %Y}"
 
 
 def between(first: datetime, last: datetime) -> str:
@@ -109,9 +124,3 @@ def how_one_ended(outcome: str) -> str:
 @register.filter
 def without_stop(text: str) -> str:
     return text.rstrip(".")
-
-
-@register.filter
-def system_and_method(row: Row) -> str:
-    method = method_label(row.method)
-    return f"{row.system} ({method})" if method else str(row.system)

@@ -274,7 +274,7 @@ def test_says_in_the_methods_section_how_answers_were_compared(tmp_path: Path) -
     out = StringIO()
     call_command("export_report", study=batch.study.slug, stdout=out)
     text = " ".join(out.getvalue().split())
-    assert "(a short text is typed, or none)" in text
+    assert "a short text is typed, or none." in text
     assert "compared without case, punctuation, the articles" in text
 
 

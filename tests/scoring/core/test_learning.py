@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy import stats
 
-from scoring.core.learning import learning_curve
+from scoring.core.learning import drift, learning_curve, third_change
 
 PEOPLE, SHOTS = 12, 10
 
@@ -124,3 +125,27 @@ def test_holds_an_annotator_who_left_early() -> None:
 def test_rejects_bad_rows(rows: tuple, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         learning_curve(*rows)
+
+
+def test_takes_the_change_from_the_first_to_the_last_third() -> None:
+    assert third_change([0, 0, 1, 1, 1, 1, 1]) == pytest.approx(1)
+    assert third_change([1, 0.5, 0]) == pytest.approx(-1)
+
+
+def test_gives_the_drift_a_paired_interval_over_people() -> None:
+    changes = [0.1, -0.05, 0.2, 0.0, 0.02]
+    found = drift(changes)
+    low, high = stats.ttest_1samp(changes, 0).confidence_interval(0.95)
+    assert (found.change, found.n) == (pytest.approx(np.mean(changes)), 5)
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+
+
+@pytest.mark.parametrize("scores", [[0, 1], [[0, 1, 1]], [0, np.nan, 1]])
+def test_rejects_what_has_no_thirds(scores: list) -> None:
+    with pytest.raises(ValueError, match="three scores"):
+        third_change(scores)
+
+
+def test_rejects_the_drift_of_one_person() -> None:
+    with pytest.raises(ValueError, match="two people"):
+        drift([0.1])

@@ -1,4 +1,8 @@
+import re
+from typing import Any
+
 import pytest
+from django.utils import timezone
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import (
@@ -12,11 +16,14 @@ from annotation.models import (
     Study,
     Task,
 )
-from annotation.studies.lifecycle import close_study
+from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.joining import count_answer, renew_resume_link
+from scoring.cells.scope import Scope
+from scoring.comparison.comparing import compare
 from scoring.report.documents import PARTS, as_text, report_on
 from scoring.report.facts import NORMALISED, Facts
 from scoring.report.methods import Section, methods, sheet
+from scoring.report.words import day
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -46,7 +53,7 @@ def test_writes_the_names_of_tasks_as_papers_have_them() -> None:
     facts = Facts(Study.objects.get(pk=batch.study.pk))
     report = report_on(facts.study)
     text = as_text(report, PARTS)
-    assert "Items of the test: SST-2 6." in text
+    assert "The test items: SST-2 6." in text
     assert "SST-2" in {cell.row.task for cell in facts.results.cells}
     assert {test.task for test in facts.results.tests} == {"SST-2"}
     # What annotators saw above their work; this task has no title.
@@ -58,31 +65,36 @@ def test_tells_of_the_checks() -> None:
     for wrong in (0, 4):
         make.worked_through(batch, wrong=wrong)
     text = text_of(batch.study)
-    assert "answered 10 checks without feedback" in text
-    assert "below 70.0 % on them was screened out, and paid. 1 of 2 was." in text
+    assert "answer 10 checks without feedback" in text
+    assert "whoever scores below 70.0 % goes no further, and is paid." in text
+    assert "1 of 2 people went no further (50.0 %); this moved the mean check score" in text
+    assert "from 80.0 % to 100.0 %." in text
+    [record] = sections_of(batch.study)["Uncertainty"].table.records
+    assert record["shots"] == "0 shots after 10 checks"
 
 
 def test_says_that_the_people_are_known() -> None:
     batch = make.running_batch(wanted=2, known_people="Six linguists.")
     make.worked_through(batch)
-    told = "stated before the start that they know them all: “Six linguists.”"
-    assert told in text_of(batch.study, "Recruitment")
+    told = "before the start that they know everybody who can come in: “Six linguists”."
+    assert told in text_of(batch.study, "Screening")
 
 
 def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> None:
     batch = measured.cell([3, 4, 5, 6, 7], tests=6)
     measured.run(batch.task, wrong=2)
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
-    close_study(batch.study, at=make.NOON)
+    close_study(batch.study, at=timezone.now())
     sections = sections_of(batch.study)
     assert list(sections) == [
         "Design",
         "Procedure",
-        "Training and screening",
+        "Screening",
         "Recruitment",
         "Exclusions",
         "Pay",
         "Scoring",
+        "Systems and margin",
         "Uncertainty",
         "Tests",
         "Data and their terms",
@@ -90,17 +102,21 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
         "Instructions as shown",
     ]
     text = text_of(batch.study)
-    assert f"Items of the test: {batch.task.slug} 6." in text
-    assert "5 people took up 5 assignments; consent was given in 5." in text
-    assert "1 of 5 completed assignments (20.0 %) was excluded by the researchers" in text
-    assert "“too fast” (1)" in text
-    assert f"full batches is {batch.study.seed}." in text
+    assert f"The test items: {batch.task.slug} 6." in text
+    assert "5 people, recruited through" in text
+    assert "took up 5 assignments" in text
+    assert "The researchers excluded 1 of 5 completed assignments (20.0 %), for “too fast”" in text
     assert "Time is paid at 12.00 USD an hour" in text
     assert "The effective hourly rate of completed work was" in text
-    assert "other people who are recruited in the same way, on other items like these" in text
-    assert "1 test of fewer than five annotators is exploratory" in text
+    assert "new items like these, whoever comes in the same way, and the shot sets" in text
+    assert "Single tasks: too few people (1 run) in 1." in text
     assert [row["shots"] for row in sections["Uncertainty"].table.records] == [3]
-    assert sections["Tests"].table.records[0]["against"] == "BERT-Base FT"
+    heading, record = sections["Tests"].table.records
+    assert heading["task"] == "Single tasks"
+    assert (record["against"], record["verdict"]) == ("BERT-Base FT", "too few people")
+    # Of so few people nothing is said but the difference and its interval.
+    assert record["interval"]
+    assert record["p"] is None
 
 
 def test_writes_a_rehearsal_too_and_says_so_first() -> None:
@@ -110,7 +126,7 @@ def test_writes_a_rehearsal_too_and_says_so_first() -> None:
     assert (
         sections["Summary"]
         .paragraphs[0]
-        .startswith("A rehearsal: 3 finished assignments of simulated annotators, and no person's.")
+        .startswith("A rehearsal: 3 finished assignments of simulated annotators, and no person's;")
     )
     assert {"Recruitment", "Pay", "Scoring", "Uncertainty"} <= sections.keys()
     assert [row["n"] for row in sections["Uncertainty"].table.records] == [3]
@@ -124,7 +140,7 @@ def test_says_that_simulated_annotators_are_left_out_beside_people() -> None:
     other.annotator.save()
     text = text_of(batch.study, "Summary")
     assert "1 finished assignment of simulated annotators is left out" in text
-    assert "1 person took up 1 assignment" in text_of(batch.study, "Recruitment")
+    assert "1 person, recruited through" in text_of(batch.study, "Recruitment")
     assert person.annotator.channel != robot
 
 
@@ -160,38 +176,121 @@ def test_writes_the_rule_of_screening_and_what_it_did() -> None:
     )
     for wrong in (0, 1, 3):
         make.worked_through(batch, wrong=wrong)
-    text = text_of(batch.study, "Training and screening")
-    assert "who scores below 50.0 % or scores more than 2 standard deviations below" in text
-    assert "once these are 6" in text
-    assert "3 people finished a training, with a mean score of 66.7 % (SD 38.2); 1 of them" in text
-    assert "Of these, 1 below the floor." in text
+    text = text_of(batch.study, "Screening")
+    assert "scores below 50.0 % at the first answers or scores more than 2 SDs below" in text
+    assert "(once these are 6)" in text
+    assert "1 of 3 people who finished a training was screened out (33.3 %); this moved" in text
+    assert "the mean training score from 66.7 % to 87.5 %." in text
+    assert re.search(r"who only guess, about \d+ get in .* about \d+ are turned away", text)
+    assert "its floor rests on fewer than 10 items" in text
 
 
-def test_marks_small_cells_as_exploratory() -> None:
-    small, large = measured.cell([3, 4, 5]), measured.cell([3, 4, 5, 6, 7])
-    assert "exploratory" in text_of(small.study, "Uncertainty")
-    assert "exploratory" not in text_of(large.study, "Uncertainty")
-    table = sections_of(small.study)["Uncertainty"].table
-    assert "guard" in table.keys
-    assert all(record["guard"] for record in table.records)
-    assert "guard" not in sections_of(large.study)["Uncertainty"].table.keys
+def test_gives_two_people_a_guard_band_and_no_verdict() -> None:
+    pair, large = measured.cell([3, 5]), measured.cell([3, 4, 5, 6, 7])
+    for batch in (pair, large):
+        measured.run(batch.task, wrong=2)
+    assert "guard band" in text_of(pair.study, "Uncertainty")
+    assert "guard band" not in text_of(large.study, "Uncertainty")
+    assert "Single tasks: too few people (1 run) in 1." in text_of(pair.study, "Tests")
+    assert "too few people (1 run)" not in text_of(large.study, "Tests")
 
 
-def test_says_that_an_interval_is_for_these_shot_sets() -> None:
+def test_counts_the_shot_sets_of_a_cell() -> None:
     [first, *_] = measured.study_with_splits(splits=3, people=2)
-    assert "the interval is for these shot sets" in text_of(first.study, "Uncertainty")
-    # Six people, however many splits they share.
-    assert "exploratory" not in text_of(first.study, "Uncertainty")
-    single = measured.cell([1, 2])
-    assert "for these shot sets" not in text_of(single.study, "Uncertainty")
+    assert "the shot sets that they saw (3 a cell)" in text_of(first.study, "Uncertainty")
+    assert "degrees of freedom" not in text_of(first.study, "Uncertainty")
+
+
+def two_tasks(*, closed: bool = True, **fields: Any) -> Study:
+    """Five people and one run each."""
+    benchmark = make.benchmark()
+    study = make.study(benchmark, **fields)
+    tasks = [make.task(benchmark, training=10, tests=30) for _ in range(2)]
+    for task in tasks:
+        make.batch(study, task, wanted=5)
+    start_study(study, at=make.NOON)
+    for batch in study.batches.all():
+        for wrong in (1, 2, 3, 1, 2):
+            make.worked_through(batch, wrong=wrong)
+        measured.run(batch.task, shots=10, wrong=25)
+    if closed:
+        close_study(study, at=timezone.now())
+    return study
+
+
+def test_tells_of_the_average_and_its_family() -> None:
+    study = two_tasks(min_training_score=50)
+    sections, [average] = sections_of(study), compare(Scope(study.benchmark, study)).average_tests
+    text = text_of(study, "Tests")
+    assert "Averages over tasks: people ahead, " in text
+    assert "three families of 5 % each by Holm's method, together at most 15 %" in text
+    heading, record, *_ = sections["Tests"].table.records
+    assert heading["task"] == "Averages over tasks"
+    assert (record["task"], record["runs"]) == ("average", 1)
+    assert record["difference"] == average.difference
+    assert record["p_holm"] == average.p_holm
+    last = sections["Uncertainty"].table.records[-1]
+    people = compare(Scope(study.benchmark, study)).averages[0]
+    assert (last["task"], last["mean"]) == ("average", people.mean)
+    assert f"average {people.mean:.1f} ({people.low:.1f} to {people.high:.1f}) with" in text_of(
+        study, "Uncertainty"
+    )
+
+
+def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
+    study = two_tasks(named_systems=["BERT-Base FT"])
+    for task in study.benchmark.tasks.all():
+        measured.run(task, shots=10, wrong=20, system="Later")
+        measured.run(task, shots=10, wrong=20, system="Elsewhere", split=2)
+    text = text_of(study, "Systems and margin")
+    assert "named the systems to compare itself with: BERT-Base FT." in text
+    today = day(timezone.now())
+    assert f"These systems and the verdicts were frozen on {today}." in text
+    assert f"Elsewhere FT ({today}) and Later FT ({today}) came later or were not named" in text
+    assert "in a block of its own, exploratory (Elsewhere FT)." in text
+    verdicts = text_of(study, "Tests")
+    assert "Systems that came later or were not named: people ahead" in verdicts
+    assert "On other shot sets or items, exploratory: people ahead, probable (1 run)" in verdicts
+    reasons = {row["reasons"] for row in sections_of(study)["Tests"].table.records}
+    assert "no floor was set; other shot sets" in reasons
+
+
+def test_says_that_nothing_is_frozen_while_a_study_runs() -> None:
+    text = text_of(two_tasks(closed=False), "Systems and margin")
+    assert "every verdict may change" in text
+    assert "at the closing: so far BERT-Base FT." in text
+    assert "were frozen" not in text
+
+
+def test_numbers_a_later_version_of_the_verdicts() -> None:
+    study = two_tasks()
+    assert "were frozen on" in text_of(study, "Systems and margin")
+    Exclusion.objects.create(assignment=study.assignments.first(), reason="too fast")
+    assert "(version 2, after: exclusion)" in text_of(study, "Systems and margin")
+
+
+def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
+    study = two_tasks(closed=False)
+    Channel.objects.filter(annotators__assignments__study=study).update(is_simulated=True)
+    assert "Over all 2 tasks SIMULATED PEOPLE average" in text_of(study, "Uncertainty")
+    assert "Averages over tasks: SIMULATED PEOPLE ahead, " in text_of(study, "Tests")
+    assert "Single tasks: SIMULATED PEOPLE ahead, " in text_of(study, "Tests")
+
+
+def test_counts_a_long_list() -> None:
+    benchmark = make.benchmark()
+    study = make.study(benchmark)
+    for _ in range(9):
+        make.batch(study, make.task(benchmark))
+    text = text_of(study, "Design")
+    assert f"9 tasks of the benchmark {benchmark}. A test has 4 items." in text
 
 
 def test_tells_of_zero_shot_batches_and_of_no_training() -> None:
     batch = make.running_batch(zero_shot=True, wanted=2)
     make.worked_through(batch)
-    sections = sections_of(batch.study)
-    assert "Training and screening" not in sections
-    assert "without any training" in text_of(batch.study, "Procedure")
+    assert "There is no screening rule" in text_of(batch.study, "Screening")
+    assert "reference answer" not in text_of(batch.study, "Procedure")
 
 
 def test_tells_of_corrected_gold() -> None:
@@ -226,7 +325,7 @@ def test_repeats_what_is_known_of_source_and_licence() -> None:
 def test_says_that_systems_may_have_seen_the_items() -> None:
     batch = measured.cell([3, 4, 5])
     measured.run(batch.task)
-    assert "may have been part of it" in text_of(batch.study, "Tests")
+    assert "may have been part of it" in text_of(batch.study, "Systems and margin")
 
 
 def test_says_that_everybody_was_screened_out() -> None:

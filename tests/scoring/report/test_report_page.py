@@ -19,7 +19,7 @@ def batch() -> Batch:
 
 def test_shows_the_methods_section_and_the_sheet(admin_client: Client, batch: Batch) -> None:
     text = admin_client.get(f"/studies/{batch.study.slug}/report/").content.decode()
-    assert "Annotators were recruited through" in text
+    assert "3 people, recruited through" in text
     assert "For you to answer." in text
     assert "arXiv:2506.13776" in text
     assert 'aria-current="page">Report</a>' in text
@@ -95,4 +95,4 @@ def test_begins_with_the_way_back_and_what_was_found(admin_client: Client, batch
     slug = batch.study.slug
     text = admin_client.get(f"/studies/{slug}/report/").content.decode()
     assert reverse("annotation:watch", args=[slug]) in text
-    assert text.index("What was found") < text.index("people reach") < text.index("<article")
+    assert text.index("What was found") < text.index(" of 100") < text.index("<article")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from statistics import fmean
 
-import numpy as np
 import pytest
 from pytest_django import DjangoDbBlocker
 
@@ -26,10 +26,13 @@ from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.finishing import withdraw
 from scoring.cells.cell_rows import cell_row
-from scoring.cells.cells import Cell, CellReader
+from scoring.cells.cells import CellReader
 from scoring.cells.scope import Choices
+from scoring.comparison.claims import named_and_later
 from scoring.report.documents import Report, as_latex, as_text, report_on
-from scoring.report.methods import SIMULATED
+from scoring.report.methods import SIMULATED, WRITTEN
+from scoring.tests.differences import people_and_systems
+from scoring.tests.outcomes import verdict_in_words
 from scoring.tests.verdicts import against_systems
 from tests import make
 from tests.made_once import made_once
@@ -171,7 +174,12 @@ class Told:
         self.cells = reader.people(self.study, simulated=simulated)
         tasks = {cell.task for cell in self.cells}
         systems = [cell for task in tasks for cell in reader.systems(task)]
-        self.tests, _averages = against_systems(self.cells, systems)
+        own, later = named_and_later(self.study, systems)
+        pairs = [
+            *people_and_systems(self.cells, own),
+            *people_and_systems(self.cells, later, is_later=True),
+        ]
+        self.tests, _averages = against_systems(pairs, [task.slug for task in tasks], {})
 
     def section(self, title: str) -> str:
         [section] = [section for section in self.report.sections if section.title == title]
@@ -224,10 +232,9 @@ def test_counts_who_began_and_did_not_finish(told: Told) -> None:
 def test_counts_who_took_part_and_how_it_ended(told: Told) -> None:
     text = told.section("Recruitment")
     persons = len({person.annotator_id for person in told.people})
-    assert re.search(rf"\b{persons} (person|people) took up {len(told.people)} assignment", text)
-    completed = told.ended(Outcome.COMPLETED)
-    assert f"Of those with consent, {100 * completed / len(told.people):.1f} %" in text
-    ends = re.search(r"Of the assignments, (.*?)\.", text)
+    assert re.match(rf"{persons} (person|people|SIMULATED PEOPLE), ", text)
+    assert f"took up {len(told.people)} assignment" in text
+    ends = re.search(r"2026: (.*?)[;.]", text)
     outcomes = Counter(p.outcome for p in told.people if p.outcome)
     assert sorted(numbers(ends[1]) if ends else []) == sorted(outcomes.values())
 
@@ -252,16 +259,13 @@ def test_counts_the_answers_of_each_item(told: Told) -> None:
     """From the judgements themselves."""
     if not told.cells:
         return
-    parts = told.topic("Design: Answers of people").rstrip(".").split("; ")
-    assert len(parts) == len(told.cells)
-    for cell, part in zip(told.cells, parts, strict=True):
-        rows = Judgement.objects.filter(
-            assignment__in=[member.pk for member in cell.annotators], role=Role.TEST
-        )
-        of_item = Counter(rows.values_list("example_id", flat=True))
-        fewest, most = min(of_item.values()), max(of_item.values())
-        wanted = [fewest, most] if fewest < most else [most]
-        assert numbers(part.rpartition(": ")[2]) == wanted
+    counts: Counter[int] = Counter()
+    for cell in told.cells:
+        owners = [member.pk for member in cell.annotators]
+        rows = Judgement.objects.filter(assignment__in=owners, role=Role.TEST)
+        counts.update(rows.values_list("example_id", flat=True))
+    wanted = sorted({min(counts.values()), max(counts.values())})
+    assert numbers(told.topic("Design: Answers of people").rstrip(".")) == wanted
 
 
 def test_counts_the_items_of_the_study_and_of_one_person(told: Told) -> None:
@@ -273,92 +277,121 @@ def test_counts_the_items_of_the_study_and_of_one_person(told: Told) -> None:
     )
     sizes = sorted({item_set.items.count() for item_set in sets})
     assert numbers(told.topic("Design: Items for one person").split(", after")[0]) == sizes
-    assert f"Items of the test: {task} {len(examples)}." in told.section("Design")
+    assert f"The test items: {task} {len(examples)}." in told.section("Design")
 
 
 def test_says_who_was_screened_out_only_where_a_rule_can(told: Told) -> None:
     trained = [person for person in told.people if person.training_score is not None]
     out = told.ended(Outcome.SCREENED_OUT)
     quality = told.topic("Execution: Quality checks")
-    has_rule = told.study.min_training_score is not None
-    if not has_rule:
+    text = told.section("Screening")
+    if told.study.min_training_score is None:
         assert quality.startswith("The study has no screening rule.")
-        assert not told.has("Training and screening") or (
-            "screened out" not in told.section("Training and screening")
-        )
+        assert "There is no screening rule" in text
+        assert "screened out" not in text
         return
     assert f"Screened out by training score: {out} of {len(trained)}" in quality
-    assert re.search(rf"; {out} of them", told.section("Training and screening"))
+    assert re.search(rf"\b{out} of {len(trained)} [A-Za-z ]+ who finished a training", text)
 
 
-def test_says_that_intervals_are_for_people_who_pass_the_screening(told: Told) -> None:
+def test_says_how_far_screening_moved_the_mean(told: Told) -> None:
+    trained = [p for p in told.people if p.training_score is not None]
+    if told.study.min_training_score is None:
+        return
+    scores = [p.training_score for p in trained]
+    passed = [p.training_score for p in trained if p.outcome != Outcome.SCREENED_OUT]
+    text = told.section("Screening")
+    if not passed:
+        assert f"the mean training score was {fmean(scores):.1f} %." in text
+    elif len(passed) == len(scores):
+        assert f"so the mean training score stayed {fmean(scores):.1f} %." in text
+    else:
+        assert f"from {fmean(scores):.1f} % to {fmean(passed):.1f} %." in text
+
+
+def test_says_for_whom_figures_hold(told: Told) -> None:
     if not told.has("Uncertainty"):
         return
     text = told.section("Uncertainty")
-    has_interval = any(cell_row(cell, Choices()).ci_low is not None for cell in told.cells)
     has_rule = told.study.min_training_score is not None
-    assert ("other people who are recruited in the same way" in text) is has_interval
-    assert ("pass the same screening" in text) is (has_interval and has_rule)
+    assert ("whom the screening lets in" in text) is has_rule
+    assert ("whoever comes in the same way" in text) is not has_rule
+    learned = [cell for cell in told.cells if cell.shots != 0 and not cell.is_of_episodes]
+    told_sets = [int(count) for count in re.findall(r"that they saw \((\d+) a cell\)", text)]
+    assert told_sets == [len(set(cell.splits)) for cell in learned]
 
 
-def test_says_of_which_shot_sets_a_cell_speaks(told: Told) -> None:
-    if not told.has("Uncertainty"):
-        return
-    text = told.section("Uncertainty")
-    [cell] = told.cells
-    splits = Counter(cell.splits)
-    several, name = len(splits) > 1, f"{cell.task.slug}, {cell.shots} shots"
-    is_learned = cell.shots != 0 and not cell.is_of_episodes
-    alone = "speaks of that shot set alone" in text
-    pooled = "pooled within them" in text
-    mixed = "how people and how shot sets differ cannot be told apart" in text
-    assert alone is (is_learned and not several)
-    assert pooled is (is_learned and several and max(splits.values()) > 1)
-    assert mixed is (is_learned and several and max(splits.values()) == 1)
-    assert (pooled or mixed) is (name in text)
-    assert "the split is the unit" not in text
+def test_tells_how_intervals_were_computed(told: Told) -> None:
+    rows = [cell_row(cell, Choices()) for cell in told.cells]
+    methods = {row.ci_method for row in rows}
+    text = told.section("Uncertainty") if rows else ""
+    assert ("is Wilson's" in text) is bool(methods & {"wilson", "wilson-gaps", "guard"})
+    assert ("least-squares" in text) is ("wilson-gaps" in methods)
+    assert ("guard band" in text) is ("guard" in methods)
+    assert ("bootstrap" in text) is ("episode-bootstrap" in methods)
 
 
-def test_counts_the_tests_and_the_family_of_holm(told: Told) -> None:
-    family = [test for test in told.tests if test.p_holm is not None]
-    impossible = [test for test in told.tests if test.p is None]
-    rest = len(told.tests) - len(family) - len(impossible)
+def test_counts_every_verdict_with_its_runs(told: Told) -> None:
     if not told.tests:
-        assert not told.has("Tests")
+        assert not told.has("Tests") or "compared with no system" in told.section("Tests")
         return
     for text in (told.section("Tests"), told.topic("Analysis: Tests")):
-        assert (f"{len(family)} paired t test" in text or f"of {len(family)} test" in text) is bool(
-            family
-        )
-        assert ("exploratory and not adjusted" in text) is bool(rest)
-        assert ("too few annotators or items for a test" in text) is bool(impossible)
-        assert ("Holm" in text) is bool(family)
-    clear = sum((test.p_holm or 0.0) <= 0.05 for test in family)
-    assert not family or f": {clear} with p ≤ 0.05" in told.topic("Analysis: Tests")
+        found = re.search(r"Single tasks: (.*?)\.", text)
+        counted = Counter(map(verdict_in_words, told.tests))
+        for words, count in counted.items():
+            assert f"{words} (1 run) in {count}" in found[1]
+        assert sum(map(int, re.findall(r"in (\d+)", found[1]))) == len(told.tests)
 
 
-def test_says_what_the_comparison_says_of_people(told: Told) -> None:
-    if not told.tests:
+def test_says_how_many_runs_each_system_has(told: Told) -> None:
+    for test in told.tests:
+        text = told.section("Systems and margin")
+        assert f"{test.system} {test.method} {test.runs} run" in text
+
+
+def test_tells_the_margin_or_that_there_is_none(told: Told) -> None:
+    if not told.cells:
         return
-    text = told.section("Tests")
-    family = [test for test in told.tests if test.p_holm is not None]
-    words = {"ahead": "ahead in", "behind": "behind in", "same": "as good within the margin in",
-             "undecided": "not told apart from the system in"}  # fmt: skip
-    for outcome, phrase in words.items():
-        count = sum(test.outcome == outcome for test in family)
-        assert (f"{phrase} {count}" in text) is bool(count)
-    margin = told.study.margin
+    text, margin = told.section("Systems and margin"), told.study.margin
     assert (f"The margin, set before the start, is {margin:g} point" in text) is bool(margin)
-    assert ("No margin was set before the start" in text) is not bool(margin)
+    assert ("No margin was set" in text) is not bool(margin)
 
 
-def test_counts_intervals_and_sds(told: Told) -> None:
+def test_tells_the_drift_of_long_tests(told: Told) -> None:
+    """From the judgements in their order; all wrong answers come first."""
+    long = [c for c in told.cells if len(c.example_ids) >= 60]
+    text = told.section("Uncertainty") if told.cells else ""
+    assert ("last third" in text) is bool(long)
+    if long:
+        [cell] = long
+        found = []
+        for member, vector in zip(cell.annotators, cell.vectors, strict=True):
+            rows = member.judgements.filter(role=Role.TEST).order_by("step")
+            score = dict(zip(vector.items.example_ids, vector.scores, strict=True))
+            scores = [100 * score[pk] for pk in rows.values_list("example_id", flat=True)]
+            found.append(fmean(scores[-20:]) - fmean(scores[:20]))
+        assert f"mean of {len(found)} people changed by {fmean(found):+.1f} points (" in text
+
+
+def test_writes_short_sentences_and_few(told: Told) -> None:
+    texts = [
+        text
+        for section in told.report.sections
+        if section.title in WRITTEN
+        for paragraph in section.paragraphs
+        for text in re.split(r"(?<=[.!?]) (?=[A-Z0-9“])", paragraph.replace("et al. ", ""))
+    ]
+    assert max(len(text.split()) for text in texts) <= 40
+    assert len(texts) <= 45
+
+
+def test_counts_intervals(told: Told) -> None:
     if not told.has("Uncertainty"):
         return
     rows = [cell_row(cell, Choices()) for cell in told.cells]
     said = numbers(told.topic("Analysis: Uncertainty").partition(".")[0])
     intervals = sum(row.ci_low is not None for row in rows)
-    assert said == [95, intervals, sum(row.sd is not None for row in rows), len(rows)]
+    assert said == [95, intervals, len(rows)]
     [section] = [s for s in told.report.sections if s.title == "Uncertainty"]
     assert section.table is not None
     for row, record in zip(rows, section.table.records, strict=True):
@@ -376,7 +409,7 @@ def test_counts_exclusions_and_those_made_when_scores_could_be_seen(told: Told) 
     text = told.section("Exclusions")
     late = sum(p.exclusion.created_at >= p.finished_at for p in out)
     assert f"{len(out)} of {len(completed)} completed assignments" in text
-    assert f"{late} of {len(out)} exclusions" in text
+    assert f"; {late} of them once the work was complete" in text
 
 
 def test_counts_what_was_due(told: Told) -> None:
@@ -389,7 +422,7 @@ def test_counts_what_was_due(told: Told) -> None:
     )
     fee = told.study.platform_fee
     assert (
-        f"With the channel's fee of 33.3 % that is {sum(due) * (1 + fee / 100):,.2f} USD"
+        f"{sum(due) * (1 + fee / 100):,.2f} USD with the channel's fee of 33.3 %"
         in (told.section("Pay"))
     ) is bool(fee)
 
@@ -399,19 +432,10 @@ def test_repeats_the_consent_and_counts_its_words(told: Told) -> None:
     assert "(4 words)" in told.topic("Design: Ethics")
 
 
-def test_tells_the_smallest_difference_that_could_be_shown(told: Told) -> None:
-    text = told.topic("Design: Size")
+def test_claims_no_power_afterwards(told: Told) -> None:
     places = sum(batch.wanted for batch in told.study.batches.all())
     if told.cells:
-        assert text.startswith(f"{places} places were planned.")
-    complete = [c for c in told.cells if len(c.scores) > 1 and not any_gap(c)]
-    assert ("four times out of five" in text) is (
-        bool(complete) and not told.cells[0].is_of_episodes
-    )
-
-
-def any_gap(cell: Cell) -> bool:
-    return bool(np.isnan(cell.scores).any())
+        assert told.topic("Design: Size").startswith(f"{places} places were planned;")
 
 
 def test_marks_a_rehearsal_wherever_it_can_be_read_alone(told: Told) -> None:
