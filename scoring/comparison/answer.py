@@ -20,12 +20,22 @@ from scoring.tests.verdicts import Average
 AXIS, EDGE = 200.0, 3.0
 
 
+RAN_ALL = "that had run every task when the study closed"
+
+
 class ForestLine:
     """A system beside people, or one task of it. score and difference in percent points; the places
     are on the axis, None where there is nothing to draw."""
 
-    def __init__(self, name: str, score: float | None, test: Difference | None = None) -> None:
-        self.name, self.score, self.test = name, score, test
+    def __init__(
+        self,
+        name: str,
+        score: float | None,
+        test: Difference | None = None,
+        *,
+        is_of_task: bool = False,
+    ) -> None:
+        self.name, self.score, self.test, self.is_of_task = name, score, test, is_of_task
         self.tasks: Sequence[ForestLine] = ()
         self.low: float | None = None
         self.middle: float | None = None
@@ -53,10 +63,14 @@ class ForestLine:
     @property
     def aside(self) -> str:
         """What a reader must know of it: how few runs it is, and why it is not sure."""
-        if self.test is None:
+        test = self.test
+        if test is None:
             return ""
-        own = f"m = {self.test.m}" if self.test.exploratory else ""
-        return "; ".join(filter(None, [runs_text(self.test.runs), own, *self.test.reasons]))
+        people = f"people {_whole(test.mean)}" if self.is_of_task and test.mean is not None else ""
+        own = f"m = {test.m}" if test.exploratory else ""
+        return "; ".join(
+            filter(None, [people, runs_text(test.runs), own, *test.reasons, _within(test)])
+        )
 
     def place(self, reach: float) -> None:
         """On an axis whose middle is 0."""
@@ -80,6 +94,7 @@ class Answer:
     study: str | None
     headline: list[str]
     condition: str
+    so_far: str
     people: str
     forest: dict[str, list[ForestLine]]
     no_skill: float | None
@@ -106,6 +121,7 @@ def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
         study=None if table.study else table.titles.get(first.study or ""),
         headline=_headline(named, tests, people, loud=loud),
         condition=f"{at}, {_counted(len(people), 'task')}",
+        so_far=_so_far(named, people),
         people=_people(table, people),
         forest=forest,
         no_skill=_no_skill(table, people),
@@ -142,7 +158,7 @@ def _headline(
     if not named:
         return ["No system answered these people's items after their examples."]
     if all(test.outcome == TOO_FEW for those in named for test in those):
-        return [_too_few(named, people)]
+        return [_too_few(people)]
     simulated = tests[0].simulated
     by_state: dict[State, list[Difference]] = {}
     for those in named:
@@ -176,16 +192,21 @@ def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
     return "; ".join([*told, *rest]) + "."
 
 
-def _too_few(named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
-    """Nothing is claimed; how far apart they are is told all the same."""
-    who, several = _who(people[0]), len(people) > 1
+def _too_few(people: Sequence[Row]) -> str:
+    each = " a task" if len(people) > 1 else ""
     fewest = min(row.n or 0 for row in people)
-    each = " a task" if several else ""
-    parts = [_apart(test) for test in map(_decides, named) if test]
-    so_far = f" So far {who} are {listed(parts)}." if parts else ""
     return (
-        f"Too few {who} to say who wins ({fewest}{each}; {EXPLORATORY_BELOW} are needed).{so_far}"
+        f"Too few {_who(people[0])} to say who wins "
+        f"({fewest}{each}; {EXPLORATORY_BELOW} are needed)."
     )
+
+
+def _so_far(named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
+    """Where nothing is claimed: how far apart they are all the same."""
+    decisive = [test for test in map(_decides, named) if test]
+    if not decisive or any(test.outcome != TOO_FEW for test in decisive):
+        return ""
+    return f"So far {_who(people[0])} are {listed(list(map(_apart, decisive)))}."
 
 
 def _apart(test: Difference) -> str:
@@ -220,7 +241,8 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
     is_shared = average is not None and average.notes is not None
     persons = max(counts) if is_shared else sum(counts)
     who = "person" if persons == 1 and _who(rows[0]) == "people" else _who(rows[0])
-    each = f", {_span(counts)} on each task" if several else ""
+    on_each = "all of them" if is_shared and min(counts) == persons else _span(counts)
+    each = f", {on_each} on each task" if several else ""
     asked = f"{_span([row.items or 0 for row in rows])} questions" + " a task" * several
     name = _who(rows[0])
     return f"{name[:1].upper()}{name[1:]}{score}: {persons} {who}{each}, {asked}."
@@ -232,12 +254,12 @@ def _forest(
     """To readers without the gold the systems' scores alone."""
     blocks: dict[str, list[ForestLine]] = {}
     for those in _by_system(tests):
-        whole, names = _decides(those), table.task_names
+        whole = _decides(those)
         line = ForestLine(name_of(those[0]), whole.other_mean if whole else None, whole)
         if len(those) > 1:
             parts = [test for test in those if test.task]
             line.tasks = [
-                ForestLine(names.get(test.task or "", test.task or ""), test.other_mean, test)
+                ForestLine(_task(table, test), test.other_mean, test, is_of_task=True)
                 for test in parts
             ]
         blocks.setdefault(block_of(those[0]), []).append(line)
@@ -251,6 +273,17 @@ def _forest(
     for lines in blocks.values():
         lines.sort(key=lambda line: -(line.score or 0.0))
     return {heading: blocks[block] for block, heading in BLOCKS.items() if block in blocks}
+
+
+def _task(table: Comparison, test: Difference) -> str:
+    return table.task_names.get(test.task or "", test.task or "")
+
+
+def _within(test: Difference) -> str:
+    """Why an interval that leaves out 0 decides nothing."""
+    low, high, margin = test.low, test.high, test.margin or 0.0
+    is_apart = low is not None and high is not None and (low > 0 or high < 0)
+    return f"may be within {margin:g} points" * (test.outcome == OPEN and bool(margin) and is_apart)
 
 
 def _place(lines: Sequence[ForestLine]) -> None:
@@ -270,15 +303,11 @@ def _no_skill(table: Comparison, people: Sequence[Row]) -> float | None:
 def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Row) -> str:
     tests = [test for those in named for test in those]
     margin = max((test.margin or 0.0 for test in tests), default=0.0)
-    within = f"margin {margin:g} points" if margin else "no margin was set"
+    within = f"margin (grey) {margin:g} points" if margin else "no margin was set"
     if first.study in table.interim:
         return f"Interim: the study is not closed, and every verdict may change; {within}."
     systems = _counted(len(named), "system")
-    which = (
-        "named before the start"
-        if first.study in table.naming
-        else "with every task at the closing"
-    )
+    which = "named before the start" if first.study in table.naming else RAN_ALL
     return f"“Sure” holds for the {systems} {which}; {within}." if named else ""
 
 

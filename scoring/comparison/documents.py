@@ -233,7 +233,12 @@ def _no_skill(table: Comparison, columns: Sequence[ScoreColumn]) -> Iterable[Lin
 def main_table(table: Comparison) -> Table:
     """As it would stand in a paper: the verdicts are in its note."""
     shots = shots_of_people(table.rows)
-    told = [sentence for one in answers(table, shots, loud=False) for sentence in one.headline]
+    told = [
+        sentence
+        for one in answers(table, shots, loud=False)
+        for sentence in (*one.headline, one.so_far)
+        if sentence
+    ]
     paper = replace(overview(table, shots), is_short=True)
     return replace(
         paper, note=f"{_shown(paper, table)} {_sizes_told(table, shots)}", remark=" ".join(told)

@@ -18,7 +18,6 @@ from annotation.models import (
     Study,
 )
 from annotation.work.places import open_places
-from scoring.cells.cells import CellReader
 from scoring.cells.rows import Row
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import (

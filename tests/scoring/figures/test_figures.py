@@ -30,7 +30,7 @@ ROWS = [
 
 def test_draws_a_panel_for_each_task_with_people_and_systems() -> None:
     figure = shots_figure(ROWS)
-    assert [panel.get_title() for panel in figure.axes] == ["mnli, any", "sst2, any"]
+    assert [panel.get_title() for panel in figure.axes] == ["mnli", "sst2"]
     [line] = [line for line in figure.axes[1].lines if line.get_label() == "BERT <b>, FT"]
     assert np.asarray(line.get_xydata()).tolist() == [[10, 50], [30, 60]]
 
@@ -153,7 +153,7 @@ def test_draws_figures_under_another_policy_on_axes_of_their_own() -> None:
     figure = shots_figure([HUMAN, RUN, published], [bound])
     drawn = {panel.get_title(): panel.get_legend_handles_labels()[1] for panel in figure.axes}
     assert drawn == {
-        "sst2, any": ["BERT <b>, FT", "no skill", "Human"],
+        "sst2": ["BERT <b>, FT", "no skill", "Human"],
         "sst2, set": ["BERT <b>, FT, published"],
     }
 
@@ -162,7 +162,7 @@ def test_tells_which_figures_were_published_without_a_policy() -> None:
     unknown = Row(RowKind.REPORTED, system="GPT-3", method="ICL", task="sst2", shots=10, mean=60.0,
                   references="unknown")  # fmt: skip
     figure = shots_figure([RUN, unknown])
-    assert [panel.get_title() for panel in figure.axes] == ["sst2, any"]
+    assert [panel.get_title() for panel in figure.axes] == ["sst2"]
     [legend] = figure.legends
     assert "GPT-3, ICL, published†" in [text.get_text() for text in legend.get_texts()]
     assert legend.get_title().get_text() == "† published without its reference policy"
