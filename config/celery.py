@@ -37,6 +37,7 @@ SCHEDULED = [
     "annotation.tasks.summarise_work",
     "annotation.tasks.poll_prolific",
     "scoring.runs.tasks.remove_abandoned_runs",
+    "scoring.analysis.tasks.freeze_claims",
 ]
 app.conf.beat_schedule = {
     task: {

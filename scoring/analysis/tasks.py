@@ -1,10 +1,14 @@
 """What the background worker is told to do for comparisons. Every task is safe to run twice; its
 argument is `comparison`, the id of the kept comparison."""
 
+from celery import shared_task
+
 from annotation.jobs import queue
-from annotation.models import Job
+from annotation.models import Job, Study, StudyState
 from scoring.analysis import analysing
+from scoring.cells.scope import Scope
 from scoring.comparison import comparing
+from scoring.models.claims import is_settled
 
 
 @queue.runs(comparing.STORE.job)
@@ -19,3 +23,12 @@ def analyse_comparison(job: Job, progress: queue.Progress) -> queue.Result:
     kept, compute = job.arguments["comparison"], analysing.analyse
     analysis = analysing.STORE.compute_enqueued(kept, compute, progress=progress)
     return {"summary": f"{len(analysis.uncertainty)} cells analysed."}
+
+
+@shared_task
+def freeze_claims() -> None:
+    """Of studies that were closed, before their gold or their people change."""
+    closed = Study.objects.filter(state=StudyState.CLOSED, frozen_claims=None, is_rehearsal=False)
+    for study in closed.select_related("benchmark"):
+        if is_settled(study):
+            comparing.compare(Scope(study.benchmark, study))

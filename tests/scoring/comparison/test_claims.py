@@ -11,6 +11,7 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Study
 from annotation.studies.lifecycle import close_study
 from annotation.studies.people import exclude, lift_exclusion
+from scoring.analysis.tasks import freeze_claims
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison import comparing
 from scoring.comparison.comparing import Comparison, compare, glance
@@ -121,6 +122,13 @@ def test_a_named_system_joins_with_a_version_whenever_it_comes() -> None:
     }
     assert [one.reason for one in seen(study).versions] == ["closing", "run of a named system"]
     assert [one["system"] for one in json.loads(verdicts(study, supplement=True))] == ["Near"]
+
+
+def test_a_worker_freezes_what_nobody_looked_at(study: Study) -> None:
+    freeze_claims()
+    correct(study)
+    freeze_claims()
+    assert [one.reason for one in seen(study).versions] == ["closing", "gold correction"]
 
 
 def test_a_run_that_was_frozen_is_not_deleted(study: Study) -> None:
