@@ -8,10 +8,9 @@ from typing import Any
 
 from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill
 from scoring.comparison.comparing import Comparison, block_of
-from scoring.comparison.paper_tables import shots_text
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.verdicts import OPEN, TOO_FEW
-from scoring.models import method_label
+from scoring.models import method_label, shots_text
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import STATES, State, claim, how_sure, listed, sign_of, state_of
 from scoring.tests.verdicts import Average

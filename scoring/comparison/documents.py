@@ -22,7 +22,6 @@ from scoring.comparison.paper_tables import (
     marks_of,
     name_cell,
     scores_of_persons,
-    shots_text,
     size_of,
     supervision_table,
     system_tables,
@@ -39,7 +38,7 @@ from scoring.comparison.row_tables import (
     verdict_table,
 )
 from scoring.core.intervals import GUARD
-from scoring.models import FULLY_SUPERVISED, shots_order
+from scoring.models import FULLY_SUPERVISED, shots_order, shots_text
 from scoring.tables.documents import (
     Format,
     as_csv,

@@ -26,7 +26,14 @@ from scoring.cells.rows import (
     policy_of,
 )
 from scoring.comparison.comparing import Comparison
-from scoring.models import FULLY_SUPERVISED, Method, References, method_label, shots_order
+from scoring.models import (
+    FULLY_SUPERVISED,
+    Method,
+    References,
+    method_label,
+    shots_order,
+    shots_text,
+)
 from scoring.tables.table import SECTION, Cell, Column, Group, Line, Table, rounded, values_of
 
 # Measured people, what most of them said, published people, simulated ones; systems follow.
@@ -120,10 +127,6 @@ def task_order(rows: Iterable[Row]) -> list[str]:
     for row in rows:
         (published if row.kind == RowKind.REPORTED else others).append(row.task)
     return list(dict.fromkeys([*published, *sorted(others)]))
-
-
-def shots_text(shots: str) -> str:
-    return "all" if shots == FULLY_SUPERVISED else f"{shots} shots"
 
 
 def rank_of(row: Row) -> tuple[int, int]:

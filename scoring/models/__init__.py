@@ -17,4 +17,5 @@ from scoring.models.run import (
     method_label,
     shots_label,
     shots_order,
+    shots_text,
 )

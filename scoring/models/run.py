@@ -22,6 +22,11 @@ def shots_label(shots: int | None) -> int | str:
     return FULLY_SUPERVISED if shots is None else shots
 
 
+def shots_text(shots: str) -> str:
+    """As a heading has them."""
+    return "all" if shots == FULLY_SUPERVISED else f"{shots} shots"
+
+
 def shots_order(shots: int | str | None) -> tuple[float, str]:
     """By number; episodes that have training examples after none, fully supervised last."""
     words = {FEW: 0.5, FULLY_SUPERVISED: float("inf")}

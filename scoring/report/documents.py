@@ -13,10 +13,20 @@ from annotation.models import Job, Study
 from scoring.cells.scope import ordered
 from scoring.comparison.comparing import Comparison
 from scoring.report.facts import Facts
-from scoring.report.methods import PAY, REFERENCE, Section, Source, Topic, methods, sheet
+from scoring.report.methods import (
+    PAY,
+    REFERENCE,
+    REHEARSAL,
+    Section,
+    Source,
+    Topic,
+    latex_sections,
+    methods,
+    sheet,
+)
 from scoring.tables import documents
 from scoring.tables.documents import as_text as text_table
-from scoring.tables.documents import escaped, latex_table
+from scoring.tables.documents import escaped
 from scoring.tables.table import Column, Table, lines_of
 
 # What writes one in the background.
@@ -27,7 +37,6 @@ NEEDS = r"% Needs \usepackage{booktabs,graphicx,textcomp}; other scripts than La
 BY_RESEARCHER = "[for the researcher to answer]"
 ADDS = "[the researcher adds to this]"
 # Wherever a part may be read by itself.
-REHEARSAL = " (rehearsal with simulated annotators)"
 
 
 @dataclass(frozen=True)
@@ -187,17 +196,6 @@ def _answer(topic: Topic) -> Iterable[str]:
 
 def _mark(topic: Topic) -> str:
     return {Source.PART: ADDS, Source.RESEARCHER: BY_RESEARCHER}.get(topic.source, "")
-
-
-def latex_sections(sections: Iterable[Section]) -> list[str]:
-    return [_latex_of(section) for section in sections]
-
-
-def _latex_of(section: Section) -> str:
-    parts = [rf"\subsection{{{escaped(section.title)}}}", *map(escaped, section.paragraphs)]
-    if section.table:
-        parts.append(latex_table(section.table))
-    return "\n\n".join(parts)
 
 
 def _latex_group(name: str, topics: Sequence[Topic]) -> str:

@@ -6,7 +6,7 @@ The topics follow the checklist of Wei et al. 2025 (REFERENCE), in our own words
 text is not ours to copy.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
@@ -22,9 +22,11 @@ from scoring.report.results import (
     results_table,
     tests_table,
 )
+from scoring.tables.documents import escaped, latex_table
 from scoring.tables.table import Table
 
 PAY = "Pay"
+REHEARSAL = " (rehearsal with simulated annotators)"
 # Each a part of methods.txt; those without a sentence are left out.
 WRITTEN = (
     *("Summary", "Design", "Procedure", "Screening", "Recruitment", "Exclusions", PAY, "Scoring"),
@@ -38,6 +40,17 @@ class Section:
     title: str
     paragraphs: tuple[str, ...]
     table: Table | None = None
+
+
+def latex_sections(sections: Iterable[Section]) -> list[str]:
+    return [_as_latex(section) for section in sections]
+
+
+def _as_latex(section: Section) -> str:
+    parts = [rf"\subsection{{{escaped(section.title)}}}", *map(escaped, section.paragraphs)]
+    if section.table:
+        parts.append(latex_table(section.table))
+    return "\n\n".join(parts)
 
 
 def methods(facts: Facts) -> list[Section]:

@@ -19,9 +19,8 @@ from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
 from scoring.planning.plans import MOST_ITEMS, MOST_SIMULATED, Assumptions, design_of
-from scoring.report.documents import REHEARSAL, latex_sections
 from scoring.report.facts import Design
-from scoring.report.methods import Section, paragraphs
+from scoring.report.methods import REHEARSAL, Section, latex_sections, paragraphs
 from scoring.report.words import from_to
 from scoring.tables import documents
 from scoring.tables.documents import beginning, escaped, escaped_markdown

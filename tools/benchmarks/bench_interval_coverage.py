@@ -36,12 +36,6 @@ def guard(y: np.ndarray) -> Limits:
     return wilson_limits(y.mean(axis=(1, 2)), spread.effective, t)
 
 
-def two_splits(y: np.ndarray) -> Limits:
-    """As if every second annotator had learned from another shot set."""
-    groups = np.arange(y.shape[1]) % 2 if y.shape[1] > 2 else None
-    return new_items_limits(y, LEVEL, groups)
-
-
 def bootstrap(axis: int) -> Callable[[np.ndarray], Limits]:
     """The percentile bootstrap over annotators (axis 2 averaged) or over items (axis 1)."""
 
@@ -67,7 +61,6 @@ def with_gaps(y: np.ndarray) -> Limits:
 METHODS: dict[str, Callable[[np.ndarray], Limits]] = {
     "new items": new_items,
     "guard": guard,
-    "two splits": two_splits,
     "gaps (200 runs)": with_gaps,
     "item boot.": bootstrap(1),
     "annot. boot.": bootstrap(2),

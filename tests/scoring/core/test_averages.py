@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_meets_the_known_verdicts_on_averages(reference: Callable) -> None:
         both = list(zip(row["people"], row["system"], strict=True))
         tests = [paired_difference(h, s) for h, s in both]
         without = averages_without_each(tests, [paired_without_each(h, s) for h, s in both])
-        found = Member(average_difference(tests), lambda those=without: those)
+        found = Member(average_difference(tests), partial(list, without))
         for margin, known in row["verdicts"].items():
             p = likeliest(found.test, margin=float(margin))[1]
             assert p == exactly(known["p"])

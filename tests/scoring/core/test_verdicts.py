@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import isnan, nan
 
 import numpy as np
@@ -89,7 +90,7 @@ def test_meets_the_known_verdicts_between_shots(reference: Callable) -> None:
     for row in reference("differences")["shots"]:
         both = scores_of(row["people"]), scores_of(row["other_people"])
         without = paired_without_each(*both, sides=PEOPLE)
-        found = Member(paired_difference(*both, sides=PEOPLE), lambda those=without: those)
+        found = Member(paired_difference(*both, sides=PEOPLE), partial(list, without))
         assert_states(found, row)
         for margin, state in row["state_alone"].items():
             [alone] = verdicts([found], margin=float(margin))
