@@ -17,8 +17,6 @@ from scoring.tests.verdicts import Average
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
 AXIS, EDGE = 200.0, 3.0
-
-
 RAN_ALL = "that had run every task when the study closed"
 
 
@@ -114,7 +112,7 @@ def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
     first = people[0]
     tests = [test for test in (*table.average_tests, *table.tests) if test.is_beside(first)]
     named = [those for those in _by_system(tests) if not block_of(those[0])]
-    forest = _forest(table, first, tests)
+    forest = _forest(table, first, tests, tasks=len(people))
     at = first.after_checks or shots_text(str(first.shots))
     return Answer(
         study=None if table.study else table.titles.get(first.study or ""),
@@ -138,11 +136,11 @@ def _by_system(tests: Iterable[Difference]) -> list[list[Difference]]:
     return list(groups.values())
 
 
-def _decides(tests: Sequence[Difference]) -> Difference | None:
-    """Of one system: the test over all tasks, or of its only one; None where there are several
-    without an interval of their average."""
+def _decides(tests: Sequence[Difference], tasks: int) -> Difference | None:
+    """Of one system: the test over all of the people's tasks; None where there are several without
+    an interval of their average."""
     is_whole = tests[0].task is None and tests[0].se is not None
-    return tests[0] if is_whole or len(tests) == 1 else None
+    return tests[0] if is_whole or tasks == 1 else None
 
 
 def _headline(
@@ -161,7 +159,7 @@ def _headline(
     simulated = tests[0].simulated
     by_state: dict[State, list[Difference]] = {}
     for those in named:
-        if (test := _decides(those)) is not None:
+        if (test := _decides(those, len(people))) is not None:
             by_state.setdefault(state_of(test), []).append(test)
 
     def claimed(state: State, systems: Sequence[Difference]) -> str:
@@ -170,7 +168,7 @@ def _headline(
 
     told = [claimed(state, by_state[state]) for state in STATES if state in by_state]
     for those in named:
-        if _decides(those) is None:
+        if _decides(those, len(people)) is None:
             of_tasks = [test for test in those if test.task]
             told.append(_over_tasks(of_tasks, claimed, len(people)))
     return list(filter(None, told))
@@ -180,7 +178,8 @@ def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
     """On how many of the tasks, where there is no interval of the average."""
     counts, ran = Counter(map(state_of, tests)), len(tests)
     decided = [state for state in STATES if counts[state] and state[0] not in (OPEN, TOO_FEW)]
-    every = f"all {ran} tasks" if ran == tasks else f"the {_counted(ran, 'task')} that it ran on"
+    whole = "both tasks" if ran == 2 else f"all {ran} tasks"
+    every = whole if ran == tasks else f"the {_counted(ran, 'task')} that it ran on"
     told = [
         f"{claimed(state, tests[:1]).rstrip('.')} on "
         + (every if counts[state] in (0, ran) else f"{counts[state]} of {ran} tasks")
@@ -202,7 +201,7 @@ def _too_few(people: Sequence[Row]) -> str:
 
 def _so_far(named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
     """Where nothing is claimed: how far apart they are all the same."""
-    decisive = [test for test in map(_decides, named) if test]
+    decisive = [test for those in named if (test := _decides(those, len(people)))]
     if not decisive or any(test.outcome != TOO_FEW for test in decisive):
         return ""
     return f"So far {_who(people[0])} are {listed(list(map(_apart, decisive)))}."
@@ -248,14 +247,14 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
 
 
 def _forest(
-    table: Comparison, first: Row, tests: Sequence[Difference]
+    table: Comparison, first: Row, tests: Sequence[Difference], *, tasks: int
 ) -> dict[str, list[ForestLine]]:
     """To readers without the gold the systems' scores alone."""
     blocks: dict[str, list[ForestLine]] = {}
     for those in _by_system(tests):
-        whole = _decides(those)
+        whole = _decides(those, tasks)
         line = ForestLine(name_of(those[0]), whole.other_mean if whole else None, whole)
-        if len(those) > 1:
+        if tasks > 1:
             parts = [test for test in those if test.task]
             line.tasks = [
                 ForestLine(_task(table, test), test.other_mean, test, is_of_task=True)

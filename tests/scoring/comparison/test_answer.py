@@ -81,11 +81,11 @@ def test_names_systems_of_one_state_together() -> None:
 
 def test_claims_nothing_of_too_few_people() -> None:
     few = replace(FOUND, outcome="too_few", certainty=None, n=3)
-    [sentence] = told(few, people=replace(HUMAN, n=3)).headline
-    assert sentence == (
-        "Too few people to say who wins (3; 5 are needed). "
-        "So far people are 5 points above BERT FT (1 to 10)."
-    )
+    answer = told(few, people=replace(HUMAN, n=3))
+    assert answer.headline == ["Too few people to say who wins (3; 5 are needed)."]
+    assert answer.so_far == "So far people are 5 points above BERT FT (1 to 10)."
+    below = told(replace(few, difference=-1.0, low=-7.2, high=4.1), people=replace(HUMAN, n=3))
+    assert below.so_far == "So far people are 1 point below BERT FT (4 above to 7 below)."
 
 
 @pytest.mark.parametrize(
@@ -114,6 +114,23 @@ def test_says_of_tasks_without_an_average_on_how_many() -> None:
     tasks = [replace(FOUND, task=task) for task in "ab"]
     last = replace(FOUND, task="c", outcome="open", certainty=None)
     assert told(*tasks, last).headline == ["PEOPLE BEAT BERT FT on 2 of 3 tasks; 1 is open."]
+
+
+def test_claims_of_a_system_with_one_of_the_tasks_that_one_alone() -> None:
+    tasks = [replace(FOUND, task=task) for task in "ab"]
+    alone = replace(FOUND, system="One", task="a")
+    assert told(*tasks, alone).headline == [
+        "PEOPLE BEAT BERT FT on both tasks.",
+        "PEOPLE BEAT One FT on the 1 task that it ran on.",
+    ]
+
+
+def test_says_that_an_open_difference_may_be_within_the_margin() -> None:
+    found = replace(FOUND, outcome="open", certainty=None, margin=5.0, runs=5)
+    [[line]] = told(found).forest.values()
+    assert line.aside == "may be within 5 points"
+    [[line]] = told(replace(found, low=-1.0)).forest.values()
+    assert line.aside == ""
 
 
 def test_says_why_something_is_not_sure() -> None:
