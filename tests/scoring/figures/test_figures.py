@@ -153,7 +153,7 @@ def test_draws_figures_under_another_policy_on_axes_of_their_own() -> None:
     figure = shots_figure([HUMAN, RUN, published], [bound])
     drawn = {panel.get_title(): panel.get_legend_handles_labels()[1] for panel in figure.axes}
     assert drawn == {
-        "sst2": ["BERT <b>, FT", "no skill", "Human"],
+        "sst2, any": ["BERT <b>, FT", "no skill", "Human"],
         "sst2, set": ["BERT <b>, FT, published"],
     }
 
