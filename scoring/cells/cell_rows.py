@@ -157,7 +157,10 @@ def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
     return {
         **_answers_an_item(cell),
         "after_checks": cell.after_checks,
-        "notes": " ".join(filter(None, [*figures.cell.notes, _checked(cell)])) or None,
+        "notes": " ".join(
+            filter(None, [*figures.cell.notes, _checked(cell), _by_split(cell, figures)])
+        )
+        or None,
         "items": len(cell.seen),
         "splits": figures.splits,
         "shot_sets": figures.shot_sets if figures.splits > 1 else None,
@@ -165,6 +168,12 @@ def _of_people(cell: Cell, figures: SplitInterval) -> dict[str, Any]:
         "without_high": percent(without.high),
         "flagged": without.flagged or None,
     }
+
+
+def _by_split(cell: Cell, figures: SplitInterval) -> str:
+    """Where every split weighs alike, and not every person."""
+    has_other_mean = abs(figures.cell.mean - float(np.nanmean(cell.scores, axis=0).mean())) > 1e-9
+    return "The mean is that of the splits' means." if has_other_mean else ""
 
 
 def _checked(cell: Cell) -> str:

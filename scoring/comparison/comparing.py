@@ -155,7 +155,7 @@ class Comparison:
     def tests_of(self, row: Row | Average) -> list[Difference]:
         """A system's row, or its average over all tasks, beside the people of a study, on their
         items; none of any other."""
-        if row.kind != RowKind.RUN or self.choices.runs != MATCHED or self.study is None:
+        if row.kind != RowKind.RUN or not self.has_verdicts or self.study is None:
             return []
         task = row.task if isinstance(row, Row) else None
         where = task, str(row.shots), row.system, row.method, row.parameters, row.block
@@ -168,6 +168,16 @@ class Comparison:
                 block_of(test),
             )
         ]
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Not beside systems on all that they ran on, which is no study's."""
+        return self.study is None or self.choices.runs == MATCHED
+
+    @property
+    def verdicts(self) -> tuple[Difference, ...]:
+        tests = (*self.average_tests, *self.tests, *self.changes, *self.systems)
+        return tests if self.has_verdicts else ()
 
     def average_of(self, row: Row) -> Average | None:
         """Over all tasks, of the same people or system with as many shots."""
@@ -448,7 +458,7 @@ def _tested(
         "tests": tuple(tests),
         "average_tests": tuple(average_tests),
         "changes": tuple(between_shots(people, about)),
-        "systems": tuple(between_systems(own, margin=scope.study.margin)),
+        "systems": tuple(between_systems(own, about, margin=scope.study.margin)),
     }
 
 

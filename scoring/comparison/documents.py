@@ -234,7 +234,7 @@ def main_table(table: Comparison) -> Table:
     shots = shots_of_people(table.rows)
     told = [
         sentence
-        for one in answers(table, shots, loud=False)
+        for one in (answers(table, shots, loud=False) if table.has_verdicts else ())
         for sentence in (*one.headline, one.so_far)
         if sentence
     ]
@@ -300,7 +300,7 @@ def _json(table: Comparison) -> str:
         "references": table.references,
         "interim": ", ".join(table.interim) or None,
     }
-    tests = (*table.average_tests, *table.tests, *table.changes, *table.systems)
+    tests = table.verdicts
     verdicts = [
         {**record, "tasks": list(test.tasks), "reasons": list(test.reasons)}
         for test, record in zip(tests, finding_table(tests).records, strict=True)

@@ -153,7 +153,8 @@ def verdict_table(table: Comparison) -> Table:
             "task": test.task or "average",
             "outcome": verdict_in_words(test),
         }
-        for test in (*table.average_tests, *table.tests, *table.changes)
+        for test in table.verdicts
+        if test.other_system is None
     )
     return Table("verdicts", "Who is ahead", "", READ, lines_of(lines))
 

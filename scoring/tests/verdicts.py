@@ -86,8 +86,8 @@ class Average:
         digits=1,
     )
     tasks: tuple[str, ...] = as_in(OF_TESTS["tasks"], default=())
-    exploratory: bool = described(
-        "Exploratory",
+    has_too_few: bool = described(
+        "Too few",
         "Whether a task has fewer than five annotators.",
         is_number=False,
         default=False,
@@ -208,7 +208,7 @@ def _average_of(rows: Sequence[Row], shared: Collection[Sharing]) -> Average:
         low=low,
         high=high,
         df=df,
-        exploratory=any(row.is_exploratory or row.n == 1 for row in rows if row.is_of_people),
+        has_too_few=any(row.is_exploratory for row in rows if row.is_cell_of_people),
         notes=SHARED_PEOPLE if has_shared else None,
     )
 
@@ -253,10 +253,12 @@ def between_shots(people: Sequence[Cell], about: Mapping[str, Any]) -> list[Diff
     return [judged for family in families for judged in _judged(family, about)]
 
 
-def between_systems(systems: Sequence[Cell], *, margin: float) -> list[Difference]:
+def between_systems(
+    systems: Sequence[Cell], about: Mapping[str, Any], *, margin: float
+) -> list[Difference]:
     """Every two systems on the same items and splits, a family of their own. The margin is that of
     the study, if it is one that is compared."""
-    return list(_judged(systems_and_systems(systems), {}, margin))
+    return list(_judged(systems_and_systems(systems), about, margin))
 
 
 def _judged(
@@ -341,7 +343,8 @@ def _said(found: rule.Verdict, pairs: Sequence[Pairing], margin: float) -> dict[
         "reasons": found.reasons,
         "exploratory": any(pair.exploratory for pair in pairs),
         "supplement": max((pair.supplement for pair in pairs if pair.supplement), default=None),
-        "p": known(found.p),
+        # Of too few people nothing is tested.
+        "p": None if found.outcome == rule.TOO_FEW else known(found.p),
         "p_holm": known(found.p_holm),
         "family": found.family,
         "in_family": not isnan(found.p_holm),

@@ -264,7 +264,7 @@ def test_the_pages_of_researchers_tell_checks_from_the_rest(admin_client: Client
 
 
 def test_simulated_annotators_do_the_checks(tmp_path: Any) -> None:
-    batch = make.running_checked_batch(other=Kind.SPANS, wanted=6, min_check_score=80)
+    batch = make.running_checked_batch(other=Kind.SPANS, wanted=20, min_check_score=80)
     done = simulate_study(batch.study, skill=0.9, weak=0.5, seed=1, at=make.NOON)
     outcomes = {one.outcome for one in done}
     assert outcomes == {Outcome.COMPLETED, Outcome.SCREENED_OUT}

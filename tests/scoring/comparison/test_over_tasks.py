@@ -20,7 +20,7 @@ def test_takes_the_mean_of_the_task_means_and_both_sds() -> None:
 def test_calls_few_people_exploratory_and_no_system() -> None:
     people = replace(ROW, kind=RowKind.HUMAN, system="Human", method=None, n=3)
     published = replace(ROW, kind=RowKind.REPORTED, n=3, source="CLUES Table 5")
-    found = {one.kind: one.exploratory for one in averages([people, published, ROW], ["a"])}
+    found = {one.kind: one.has_too_few for one in averages([people, published, ROW], ["a"])}
     assert found == {RowKind.HUMAN: True, RowKind.REPORTED: False, RowKind.RUN: False}
 
 
@@ -28,7 +28,7 @@ def test_leaves_one_task_the_interval_that_its_cell_shows() -> None:
     two = replace(ROW, kind=RowKind.HUMAN, n=2, m=12, se=5.0, df=1.0, ci_low=9.2, ci_high=99.9)
     of_new = replace(two, ci_method="guard", estimand="new_items")
     [average] = averages([of_new], ["a"])
-    assert (average.low, average.high, average.exploratory) == (9.2, 99.9, True)
+    assert (average.low, average.high, average.has_too_few) == (9.2, 99.9, True)
     [of_these] = averages([replace(of_new, estimand="these_items")], ["a"])
     assert of_these.low is None
 

@@ -119,7 +119,7 @@ def test_says_of_the_average_what_the_core_says() -> None:
     )
     [mean] = [average for average in table.averages if average.kind == "human"]
     assert (mean.low, mean.high) == pytest.approx((100 * means.low, 100 * means.high))
-    assert not mean.exploratory
+    assert not mean.has_too_few
     [consensus] = [average for average in table.averages if average.kind == "consensus"]
     assert consensus.low is not None
 
@@ -153,7 +153,7 @@ def test_calls_an_average_of_small_groups_exploratory() -> None:
     [verdict] = table.average_tests
     assert (verdict.outcome, verdict.p_holm) == ("too_few", None)
     [mean] = [average for average in table.averages if average.kind == "human"]
-    assert mean.exploratory
+    assert mean.has_too_few
 
 
 def test_tests_no_published_figure() -> None:
