@@ -173,9 +173,12 @@ class OutcomeRuleFormSet(forms.BaseInlineFormSet[OutcomeRule, Study, forms.Model
         """`clean` reports it in a sentence that names the outcomes."""
 
     def save_existing_objects(self, commit: bool = True) -> list[OutcomeRule]:
-        """Codes may have been swapped, so each lets go of its old one first."""
+        """Codes may have been swapped, so each lets go of its old one first.
+
+        Of a started study no form has changed, though its `changed_data` lists what was not sent.
+        """
         for form in self.initial_forms:
-            if commit and "code" in form.changed_data:
+            if commit and form.has_changed() and "code" in form.changed_data:
                 rule = OutcomeRule.objects.filter(pk=form.instance.pk)
                 rule.update(code=f"being changed {form.instance.pk}")
         return super().save_existing_objects(commit)

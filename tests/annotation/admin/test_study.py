@@ -259,6 +259,23 @@ def test_keeps_everything_of_a_started_study_but_its_contact_and_the_fee_on_top(
     assert not study.outcome_rules.filter(code="OTHER").exists()
 
 
+@pytest.mark.parametrize("sent", ["code", "none"])
+def test_keeps_the_codes_of_a_started_study(admin_client: Client, study: Study, sent: str) -> None:
+    """Its page shows them as text, so a browser sends their ids alone."""
+    start_study(study, at=make.NOON)
+    rules = list(study.outcome_rules.order_by("pk").values())
+    form = form_of(study, contact="ann@example.org")
+    if sent == "none":
+        ends = ("-code", "-minimum", "-pays_time")
+        form = {name: value for name, value in form.items() if not name.endswith(ends)}
+    else:
+        form["outcome_rules-0-code"] = "OTHER"
+    assert admin_client.post(address(study), form).status_code == 302
+    study.refresh_from_db()
+    assert study.contact == "ann@example.org"
+    assert list(study.outcome_rules.order_by("pk").values()) == rules
+
+
 def test_does_not_undo_a_start_that_came_between(study: Study, rf: RequestFactory) -> None:
     """The form was read and checked while the study was a draft; then somebody started it."""
     stale = Study.objects.get(pk=study.pk)
