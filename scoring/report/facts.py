@@ -20,7 +20,7 @@ from annotation.models import (
     Study,
     Task,
 )
-from annotation.models.benchmark import names_of
+from annotation.models.benchmark import PART, names_of
 from annotation.studies.screening import screenings_of, why_no_floor
 from annotation.work.finishing import HOUR_MS, elapsed_hours
 from annotation.work.joining import join_answers
@@ -46,6 +46,7 @@ class TaskFacts:
         ).order_by()
         self.items = items.values("example").distinct().count()
         self.contexts = items.values("example__context_hash").distinct().count()
+        self.samples = list(_samples(task, name, batches))
         self.shots = sorted({batch.shots for batch in batches})
         self.splits = len({batch.split for batch in batches if batch.split is not None})
         # As annotators saw it; empty before the start.
@@ -61,6 +62,19 @@ class TaskFacts:
         self.answered = str(answer_kind(task.kind).in_words)
 
 
+def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
+    """Such as “60 of 210 items of SST-2 (seed 0)”: the test sets that are a part of another, which
+    their names tell."""
+    counted = Counter(batch.test_set for batch in batches)
+    for test_set, count in counted.items():
+        whole, _, drawn = test_set.name.rpartition(PART)
+        items = Item.objects.filter(item_set__task=task, item_set__name=whole).count()
+        if items:
+            seed = drawn.partition("-")[2] or "0"
+            which = f", in {count} of {len(batches)} batches" if count < len(batches) else ""
+            yield f"{test_set.items.count()} of {items} items of {name} (seed {seed}{which})"
+
+
 class Design:
     def __init__(self, study: Study) -> None:
         about = ("study", "task", "training_set", "test_set", "check_set", "gold_version")
@@ -70,6 +84,7 @@ class Design:
             by_task.setdefault(batch.task, []).append(batch)
         names = names_of(by_task)
         self.tasks = [TaskFacts(task, names[task.slug], those) for task, those in by_task.items()]
+        self.samples = [sample for facts in self.tasks for sample in facts.samples]
         self.wanted = sum(batch.wanted for batch in batches)
         # Numbers of training items, least to most; zero-shot is 0.
         trained = [batch.training_set for batch in batches]

@@ -165,7 +165,7 @@ TOPICS: dict[str, tuple[tuple[str, Source, About], ...]] = {
     ),
     "Design": (
         ("Number of people", DATA, COUNTED),
-        ("Choice of items", RESEARCHER, PLAN),
+        ("Choice of items", PART, PLAN),
         ("Answers of people", DATA, COUNTED),
         ("Items for one person", DATA, PLAN),
         ("Fairness to both sides", RESEARCHER, PLAN),

@@ -16,6 +16,7 @@ from annotation.models import (
     Study,
     Task,
 )
+from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.cells.scope import Scope
@@ -71,6 +72,14 @@ def test_tells_of_the_checks() -> None:
     assert "from 80.0 % to 100.0 %." in text
     [record] = sections_of(batch.study)["Uncertainty"].table.records
     assert record["shots"] == "0 shots after 10 checks"
+
+
+def test_tells_of_a_sample_of_the_test_set() -> None:
+    study = make.study(make.benchmark())
+    batch = make.batch(study, make.task(study.benchmark, tests=6))
+    assert "at random" not in text_of(study, "Design")
+    Batch.objects.filter(pk=batch.pk).update(test_set=cut_test_set(batch.test_set, 4))
+    assert f"asked: 4 of 6 items of {batch.task.slug} (seed 0)." in text_of(study, "Design")
 
 
 def test_says_that_the_people_are_known() -> None:

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from annotation.benchmarks.correcting import Given, correct_gold
 from annotation.models import Batch, Study
+from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import start_study, want_more
 from scoring.report.preregistration import BEYOND, as_latex, as_markdown, planned_cell_of
 from tests import make
@@ -97,6 +98,15 @@ def test_stays_as_it_was_at_the_start() -> None:
 )
 def test_says_what_was_set(fields: dict[str, Any], told: str) -> None:
     assert told in text_of(batch(**fields).study)
+
+
+def test_tells_of_a_sample_and_of_its_batches() -> None:
+    first = batch()
+    make.batch(first.study, first.task, zero_shot=True)
+    Batch.objects.filter(pk=first.pk).update(test_set=cut_test_set(first.test_set, 3))
+    text = text_of(first.study)
+    assert f"3 of 4 items of {first.task.slug} (seed 0, in 1 of 2 batches)." in text
+    assert "whole test set" not in text
 
 
 def test_finds_a_floor_where_people_are_known() -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from annotation.models import Batch, Channel, Exclusion, Study
+from annotation.studies.drafting import cut_test_set
 from scoring.report.facts import Facts
 from scoring.report.methods import NOBODY, NONE_BEGUN, SIMULATED, Source, Topic, sheet
 from tests import make
@@ -69,6 +70,16 @@ def test_says_where_data_answer_in_part(batch: Batch, name: str) -> None:
     topic = topics_of(batch.study)[name]
     assert topic.source == Source.PART
     assert topic.answer
+
+
+def test_says_how_a_sample_was_drawn() -> None:
+    study, topic = make.study(make.benchmark()), "Design: Choice of items"
+    batch = make.batch(study, make.task(study.benchmark, tests=6))
+    assert "no sample" in topics_of(study)[topic].answer
+    Batch.objects.filter(pk=batch.pk).update(test_set=cut_test_set(batch.test_set, 4, seed=7))
+    assert topics_of(study)[topic].answer == (
+        f"By the study at random: 4 of 6 items of {batch.task.slug} (seed 7)."
+    )
 
 
 def test_marks_what_is_told_of_simulated_annotators(batch: Batch) -> None:
