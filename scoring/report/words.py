@@ -15,10 +15,7 @@ register = template.Library()
 # How an assignment ended: of one, and of several.
 OUTCOMES: dict[str, tuple[str, str]] = {
     Outcome.COMPLETED: ("was completed", "were completed"),
-    Outcome.SCREENED_OUT: (
-        "was screened out at the end of the training",
-        "were screened out at the end of the training",
-    ),
+    Outcome.SCREENED_OUT: ("was screened out", "were screened out"),
     Outcome.WITHDRAWN: ("was withdrawn", "were withdrawn"),
     Outcome.EXPIRED: ("stopped without an end", "stopped without an end"),
     Outcome.DISPLACED: (

@@ -70,6 +70,7 @@ def test_tells_of_the_checks() -> None:
     assert "whoever scores below 70.0 % goes no further, and is paid." in text
     assert "1 of 2 people went no further (50.0 %); this moved the mean check score" in text
     assert "from 80.0 % to 100.0 %." in text
+    assert ": 1 was completed and 1 was screened out. " in text_of(batch.study, "Recruitment")
     [record] = sections_of(batch.study)["Uncertainty"].table.records
     assert record["shots"] == "0 shots after 10 checks"
 
@@ -342,7 +343,7 @@ def test_says_that_everybody_was_screened_out() -> None:
     make.worked_through(batch, wrong=3)
     text = text_of(batch.study)
     assert text.startswith("No person has completed this study: there are no figures to report.")
-    assert "1 was screened out at the end of the training" in text
+    assert ": 1 was screened out." in text_of(batch.study, "Recruitment")
     assert "In all" in text_of(batch.study, "Pay")
 
 
