@@ -347,6 +347,15 @@ def test_says_that_everybody_was_screened_out() -> None:
     assert "In all" in text_of(batch.study, "Pay")
 
 
+def test_says_for_whom_nothing_was_due() -> None:
+    batch = make.running_batch(min_training_score=90)
+    for wrong in (0, 0, 3):
+        make.worked_through(batch, wrong=wrong)
+    batch.assignments.update(amount=0)
+    told = "Of the assignments for which nothing was due, 2 were completed and 1 was screened out."
+    assert text_of(batch.study, "Pay").endswith(told)
+
+
 @pytest.mark.parametrize(("via", "says"), [("link", True), ("prolific", False)])
 def test_says_that_people_on_plain_links_can_not_be_told_apart(via: str, says: bool) -> None:
     batch = make.running_batch(via=via)
