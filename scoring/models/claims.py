@@ -77,7 +77,7 @@ def check_deletable(runs: Iterable[Run]) -> None:
         return
     study = held.claims.study
     way = ": throw the rehearsal away first" if study.is_rehearsal else ""
-    raise Frozen(f"Run {held.run_id} is kept, since what {study} claims rests on it{way}.")
+    raise Frozen(f"Run {held.run_id} is kept, since what “{study}” claims rests on it{way}.")
 
 
 def is_settled(study: Study) -> bool:

@@ -144,7 +144,7 @@ def test_a_run_that_claims_rest_on_is_not_deleted_in_the_admin(
 ) -> None:
     frozen(study)
     run = Run.objects.get()
-    sentence = f"Run {run.pk} is kept, since what {study} claims rests on it."
+    sentence = f"Run {run.pk} is kept, since what “{study}” claims rests on it."
     page, listed = f"/admin/scoring/run/{run.pk}/delete/", "/admin/scoring/run/"
     chosen = {"action": "delete_selected", "_selected_action": [run.pk], "post": "yes"}
     for refused in (
