@@ -270,8 +270,9 @@ class Comparison:
     @property
     def warning(self) -> str:
         """Empty where the figures are final."""
-        names = [self.titles.get(slug, slug) for slug in self.interim]
-        return f"Interim, not closed: {', '.join(names)}." if names else ""
+        names = ", ".join(self.titles.get(slug, slug) for slug in self.interim)
+        stop = "" if names.endswith((".", "?", "!", "…")) else "."
+        return f"Interim, not closed: {names}{stop}" if names else ""
 
 
 STORE = Store(Part.TABLE, Comparison, 10, "compute_comparison")

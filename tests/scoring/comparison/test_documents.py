@@ -185,6 +185,12 @@ def test_tells_what_the_figures_rest_on(name: str) -> None:
     assert f"Inputs 0123456789ab, seed {TABLE.choices.seed}, scorer version" in document.decode()
 
 
+@pytest.mark.parametrize("title", ["How well do people?", "Go on!", "Done.", "And so on…"])
+def test_adds_no_stop_to_a_title_that_ends_with_one(title: str) -> None:
+    table = replace(TABLE, interim=("pilot_1",), titles={"pilot_1": title})
+    assert table.warning == f"Interim, not closed: {title}"
+
+
 @pytest.mark.parametrize(("name", "tables"), [("latex", 1), ("latex-appendix", 2), ("markdown", 3)])
 def test_says_under_every_table_of_scores_what_it_holds(name: str, tables: int) -> None:
     corrected = replace(RUN, task="squad", gold_version=2)
