@@ -303,10 +303,23 @@ class StudyAdmin(MembersAdmin[Study]):
 
     kept_of_wanted = shown("Places finished", lambda row: f"{row.kept} of {row.wanted}")
 
+    systems = shown("Systems to compare with", lambda row: "\n".join(row.named_systems))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
+        """Where the named systems are only shown, each stands on a line."""
+        fieldsets: Any = super().get_fieldsets(request, obj)
+        if obj is None or (not obj.is_frozen and self.has_change_permission(request, obj)):
+            return fieldsets
+        names = {"named_systems": "systems"}
+        return [
+            (title, options | {"fields": [names.get(name, name) for name in options["fields"]]})
+            for title, options in fieldsets
+        ]
+
     def get_readonly_fields(self, request: HttpRequest, obj: Study | None = None) -> list[str]:
         if obj is None or not obj.is_frozen:
             return []
-        fields = flatten_fieldsets(self.fieldsets)
+        fields = ["systems", *flatten_fieldsets(self.fieldsets)]
         return [field for field in fields if field not in NEVER_FROZEN]
 
     def get_prepopulated_fields(

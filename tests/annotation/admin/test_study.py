@@ -163,6 +163,17 @@ def test_keeps_what_was_named_before_the_start(admin_client: Client, study: Stud
     assert {name: getattr(study, name) for name in kept} == kept
 
 
+def test_shows_the_named_systems_of_a_started_study_as_lines(
+    admin_client: Client, study: Study
+) -> None:
+    admin_client.post(address(study), form_of(study, named_systems="AlphaNet FT\r\nBetaNet"))
+    study.refresh_from_db()
+    start_study(study, at=make.NOON)
+    page = admin_client.get(address(study)).content.decode()
+    assert "AlphaNet FT<br>BetaNet" in page
+    assert "[&quot;AlphaNet" not in page
+
+
 def test_takes_an_empty_margin_for_0(admin_client: Client, study: Study) -> None:
     admin_client.post(address(study), form_of(study, margin=""))
     study.refresh_from_db()
