@@ -83,9 +83,11 @@ class TestMaterial:
     """The test rows of a task at one version of its gold: all that its floors and its ceiling
     are computed from."""
 
-    def __init__(self, task: Task, gold_version: int) -> None:
+    def __init__(self, task: Task, gold_version: int, only: Collection[int] | None = None) -> None:
+        """only: of the examples with these primary keys; None for all."""
         self.task = task
-        self.test = _rows(task, gold_version, [Role.TEST])
+        rows = _rows(task, gold_version, [Role.TEST])
+        self.test = [row for row in rows if only is None or row.example.pk in only]
 
     @cached_property
     def golds(self) -> Golds:

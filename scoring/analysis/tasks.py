@@ -8,6 +8,7 @@ from annotation.models import Job, Study, StudyState
 from scoring.analysis import analysing
 from scoring.cells.scope import Scope
 from scoring.comparison import comparing
+from scoring.comparison.claims import is_frozen
 from scoring.models.claims import is_settled
 
 
@@ -27,8 +28,10 @@ def analyse_comparison(job: Job, progress: queue.Progress) -> queue.Result:
 
 @shared_task
 def freeze_claims() -> None:
-    """Of studies that were closed, before their gold or their people change."""
-    closed = Study.objects.filter(state=StudyState.CLOSED, frozen_claims=None, is_rehearsal=False)
+    """Of studies that were closed, before their gold or their people change, and after."""
+    closed = Study.objects.filter(
+        state=StudyState.CLOSED, is_rehearsal=False, archived_at__isnull=True
+    )
     for study in closed.select_related("benchmark"):
-        if is_settled(study):
+        if is_settled(study) and not is_frozen(study):
             comparing.compare(Scope(study.benchmark, study))

@@ -2,7 +2,7 @@
 than half of them, scored like any answer; never mixed with the mean annotator): scores in percent,
 unrounded. And what figures are read against: what no skill earns, and what was published."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import compress
 from math import nan
@@ -321,9 +321,12 @@ def consensus_limits(
     return percent(low), percent(high)
 
 
-def bounds(task: Task, references: str, gold_version: int) -> list[Bound]:
-    """The floors and the ceiling of a task under one policy, at one version of its gold."""
-    material = TestMaterial(task, gold_version)
+def bounds(
+    task: Task, references: str, gold_version: int, only: Collection[int] | None = None
+) -> list[Bound]:
+    """The floors and the ceiling of a task under one policy, at one version of its gold; over these
+    examples, or all of the test set."""
+    material = TestMaterial(task, gold_version, only)
     if not material.test:
         return []
     floors = {floor.rule: floor for kind in answer_kinds() for floor in kind.floors}

@@ -65,8 +65,9 @@ class ForestLine:
             return ""
         people = f"people {_whole(test.mean)}" if self.is_of_task and test.mean is not None else ""
         own = f"m = {test.m}" if test.exploratory else ""
+        came = f"came {test.supplement}" if test.supplement and not test.exploratory else ""
         return "; ".join(
-            filter(None, [people, runs_text(test.runs), own, *test.reasons, _within(test)])
+            filter(None, [people, runs_text(test.runs), own, came, *test.reasons, _within(test)])
         )
 
     def place(self, reach: float) -> None:
@@ -241,7 +242,8 @@ def _people(table: Comparison, rows: Sequence[Row]) -> str:
     who = "person" if persons == 1 and _who(rows[0]) == "people" else _who(rows[0])
     on_each = "all of them" if is_shared and min(counts) == persons else _span(counts)
     each = f", {on_each} on each task" if several else ""
-    asked = f"{_span([row.items or 0 for row in rows])} questions" + " a task" * several
+    items = [row.items or row.m or 0 for row in rows]
+    asked = f"{_span(items)} questions" + " a task" * several
     name = _who(rows[0])
     return f"{name[:1].upper()}{name[1:]}{score}: {persons} {who}{each}, {asked}."
 
@@ -302,11 +304,15 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
     tests = [test for those in named for test in those]
     margin = max((test.margin or 0.0 for test in tests), default=0.0)
     within = f"margin (grey) {margin:g} points" if margin else "no margin was set"
+    if not tests:
+        return ""
+    if table.closed_on and table.study and not table.versions:
+        return f"Under these choices nothing is frozen: other gold, references or people; {within}."
     if first.study in table.interim:
         return f"Interim: the study is not closed, and every verdict may change; {within}."
     systems = _counted(len(named), "system")
     which = "named before the start" if first.study in table.naming else RAN_ALL
-    return f"“Sure” holds for the {systems} {which}; {within}." if named else ""
+    return f"“Sure” holds for the {systems} {which}; {within}."
 
 
 def _why(named: Sequence[Sequence[Difference]]) -> list[str]:

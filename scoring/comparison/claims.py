@@ -12,7 +12,7 @@ from scoring.cells.scope import Choices, Scope, inputs_fingerprint
 from scoring.claims.freezing import freeze
 from scoring.comparison.keeping import plain, restored
 from scoring.core.s1 import SCORER_VERSION
-from scoring.models import FrozenClaims
+from scoring.models import FrozenClaims, Run, shots_label
 from scoring.models.claims import Reason, family_of, is_settled, latest, runs_for_claims
 from scoring.tests.differences import Difference
 
@@ -36,6 +36,8 @@ class Version:
     number: int
     day: str
     reason: str
+    # As exports have them; nothing of them is for readers without the gold.
+    verdicts: tuple[dict[str, Any], ...] = ()
 
 
 def named_and_later(study: Study | None, systems: Iterable[Cell]) -> tuple[list[Cell], list[Cell]]:
@@ -86,8 +88,13 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
     return {
         **shown,
         "versions": tuple(
-            Version(one.version, one.frozen_at.date().isoformat(), one.get_reason_display())
-            for one in versions.defer("claims")
+            Version(
+                one.version,
+                one.frozen_at.date().isoformat(),
+                one.get_reason_display(),
+                tuple(test for name in TESTS for test in one.claims[name]),
+            )
+            for one in versions
         ),
     }
 
@@ -103,8 +110,26 @@ def _freeze(
         reason=_reason(former, basis),
         fingerprint=_fingerprint(basis),
         claims={**claims, "basis": basis},
-        runs=runs_for_claims(study),
+        runs=_compared_runs(study, claims["tests"]),
     )
+
+
+def _compared_runs(study: Study, tests: Iterable[Mapping[str, Any]]) -> list[Run]:
+    """Those of the systems that the tests are of."""
+    names = ("system", "method", "parameters", "task", "shots")
+    told = {tuple(str(test[name]) for name in names) for test in tests}
+    return [
+        run
+        for run in runs_for_claims(study).select_related("task")
+        if (run.system, run.method, run.parameters, run.task.slug, str(shots_label(run.shots)))
+        in told
+    ]
+
+
+def is_frozen(study: Study) -> bool:
+    """Whether the last version rests on what there is now."""
+    former = latest(study)
+    return former is not None and former.fingerprint == _fingerprint(_basis(study))
 
 
 def _fingerprint(basis: Mapping[str, Any]) -> str:

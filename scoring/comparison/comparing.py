@@ -13,6 +13,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation.models import Task
 from scoring.cells.cell_rows import (
     annotator_rows,
     bounds,
@@ -21,7 +22,7 @@ from scoring.cells.cell_rows import (
     consensus_scores,
     reported_rows,
 )
-from scoring.cells.cells import Cell, CellReader
+from scoring.cells.cells import OTHER_SHOT_SETS, Cell, CellReader
 from scoring.cells.drift import drift_of
 from scoring.cells.rows import (
     CONSENSUS,
@@ -147,6 +148,7 @@ class Comparison:
             bounds=tuple(replace(bound, score=released(bound.score)) for bound in self.bounds),
             averages=tuple(average.without_gold() for average in averages(rows, tasks)),
             **{name: getattr(self, name) for name in CONTEXT},
+            versions=tuple(replace(version, verdicts=()) for version in self.versions),
         )
 
     def _is_interim(self, row: Row) -> bool:
@@ -285,7 +287,7 @@ MATCHED = "matched"
 # What a comparison says about itself; a figure never follows from it.
 CONTEXT = (
     *("benchmark", "study", "choices", "interim", "shots_offered", "task_names", "fingerprint"),
-    *("titles", "naming", "versions", "closed_on"),
+    *("titles", "naming", "closed_on"),
 )
 
 
@@ -394,7 +396,9 @@ def _compared(scope: Scope, reader: CellReader, systems: Sequence[Cell]) -> Comp
         bounds=tuple(
             bound
             for task in tasks
-            for bound in bounds(task, reader.policy(task), reader.gold_version(task))
+            for bound in bounds(
+                task, reader.policy(task), reader.gold_version(task), _asked(task, scope, people)
+            )
         ),
         **_tested(scope, choices, answered, own, later),
         averages=(
@@ -417,6 +421,15 @@ def _drift(people: Sequence[Cell]) -> Drift | None:
     return drift_of(measured or people)
 
 
+def _asked(task: Task, scope: Scope, people: Sequence[Cell]) -> set[int] | None:
+    """The examples of a task that a study's people answered; None for all, also before anybody
+    has."""
+    own = [cell for cell in people if cell.task == task and cell.answered.any()]
+    if scope.study is None or not own or any(cell.is_of_episodes for cell in own):
+        return None
+    return {pk for cell in own for pk in cell.seen}
+
+
 def _system_row(
     cell: Cell, people: Sequence[Cell], scope: Scope, choices: Choices, block: str = ""
 ) -> Row:
@@ -426,9 +439,7 @@ def _system_row(
         return replace(cell_row(cell, choices), block=block)
     where = cell.task, cell.shots
     beside = next((one for one in answered if (one.task, one.shots) == where), None)
-    if beside is None:
-        return replace(cell_row(cell, choices), block=OTHER)
-    own, why = cell.beside(beside)
+    own, why = cell.beside(beside) if beside else (cell, OTHER_SHOT_SETS)
     if why:
         return replace(cell_row(cell, choices), block=OTHER)
     return replace(cell_row(own, choices, matched=True), block=block)

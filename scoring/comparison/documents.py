@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import OTHER, Row, RowKind, no_skill, scored_under
+from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill, scored_under
 from scoring.comparison.answer import answers
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
@@ -29,6 +29,7 @@ from scoring.comparison.paper_tables import (
     with_sd,
 )
 from scoring.comparison.row_tables import (
+    VERDICTS,
     annotator_table,
     columns_table,
     finding_table,
@@ -55,6 +56,7 @@ from scoring.tests.outcomes import LEGEND, sign_of, verdict_in_words
 from scoring.tests.verdicts import Average
 
 AVERAGE = "average"
+VERDICT_KEYS = [column.key for column in VERDICTS]
 Opened = tuple[str, str]
 
 
@@ -106,7 +108,7 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
 
 def _items_of(task: str, rows: Iterable[Row]) -> str:
     """The item clusters that all of its figures rest on, but for those in the blocks below."""
-    own = {row.m for row in rows if row.task == task and row.matched and row.m}
+    own = {row.m for row in rows if row.task == task and row.m and not row.block}
     return f"m = {own.pop()}" if len(own) == 1 else ""
 
 
@@ -160,7 +162,9 @@ def _who(line: FigureLine, table: Comparison) -> Cell:
     runs = {row.n for row in line.figures.values() if row.kind == RowKind.RUN}
     size = f"({first.parameters})" if first.parameters else ""
     few = runs_text(min(filter(None, runs), default=None))
-    return name_cell(line, line.name, ", ".join(filter(None, [size, few])))
+    came = max((test.supplement or "" for test in table.tests_of(first)), default="")
+    about = [size, few, f"came {came}" if first.block == LATER and came else ""]
+    return name_cell(line, line.name, ", ".join(filter(None, about)))
 
 
 def _sizes(rows: Iterable[Row]) -> str:
@@ -172,7 +176,8 @@ def _overview_cell(row: Row | Average, table: Comparison, links: Links) -> Cell:
     tests = table.tests_of(row)
     first = first_of(tests)
     low, high = row.limits
-    own = f"m = {row.m}" if isinstance(row, Row) and row.block == OTHER and row.m else ""
+    is_own = isinstance(row, Row) and (row.block == OTHER or not table.has_verdicts)
+    own = f"m = {row.m}" if isinstance(row, Row) and is_own and row.m else ""
     return Cell(
         row.mean,
         sd=row.sd,
@@ -240,8 +245,21 @@ def main_table(table: Comparison) -> Table:
     ]
     paper = replace(overview(table, shots), is_short=True)
     return replace(
-        paper, note=f"{_shown(paper, table)} {_sizes_told(table, shots)}", remark=" ".join(told)
+        paper,
+        title=f"{table.title}. {paper.title}",
+        note=f"{_shown(paper, table)} {_sizes_told(table, shots)}",
+        remark=" ".join([*told, *_terms(table)]),
     )
+
+
+def _terms(table: Comparison) -> Iterable[str]:
+    """Under which terms its verdicts stand."""
+    margin = max((test.margin or 0.0 for test in table.tests), default=0.0)
+    if table.tests and table.has_verdicts and table.study:
+        yield f"Margin {margin:g} points." if margin else "No margin was set."
+    if table.versions and table.has_verdicts:
+        last = table.versions[-1]
+        yield f"Frozen on {last.day} (version {last.number}: {last.reason})."
 
 
 def paper_tables(table: Comparison) -> list[Table]:
@@ -306,7 +324,16 @@ def _json(table: Comparison) -> str:
         for test, record in zip(tests, finding_table(tests).records, strict=True)
     ]
     rows = row_table("rows", table.rows).records
-    return as_json([], {**facts, "rows": rows, "verdicts": verdicts})
+    versions = [
+        {
+            "version": version.number,
+            "frozen_at": version.day,
+            "reason": version.reason,
+            "verdicts": [{key: test.get(key) for key in VERDICT_KEYS} for test in version.verdicts],
+        }
+        for version in table.versions
+    ]
+    return as_json([], {**facts, "rows": rows, "verdicts": verdicts, "versions": versions})
 
 
 def _latex(table: Comparison) -> str:

@@ -126,7 +126,7 @@ OF_ROWS = (
     words(
         "against", "Against", "The study with whose people this system is compared.", source="study"
     ),
-    *picked(OF_TESTS, "outcome certainty"),
+    *picked(OF_TESTS, "outcome certainty reasons interim supplement"),
     replace(OF_TESTS["difference"], meaning="Those people less this system, in percent points."),
     OF_TESTS["low"].under("difference_low", source="low"),
     OF_TESTS["high"].under("difference_high", source="high"),
@@ -135,7 +135,7 @@ OF_ROWS = (
 READ = picked(
     OF_TESTS,
     "study task shots system method parameters other_shots outcome reasons difference "
-    "low high p p_holm runs margin",
+    "low high p p_holm family runs margin exploratory supplement frozen_at",
 )
 VERDICTS = (
     *picked(OF_TESTS, "study simulated task tasks shots system method parameters other_shots"),

@@ -76,6 +76,7 @@ def claim(
     }
     if loud:
         told |= {name: told[name].upper() for name in told if name not in ("systems", "each")}
+        told["each"] = told["each"].replace("each of", "EACH OF", 1)
     if simulated:
         told |= dict.fromkeys(("People", "people"), "SIMULATED PEOPLE")
     parts = re.split(r"\{(\w+)\}", STATES[state][2])

@@ -346,7 +346,7 @@ def _said(found: rule.Verdict, pairs: Sequence[Pairing], margin: float) -> dict[
         # Of too few people nothing is tested.
         "p": None if found.outcome == rule.TOO_FEW else known(found.p),
         "p_holm": known(found.p_holm),
-        "family": found.family,
+        "family": None if isnan(found.p_holm) else found.family,
         "in_family": not isnan(found.p_holm),
         "fragile": None if found.certainty is None else not found.holds,
         "margin": margin,

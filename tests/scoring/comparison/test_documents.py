@@ -83,7 +83,9 @@ def written(name: str) -> bytes:
 
 def test_writes_json_with_exactly_the_agreed_keys() -> None:
     document = json.loads(written("json"))
-    assert list(document) == ["benchmark", "references", "interim", "rows", "verdicts"]
+    assert list(document) == [
+        *("benchmark", "references", "interim", "rows", "verdicts", "versions")
+    ]
     assert (document["benchmark"], document["references"]) == ("clues", "any")
     assert all(tuple(row) == KEYS for row in document["rows"])
     assert document["rows"][0]["mean"] == 79.84126984
@@ -231,7 +233,7 @@ def test_keeps_a_name_from_breaking_a_markdown_table() -> None:
 
 
 def test_writes_latex_with_booktabs_and_escaped_names() -> None:
-    assert r"\caption{People and systems at 10 shots." in written("latex").decode()
+    assert r"People and systems at 10 shots." in written("latex").decode()
     text = written("latex-appendix").decode()
     assert r"\toprule" in text
     assert r"People & 10 shots & \begin{tabular}[t]{@{}r@{}}79.8" in text
