@@ -11,7 +11,7 @@ from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Kind, Task
 from annotation.studies.drafting import cut_test_set
 from scoring.cells.cell_rows import bounds
-from scoring.cells.rows import Bound
+from scoring.cells.rows import Bound, no_skill
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from tests import make
@@ -81,3 +81,14 @@ def test_names_every_rule_by_a_label(kind: Kind) -> None:
     assert found[-1].label == "Ceiling"
     assert all(bound.label and bound.in_words for bound in found[:-1])
     assert [bound.place for bound in found] == sorted(bound.place for bound in found)
+
+
+def test_rest_on_the_items_that_a_studys_people_answered() -> None:
+    batch = measured.on_a_part(items=3, tests=7)
+    asked = [item.example for item in batch.test_set.items.select_related("example")]
+    golds = [measured.gold(example) for example in asked]
+    best = max(golds.count(gold) for gold in golds)
+    found = compare(Scope(batch.study.benchmark, batch.study)).bounds
+    assert no_skill(list(found))[batch.task.slug] == pytest.approx(100 * best / 3)
+    whole = compare(Scope(batch.study.benchmark)).bounds
+    assert list(whole) == bounds(batch.task, "any", 1)

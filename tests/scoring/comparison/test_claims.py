@@ -87,6 +87,23 @@ def test_more_runs_of_a_frozen_system_stand_in_the_supplement(study: Study) -> N
     assert (later["system"], later["runs"], later["family"]) == ("Weak", 2, 1)
 
 
+def test_every_version_stays_readable(study: Study) -> None:
+    before = json.loads(verdicts(study))
+    exclude(study.assignments.earliest("pk"), reason="a machine")
+    first, second = json.loads(FORMATS["json"].write(seen(study)))["versions"]
+    assert (first["version"], first["reason"]) == (1, "closing")
+    assert [one["p"] for one in first["verdicts"]] == [one["p"] for one in before]
+    assert [one["p"] for one in second["verdicts"]] != [one["p"] for one in before]
+    assert [one.verdicts for one in seen(study).without_gold().versions] == [(), ()]
+
+
+def test_systems_of_a_running_study_are_interim_like_its_people(study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(state="open", closed_at=None)
+    table = seen(Study.objects.get(pk=study.pk))
+    assert table.systems
+    assert all(test.interim for test in (*table.systems, *table.tests))
+
+
 @pytest.mark.parametrize("change", [Reason.GOLD, Reason.EXCLUSION])
 def test_what_was_measured_anew_makes_a_version_beside_the_old(
     study: Study, change: Reason
