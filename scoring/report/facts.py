@@ -77,7 +77,7 @@ def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
 
 class Design:
     def __init__(self, study: Study) -> None:
-        about = ("study", "task", "training_set", "test_set", "check_set", "gold_version")
+        about = ("study", "task", "training_set", "test_set", "check_set__task", "gold_version")
         self._batches = batches = list(study.batches.select_related(*about))
         by_task: dict[Task, list[Batch]] = {}
         for batch in batches:
@@ -93,6 +93,8 @@ class Design:
         )
         checked = {batch.check_set for batch in batches if batch.check_set}
         self.checks = sorted({one.items.count() for one in checked})
+        told = names_of({*by_task, *(one.task for one in checked)})
+        self.checked_tasks = sorted({told[one.task.slug] for one in checked})
         # Numbers of test items of one assignment.
         self.test_items = sorted({batch.test_set.items.count() for batch in batches})
         self.shots = sorted({shots for facts in self.tasks for shots in facts.shots})
@@ -105,6 +107,13 @@ class Design:
         self.items = sum(task.items for task in self.tasks)
         self.ways_to_answer = list(dict.fromkeys(task.answered for task in self.tasks))
         self.policies = sorted({task.task.reference_policy for task in self.tasks})
+
+    @property
+    def families(self) -> list[str]:
+        """What is adjusted for together."""
+        averages = ["averages over tasks"] if len(self.tasks) > 1 else []
+        changes = ["more shots against fewer"] if any(len(t.shots) > 1 for t in self.tasks) else []
+        return [*averages, "single tasks" if averages else "people less system", *changes]
 
     @property
     def normalised(self) -> Iterator[tuple[list[Task], str]]:

@@ -18,6 +18,7 @@ from annotation.studies.screening import screenings_of
 from scoring.core.people_designs import planned_cell
 from scoring.core.power import Contrast, logit_model, power_of, simulated_chances
 from scoring.core.s1 import SCORER_VERSION
+from scoring.core.screening import FEWEST_ITEMS, MOST_GUESSERS
 from scoring.planning.plans import MOST_ITEMS, MOST_SIMULATED, Assumptions, design_of
 from scoring.report.facts import Design
 from scoring.report.methods import REHEARSAL, Section, latex_sections, paragraphs
@@ -48,6 +49,8 @@ PREAMBLE = r"""\documentclass{article}
 
 class Registered:
     """The facts, as the template reads them: of a study that has started, as it was then."""
+
+    fewest_items, most_guessers = FEWEST_ITEMS, MOST_GUESSERS
 
     def __init__(self, study: Study) -> None:
         self.study, self.design = study, Design(study)

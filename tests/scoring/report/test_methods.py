@@ -233,7 +233,9 @@ def test_tells_of_the_average_and_its_family() -> None:
     sections, [average] = sections_of(study), compare(Scope(study.benchmark, study)).average_tests
     text = text_of(study, "Tests")
     assert "Averages over tasks: people ahead, " in text
-    assert "three families of 5 % each by Holm's method, together at most 15 %" in text
+    assert (
+        "each family at 5 %: averages over tasks and single tasks; the average is primary." in text
+    )
     heading, record, *_ = sections["Tests"].table.records
     assert heading["task"] == "Averages over tasks"
     assert (record["task"], record["runs"]) == ("average", 1)

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.benchmarks.correcting import Given, correct_gold
-from annotation.models import Batch, Study
+from annotation.models import Batch, Kind, Study
 from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import start_study, want_more
 from scoring.report.preregistration import BEYOND, as_latex, as_markdown, planned_cell_of
@@ -119,6 +119,31 @@ def test_tells_of_checks_which_give_a_floor_to_zero_shot() -> None:
     assert "Of 100 people who only guess, about 5 get in" in text
     assert "no screening rule" not in text
     assert "No verdict is sure" not in text
+
+
+@pytest.mark.parametrize(("other", "count"), [("", 1), (Kind.CHOICE, 2)])
+def test_names_the_task_of_the_checks(other: str, count: int) -> None:
+    study = make.checked_batch(other=other).study
+    tasks = list(study.benchmark.tasks.order_by("pk"))
+    assert len(tasks) == count
+    assert f"items of {tasks[-1]} that their batch does not train with" in text_of(study)
+
+
+def test_speaks_of_no_shots_averages_or_margin_where_there_are_none() -> None:
+    study = make.checked_batch(zero_shot=True).study
+    text = text_of(study)
+    assert "Everybody in a batch sees the same test items;" in text
+    assert "by all their runs." in text
+    assert "each family at 5 %: people less system. " in text
+    assert "the smaller of the p values of ahead and behind counts" in text
+    for absent in ("shot set", "average over", "families", "and as good"):
+        assert absent not in text
+
+
+def test_says_what_a_floor_is() -> None:
+    text = text_of(batch().study)
+    assert "the cell has a floor or known people" in text
+    assert "on at least 10 items that are no test items, by which at most 20 of 100" in text
 
 
 def test_plans_each_cell_over_its_splits() -> None:
