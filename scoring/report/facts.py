@@ -106,6 +106,7 @@ class Design:
         self.splits = sorted({task.splits for task in self.tasks if task.splits})
         self.items = sum(task.items for task in self.tasks)
         self.ways_to_answer = list(dict.fromkeys(task.answered for task in self.tasks))
+        self.is_corrected = any(task.corrections for task in self.tasks)
         self.policies = sorted({task.task.reference_policy for task in self.tasks})
 
     @property

@@ -307,13 +307,19 @@ def test_tells_of_zero_shot_batches_and_of_no_training() -> None:
 
 def test_tells_of_corrected_gold() -> None:
     batch = measured.cell([3], kind=Kind.CHOICE)
-    example = batch.test_set.items.first().example
-    other = next(c for c in batch.test_set.choices if c != measured.gold(example)[0])
-    correct_gold(batch.task, {example.pk: [[other]]}, author=None, reason="The label was wrong.")
+    assert "items, reference answers, rules and pay were frozen" in text_of(batch.study, "Design")
+    for item in batch.test_set.items.all()[:2]:
+        other = next(c for c in batch.test_set.choices if c != measured.gold(item.example)[0])
+        about = {"author": None, "reason": "The label was wrong."}
+        correct_gold(batch.task, {item.example.pk: [[other]]}, **about)
     text = text_of(batch.study, "Scoring")
-    assert (
-        "(version 2): The label was wrong. Annotators saw, and were screened by, version 1" in text
+    assert "(version 2): The label was wrong. The" in text
+    assert text.endswith(
+        "(version 3): The label was wrong. What annotators were shown and screened by stayed at "
+        "version 1; scores are at version 3."
     )
+    assert text.count("scores are at") == 1
+    assert "items, rules and pay were frozen when" in text_of(batch.study, "Design")
 
 
 def test_repeats_what_the_audit_warns_of() -> None:
