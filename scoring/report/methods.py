@@ -60,7 +60,7 @@ def methods(facts: Facts) -> list[Section]:
         Section(
             title,
             tuple(paragraphs("methods", title, context)),
-            TABLES[title](facts.results) if title in TABLES else None,
+            _table(title, facts),
         )
         for title in WRITTEN
     ]
@@ -73,6 +73,11 @@ def methods(facts: Facts) -> list[Section]:
         )
     ]
     return [section for section in (*written, *quoted) if section.paragraphs]
+
+
+def _table(title: str, facts: Facts) -> Table | None:
+    table = TABLES[title](facts.results) if title in TABLES else None
+    return table if table and table.lines else None
 
 
 def told(facts: Facts) -> dict[str, Any]:

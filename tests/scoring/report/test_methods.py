@@ -274,6 +274,15 @@ def test_says_that_nothing_is_frozen_while_a_study_runs() -> None:
     assert "were frozen" not in text
 
 
+def test_freezes_no_systems_and_has_no_empty_table_where_none_was_compared() -> None:
+    batch = measured.cell([1, 2, 3])
+    close_study(batch.study, at=timezone.now())
+    assert "were frozen on" not in text_of(batch.study, "Systems and margin")
+    assert "Nothing is frozen" not in text_of(batch.study, "Systems and margin")
+    tests = sections_of(batch.study)["Tests"]
+    assert (tests.paragraphs, tests.table) == (("People were compared with no system.",), None)
+
+
 def test_numbers_a_later_version_of_the_verdicts() -> None:
     study = two_tasks()
     assert "were frozen on" in text_of(study, "Systems and margin")
@@ -310,8 +319,8 @@ def test_tells_of_corrected_gold() -> None:
     assert "items, reference answers, rules and pay were frozen" in text_of(batch.study, "Design")
     for item in batch.test_set.items.all()[:2]:
         other = next(c for c in batch.test_set.choices if c != measured.gold(item.example)[0])
-        about = {"author": None, "reason": "The label was wrong."}
-        correct_gold(batch.task, {item.example.pk: [[other]]}, **about)
+        reason, pk = "The label was wrong.", item.example.pk
+        correct_gold(batch.task, {pk: [[other]]}, author=None, reason=reason)
     text = text_of(batch.study, "Scoring")
     assert "(version 2): The label was wrong. The" in text
     assert text.endswith(
