@@ -81,8 +81,11 @@ def test_is_seen_at_once(
 def test_is_read_without_colours_and_signs(answered: Page) -> None:
     expect(answered.locator(HEADLINE)).to_contain_text("PEOPLE PROBABLY BEAT BERT-Base")
     lines = answered.locator(LINE).evaluate_all(WORDS)
-    assert len(lines) == 7  # three systems, two of them with both tasks
-    for difference, state in lines:
+    # Three systems, two of them with both tasks; that of one has no difference over both.
+    *whole, [over_both, counted], alone = lines
+    assert (len(whole), over_both) == (6, "")
+    assert any(word in counted for word in ("sure", "probable", "open"))
+    for difference, state in (*whole, alone):
         assert difference[0] in "+−0123456789"
         assert state in ("sure", "probable", "open")
 
