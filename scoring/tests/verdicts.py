@@ -280,7 +280,7 @@ def _averages(
     if len(tasks) < FEWEST_TASKS:
         return []
     complete = []
-    for group in _grouped(pairs, lambda pair: tuple(pair.named.values())):
+    for group in _grouped(pairs, lambda pair: (*pair.named.values(), pair.supplement is None)):
         by_task = {pair.cell.task.slug: pair for pair in group}
         if set(by_task) == set(tasks):
             complete.append([by_task[task] for task in tasks])

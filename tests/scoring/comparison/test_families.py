@@ -8,7 +8,7 @@ from annotation.models import Batch, Study
 from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Choices, Scope
-from scoring.comparison.comparing import Comparison, compare
+from scoring.comparison.comparing import Comparison, compare, compute_table
 from tests import make
 from tests.scoring.comparison import measured
 
@@ -123,3 +123,16 @@ def test_all_runs_stand_beside_no_verdict() -> None:
     [row] = [row for row in own.rows if row.kind == RowKind.RUN]
     assert (row.n, row.mean, len(own.tests_of(row))) == (1, pytest.approx(55), 1)
     assert table.tests == own.tests
+
+
+def test_the_average_of_a_frozen_system_stays_when_more_of_its_runs_come() -> None:
+    study = two_by_two()
+    close_study(study, at=make.NOON)
+    study.refresh_from_db()
+    before = seen(study).average_tests
+    for task in study.benchmark.tasks.all():
+        measured.run(task, system="A", wrong=1, split=2)
+    kept = compute_table(Scope(study.benchmark, study), Choices()).average_tests
+    own = [test for test in kept if test.supplement is None]
+    told = [(test.system, test.shots, test.difference) for test in before]
+    assert [(test.system, test.shots, test.difference) for test in own] == told
