@@ -76,13 +76,6 @@ class Screening:
         )
 
 
-def has_floor(batch: Batch) -> bool:
-    """Whether a least share of right answers was set, on enough items that are no test items, by
-    which few guessers get in; or its people are known. Of a study that has started, as it was
-    found then."""
-    return not why_no_floor(batch)
-
-
 def why_no_floor(batch: Batch) -> str:
     """Empty where the batch has one."""
     screenings = screenings_of(batch)

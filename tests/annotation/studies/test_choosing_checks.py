@@ -10,7 +10,7 @@ from annotation.models import Batch, Item, Role
 from annotation.models.errors import NotReady
 from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import start_study
-from annotation.studies.screening import has_floor, screenings_of
+from annotation.studies.screening import screenings_of, why_no_floor
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -80,7 +80,7 @@ def test_checks_give_a_zero_shot_batch_a_floor(share: float, floor: bool) -> Non
     batch = make.running_checked_batch(zero_shot=True, min_check_score=share)
     (screening,) = screenings_of(batch)
     assert (screening.rule.items, screening.rule.labels) == (10, 2)
-    assert has_floor(batch) == floor
+    assert (not why_no_floor(batch)) == floor
 
 
 def test_a_copy_has_the_same_checks_as_a_draft() -> None:

@@ -10,7 +10,6 @@ from annotation.models import Batch, Study
 from annotation.studies.lifecycle import start_study, want_more
 from annotation.studies.screening import (
     NO_FLOOR,
-    has_floor,
     screenings_by_cell,
     screenings_of,
     why_no_floor,
@@ -41,10 +40,10 @@ def drafted(*, training: int = 20, zero_shot: bool = False, **fields: Any) -> Ba
 )
 def test_says_whether_a_batch_has_a_floor(made: dict[str, Any], why: str) -> None:
     batch = drafted(**made)
-    assert (has_floor(batch), why_no_floor(batch)) == (not why, why)
+    assert why_no_floor(batch) == why
     start_study(batch.study, at=make.NOON)
     started = Batch.objects.get(pk=batch.pk)
-    assert (has_floor(started), why_no_floor(started)) == (not why, why)
+    assert why_no_floor(started) == why
 
 
 def test_a_drop_makes_no_floor_of_one_that_lets_guessers_in() -> None:
@@ -52,7 +51,7 @@ def test_a_drop_makes_no_floor_of_one_that_lets_guessers_in() -> None:
     batch = drafted(min_training_score=60, max_drop=10, drop_group_size=2)
     (screening,) = screenings_of(batch)
     assert screening.figures.guessers_in < 0.2 < screening.figures.guessers_past_floor
-    assert not has_floor(batch)
+    assert why_no_floor(batch)
 
 
 def test_keeps_what_was_found_at_the_start() -> None:
@@ -64,7 +63,7 @@ def test_keeps_what_was_found_at_the_start() -> None:
     Study.objects.filter(pk=batch.study_id).update(
         frozen={"batches": [{"batch": batch.pk, "screenings": []}]}
     )
-    assert not has_floor(Batch.objects.get(pk=batch.pk))
+    assert why_no_floor(Batch.objects.get(pk=batch.pk))
 
 
 def test_places_are_those_of_the_cell() -> None:
