@@ -32,6 +32,7 @@ from annotation.admin.pages import CONFIRM, MembersAdmin, OwnedAdmin, row_url, s
 from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Study, StudyState, Task
 from annotation.models.access import record
 from annotation.models.errors import Refusal
+from annotation.models.study import NEVER_FROZEN
 from annotation.models.texts import counted
 from annotation.studies import lifecycle
 from annotation.studies.advice import farthest_below, study_advice
@@ -176,8 +177,6 @@ def _study_of(request: HttpRequest) -> Study | None:
     return Study.objects.filter(pk=int(named)).first() if named.isdecimal() else None
 
 
-# What can still change once a study has started.
-NEVER_FROZEN = frozenset({"contact", "platform_fee", "expected_seconds"})
 # So many characters of a setting are kept in the log.
 LOGGED = 120
 

@@ -95,6 +95,8 @@ class DropUnit(models.TextChoices):
     SDS = "sds", "standard deviations"
 
 
+# What the settings' form still changes once a study has started.
+NEVER_FROZEN = ("contact", "platform_fee", "expected_seconds")
 # Expected for one example.
 LEAST_SECONDS, MOST_SECONDS = 1, 3600
 

@@ -29,6 +29,7 @@ from annotation.jobs.files import on_disk
 from annotation.jobs.requests import document, large_file
 from annotation.models import Batch, ItemSet, Study, Task
 from annotation.models.errors import BadInput, Refusal
+from annotation.models.study import NEVER_FROZEN
 from annotation.studies.advice import design_advice, study_advice
 from annotation.studies.codes import as_lines, codes_to_set_up, facts_to_read
 from annotation.studies.exported_judgements import (
@@ -108,6 +109,7 @@ def start(request: ResearcherRequest, study: Study) -> HttpResponse:
         "screenings": screenings_by_cell(study),
         "facts": facts_to_read(study),
         "consent": markdown_html(study.consent_text),
+        "never_frozen": [name.replace("_", " ") for name in NEVER_FROZEN],
         "codes": codes,
         "codes_as_lines": as_lines(codes),
         "study_link": "" if study.channel.invited_only else study_link(request, study),

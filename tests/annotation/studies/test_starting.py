@@ -57,6 +57,19 @@ def test_shows_what_is_frozen_what_it_costs_and_what_is_read(
     assert study.state == "draft"
 
 
+def test_says_what_the_settings_of_a_started_study_still_change(
+    admin_client: Client, study: Study, task: Task
+) -> None:
+    make.batch(study, task)
+    page = admin_client.get(address(study)).content.decode()
+    said = "Only contact, platform fee, expected seconds can still change, and places can be added."
+    assert said in page
+    admin_client.post(address(study))
+    settings = admin_client.get(reverse("admin:annotation_study_change", args=[study.pk]))
+    fields = settings.context["adminform"].form.fields
+    assert set(fields) == {"contact", "platform_fee", "expected_seconds"}
+
+
 @pytest.mark.parametrize(("via", "has_platform"), [("prolific", True), ("link", False)])
 def test_tells_of_a_platform_where_there_is_one(
     admin_client: Client, task: Task, via: str, has_platform: bool
