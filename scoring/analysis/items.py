@@ -2,7 +2,7 @@
 what a correction of its gold would change."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,9 +80,15 @@ def item_scores(task: Task, people: Sequence[Cell], systems: Sequence[Cell]) -> 
 
 
 def task_cells(task: Task, scope: Scope, choices: Choices) -> tuple[list[Cell], list[Cell]]:
-    """The cells of people, and of systems, on one task."""
+    """The cells of people, and of systems, on one task; those of a study on its items alone."""
     reader = CellReader(choices)
-    return reader.people_of(scope.studies, task), reader.systems(task)
+    people, systems = reader.people_of(scope.studies, task), reader.systems(task)
+    if scope.study is None:
+        return people, systems
+    sets = scope.study.batches.filter(task=task).values("test_set")
+    asked = Item.objects.filter(item_set__in=sets).order_by()
+    only = frozenset(asked.values_list("example", flat=True))
+    return people, [replace(cell, only=only) for cell in systems]
 
 
 def given_answers(
@@ -142,6 +148,7 @@ def _golds(cells: Iterable[Cell]) -> dict[int, tuple[tuple[str, ...], ...]]:
         for cell in cells
         for vector in cell.vectors
         for pk, gold in zip(vector.items.example_ids, vector.items.golds, strict=True)
+        if cell.only is None or pk in cell.only
     }
 
 

@@ -90,6 +90,16 @@ def test_takes_the_difficulty_from_all_answers() -> None:
     assert (scores[0].people_answers, scores[0].systems_answers) == (2, 2)
 
 
+def test_has_of_a_study_the_items_that_its_people_are_asked(admin_client: Client) -> None:
+    batch = measured.on_a_part(items=3, tests=7)
+    measured.run(batch.task)
+    assert "3 of 3 items" in page(admin_client, batch)
+    last = batch.task.item_sets.get(name="test").items.last().example_id
+    assert admin_client.get(address(batch, f"{last}/")).status_code == 404
+    benchmark = f"/benchmarks/{batch.study.benchmark.name}/comparison/items/"
+    assert "7 of 7 items" in admin_client.get(benchmark).content.decode()
+
+
 @pytest.mark.parametrize(
     ("order", "first"), [("systems", "test 0"), ("position", "test 0"), ("people_ahead", "test 0")]
 )
