@@ -25,8 +25,8 @@ ThingT = TypeVar("ThingT", Study, Benchmark)
 
 
 class Right(StrEnum):
-    TABLES = "tables"  # comparisons, figures, reports, progress in numbers
-    GOLD = "gold"  # gold, items, answers item by item
+    TABLES = "tables"  # comparisons as means, progress in numbers
+    GOLD = "gold"  # gold, items, answers item by item; verdicts, analysis, report
     SET_UP = "set_up"  # settings, batches, imports, gold corrections, start, pause, close
     PEOPLE = "people"  # assignments and judgements by pseudonym, exclusions
     IDS = "ids"  # external ids, submission ids, invitations

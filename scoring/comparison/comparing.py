@@ -145,7 +145,12 @@ class Comparison:
         return Comparison(
             rows=rows,
             consensus=consensus,
-            bounds=tuple(replace(bound, score=released(bound.score)) for bound in self.bounds),
+            # Under a policy that the reader chose they would tell of single golds.
+            bounds=tuple(
+                replace(bound, score=released(bound.score))
+                for bound in self.bounds
+                if not self.choices.references
+            ),
             averages=tuple(average.without_gold() for average in averages(rows, tasks)),
             **{name: getattr(self, name) for name in CONTEXT},
             versions=tuple(replace(version, verdicts=()) for version in self.versions),

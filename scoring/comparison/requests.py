@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -42,6 +43,9 @@ def asked(
     found = _found_scope(scope, name)
     require(request.user, found.study or found.benchmark, right)
     choices = _chosen(request.GET)
+    if choices.gold_version and not may_see_gold(request.user, found.benchmark):
+        # Beside the latest, another version tells of the few items that were corrected.
+        raise PermissionDenied
     if choices.gold_version and choices.gold_version > found.latest_gold_version:
         raise Http404(f"There is no gold version {choices.gold_version}.")
     return found, choices

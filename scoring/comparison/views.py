@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
-from annotation.access.rights import Right
+from annotation.access.rights import Right, may_see_gold
 from annotation.models import GoldVersion
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
@@ -42,6 +42,7 @@ WIDE = "wide"
 def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
     found, choices = asked(request, scope, name)
     seen = glance(found, choices, author=request.user)
+    is_withheld = not may_see_gold(request.user, found.benchmark)
     context = {
         **frame_of(request, found, tab="comparison"),
         "wide": request.GET.get("view") == WIDE,
@@ -49,7 +50,8 @@ def comparison(request: ResearcherRequest, scope: str, name: str) -> HttpRespons
         "kept": seen.kept,
         "stale": seen.is_stale,
         "waiting": seen.is_waiting,
-        "versions_offered": _versions_offered(found),
+        "versions_offered": [] if is_withheld else _versions_offered(found),
+        "is_withheld": is_withheld,
         **(_shown(request, seen.table, found) if seen.table else {}),
     }
     return render_or_poll(request, "scoring/comparison/comparison.html", context)

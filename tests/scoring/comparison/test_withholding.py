@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 import pytest
 from django.test import Client
 
-from annotation.models import Batch
+from annotation.models import Batch, GoldVersion
 from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import COLUMNS, Row, RowKind, withheld_row
 from scoring.cells.scope import Choices, Scope
@@ -118,6 +118,32 @@ def test_a_system_beside_people_on_a_part_shows_the_mean_of_the_whole_set_below(
 @pytest.mark.parametrize("choices", [Choices(references="set"), Choices(gold_version=1)])
 def test_another_policy_or_version_is_no_second_figure(batch: Batch, choices: Choices) -> None:
     assert row_of(withheld(batch, choices), "run").mean is None
+
+
+def test_another_policy_tells_nothing_of_what_takes_no_skill(batch: Batch) -> None:
+    assert withheld(batch).bounds
+    assert not withheld(batch, Choices(references="set")).bounds
+
+
+def test_no_version_of_the_gold_is_chosen_by_who_may_not_see_it(
+    batch: Batch, viewer: Client, admin_client: Client
+) -> None:
+    """What a correction of one gold moves would tell it."""
+    GoldVersion.objects.create(task=batch.task, number=2, reason="a typo")
+    address = f"/studies/{batch.study.slug}/comparison/"
+    for rest in ("", "export/csv/", "shots/svg/"):
+        assert viewer.get(address + rest, {"gold_version": "1"}).status_code == 403
+        assert admin_client.get(address + rest, {"gold_version": "1"}).status_code == 200
+    for who, is_offered in ((viewer, False), (admin_client, True)):
+        assert ('name="gold_version"' in who.get(address).content.decode()) is is_offered
+
+
+def test_says_to_whom_verdicts_are_shown(
+    batch: Batch, viewer: Client, admin_client: Client
+) -> None:
+    address = f"/studies/{batch.study.slug}/comparison/"
+    for who, is_told in ((viewer, True), (admin_client, False)):
+        assert ("You see means alone" in who.get(address).content.decode()) is is_told
 
 
 def test_what_is_kept_for_those_who_see_gold_is_withheld_from_others(
