@@ -71,9 +71,9 @@ class StudyForm(forms.ModelForm[Study]):
     named_systems = NamesField(
         label="Systems to compare with",
         required=False,
-        help_text="One a line, by the name that its runs have, with its method behind it where one "
-        "alone is meant: BERT FT. Leave it empty for all that have a whole run on every task of "
-        "the study when it closes.",
+        help_text="One a line, by the name that its runs have. Name the method too, as BERT FT, or "
+        "every method of it counts, also of runs that come after the study is closed. Leave it "
+        "empty for all that have a whole run on every task of the study when it closes.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -163,6 +163,11 @@ def test_keeps_what_was_named_before_the_start(admin_client: Client, study: Stud
     assert {name: getattr(study, name) for name in kept} == kept
 
 
+def test_says_what_a_name_without_a_method_lets_in(admin_client: Client, study: Study) -> None:
+    page = admin_client.get(address(study)).content.decode()
+    assert "Name the method too, as BERT FT, or every method of it counts" in page
+
+
 def test_shows_the_named_systems_of_a_started_study_as_lines(
     admin_client: Client, study: Study
 ) -> None:
