@@ -129,12 +129,13 @@ def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
 
 
 def _by_system(tests: Iterable[Difference]) -> list[list[Difference]]:
-    """The tests of each system: first that over all tasks, where there is one."""
-    groups: dict[tuple[object, ...], list[Difference]] = {}
+    """The tests of each system: first that over all tasks, where there is one. On other shot sets
+    or items its later runs have no more in common with people than those before them."""
+    groups: dict[tuple[object, ...], dict[str | None, Difference]] = {}
     for test in tests:
         key = test.system, test.method, test.parameters, block_of(test)
-        groups.setdefault(key, []).append(test)
-    return list(groups.values())
+        groups.setdefault(key, {}).setdefault(test.task, test)
+    return [list(of_system.values()) for of_system in groups.values()]
 
 
 def _decides(tests: Sequence[Difference], tasks: int) -> Difference | None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill, scored_under
+from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill, scored_under, whose
 from scoring.comparison.answer import answers
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
@@ -76,9 +76,9 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
     """People first, then the systems by score; in blocks below those that came later, and those on
     other shot sets or items. links: by task, of a page; without any it is for a document, in which
     nothing opens."""
-    rows = [
+    rows = _once_below(
         row for row in table.figures if str(row.shots) == shots and row.kind != RowKind.CONSENSUS
-    ]
+    )
     columns, found = figures_by_column(rows, by_shots=True, titles=table.titles)
     several = len({column.task for column in columns}) > 1
     average = (Column(AVERAGE, "average", digits=1, is_strong=True),) if several else ()
@@ -104,6 +104,16 @@ def overview(table: Comparison, shots: str, links: Links = None) -> Table:
         marks={**NOTES, **LEGEND},
         keeps_kinds=True,
     )
+
+
+def _once_below(rows: Iterable[Row]) -> list[Row]:
+    """On other shot sets or items a system's later runs, with those before them, have no more in
+    common with people than those before them alone."""
+    shown: dict[object, Row] = {}
+    for row in rows:
+        is_below = row.kind == RowKind.RUN and row.block == OTHER
+        shown.setdefault((whose(row), row.task) if is_below else id(row), row)
+    return list(shown.values())
 
 
 def _items_of(task: str, rows: Iterable[Row]) -> str:

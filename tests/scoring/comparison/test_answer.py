@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -16,6 +17,7 @@ from scoring.cells.scope import Scope
 from scoring.comparison.answer import Answer, answers
 from scoring.comparison.comparing import Comparison, compare
 from scoring.comparison.documents import main_table, overview
+from scoring.tables.documents import as_markdown
 from scoring.tests.differences import Difference
 from scoring.tests.outcomes import LEGEND, STATES, sign_of
 from scoring.tests.verdicts import averages
@@ -108,6 +110,31 @@ def test_leaves_later_systems_and_other_shot_sets_out_of_the_headline() -> None:
         ["New FT"],
         ["Else FT"],
     ]
+
+
+@pytest.mark.django_db
+def test_shows_a_system_on_other_shot_sets_once() -> None:
+    """Its runs from before the closing, not those with the later ones too."""
+    batch = measured.cell([3, 4, 5], tests=7)
+    measured.run(batch.task, split=2, wrong=1, at=make.NOON)
+    close_study(batch.study, at=make.NOON)
+    measured.run(batch.task, split=3, wrong=2, at=make.NOON + timedelta(days=3))
+    found = compare(Scope(batch.study.benchmark, batch.study))
+    assert [test.supplement for test in found.tests] == [None, "2026-11-04"]
+    assert [row.n for row in found.rows if row.kind == RowKind.RUN] == [1, 2]
+    [line] = [line for line in overview(found, "3").lines if line.kind == "other"]
+    assert as_markdown([overview(found, "3")]).count("BERT-Base") == 1
+    assert "1 run" in str(line.cells["who"])
+    [answer] = answers(found, "3")
+    [[shown]] = answer.forest.values()
+    assert shown.aside == "1 run; m = 7"
+
+
+def test_shows_each_task_of_a_system_on_other_shot_sets_once() -> None:
+    tests = [replace(FOUND, task=task, exploratory=True) for task in "ab"]
+    later = [replace(test, supplement="2026-11-23") for test in tests]
+    [[line]] = told(*tests, *later).forest.values()
+    assert [task.name for task in line.tasks] == ["a", "b"]
 
 
 def test_says_of_tasks_without_an_average_on_how_many() -> None:
