@@ -193,7 +193,9 @@ PROVENANCE = Table(
         BY_KEY["references"],
         BY_KEY["estimand"],
         words(
-            "interim", "Interim", "The studies that are not closed, whose figures may still change."
+            "interim",
+            "Interim",
+            "The studies with answers that are not closed: their figures may still change.",
         ),
     ),
 )

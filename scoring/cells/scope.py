@@ -22,7 +22,6 @@ from annotation.models import (
     ReferencePolicy,
     Role,
     Study,
-    StudyState,
     Task,
 )
 from annotation.models.benchmark import names_of
@@ -156,8 +155,11 @@ class Scope:
 
     @property
     def interim(self) -> tuple[str, ...]:
-        """The studies (slugs) that are not closed: their figures may still change."""
-        return tuple(study.slug for study in self.studies if study.state != StudyState.CLOSED)
+        """The studies (slugs) with answers that are not closed: their figures may still change."""
+        running = {study.pk: study.slug for study in self.studies if not study.is_closed}
+        answered = Assignment.objects.filter(study__in=running).completed().order_by()
+        with_answers = set(answered.values_list("study", flat=True).distinct())
+        return tuple(slug for pk, slug in running.items() if pk in with_answers)
 
 
 def inputs_fingerprint(scope: Scope, choices: Choices) -> str:

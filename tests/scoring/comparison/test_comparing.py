@@ -314,7 +314,7 @@ def test_reads_a_kept_table_and_no_answers(
     batch = measured.cell([3, 4])
     measured.run(batch.task)
     first = compared(batch.study)
-    with django_assert_num_queries(8) as read:
+    with django_assert_num_queries(9) as read:
         assert compared(batch.study) == first
     tables = {"annotation_judgement", "scoring_prediction", "scoring_scorevector"}
     assert not [q for q in read.captured_queries for table in tables if table in q["sql"]]

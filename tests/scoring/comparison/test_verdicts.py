@@ -187,6 +187,12 @@ def test_marks_figures_of_a_study_that_is_not_closed() -> None:
     assert table_of(study).interim == ()
 
 
+def test_calls_nothing_interim_that_nobody_has_answered() -> None:
+    batch = make.running_batch(training=3, tests=4)
+    table = compare(Scope(batch.study.benchmark))
+    assert (table.interim, table.warning) == ((), "")
+
+
 def test_a_margin_makes_the_table_anew() -> None:
     study = cell_of(5, 40).study
     assert table_of(study).tests[0].outcome == "ahead"
