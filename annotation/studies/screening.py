@@ -8,7 +8,9 @@ from typing import Any
 
 from django.db.models import Count
 
+from annotation.kinds import answer_kind, asked, gold_in_force
 from annotation.models import Batch, DropUnit, Item, ItemSet, Study
+from scoring.core.normalisation import normalised_golds
 from scoring.core.screening import (
     ADVISED_GUESSERS,
     CAREFUL_MEAN,
@@ -51,7 +53,10 @@ class Screening:
     @property
     def assumptions(self) -> str:
         rule = self.rule
-        guess = f"one of {rule.labels} labels" if rule.labels else "right every other time"
+        share = (
+            f"right on {100 * rule.no_skill:.0f} % of the items, as without a look at the question"
+        )
+        guess = f"one of {rule.labels} labels" if rule.labels else share
         return (
             f"Simulated {FILLINGS:,} times with a fixed seed: {rule.places} places, {rule.items} "
             f"items. One arrival in {1 / GUESSING:.0f} guesses, {guess}. The careful are right on "
@@ -133,9 +138,15 @@ def _simulated(rules: Iterable[ScreeningRule]) -> list[Screening]:
 
 def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
     """By batch: of its checks, and of its training; the group and the places are the cell's."""
-    batches = list(study.batches.select_related("training_set", "check_set"))
+    batches = list(study.batches.select_related("training_set__task", "check_set__task"))
     items = Item.objects.filter(item_set__in={pk for batch in batches for pk in batch.set_ids})
     sizes = dict(items.order_by().values_list("item_set").annotate(Count("pk")))
+    guessing = {
+        item_set.pk: _guessing(item_set)
+        for batch in batches
+        for item_set in (batch.check_set, batch.training_set)
+        if item_set and item_set.pk in sizes
+    }
     places = Counter[tuple[int, int]]()
     for batch in batches:
         places[batch.task_id, batch.shots] += batch.wanted
@@ -144,7 +155,7 @@ def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
         return ScreeningRule(
             items=sizes[item_set.pk],
             places=places[batch.task_id, batch.shots],
-            labels=len(item_set.choices) or None,
+            **guessing[item_set.pk],
             **rule,
         )
 
@@ -156,10 +167,26 @@ def _rules(study: Study) -> dict[int, dict[str, ScreeningRule]]:
         batch.pk: {
             part: rule_on(item_set, batch, **by_part[part])
             for part, item_set in (("checks", batch.check_set), ("training", batch.training_set))
-            if item_set and sizes.get(item_set.pk)
+            if item_set and item_set.pk in sizes
         }
         for batch in batches
     }
+
+
+def _guessing(item_set: ItemSet) -> dict[str, Any]:
+    """What a guess is worth: one of the set's labels, else the best of its kind's floors."""
+    if item_set.choices:
+        return {"labels": len(item_set.choices)}
+    task, examples = item_set.task, list(item_set.examples.all())
+    version = task.latest_gold_version().number
+    in_force = gold_in_force([example.pk for example in examples], task.pk, version)
+    golds = [
+        normalised_golds(in_force[example.pk].alternative_texts(), task.normalisation)
+        for example in examples
+    ]
+    offered = [asked(example, ()) for example in examples]
+    floors = (floor for floor in answer_kind(task.kind).floors if floor.is_allowed)
+    return {"no_skill": max(floor.score(offered, golds, task.reference_policy) for floor in floors)}
 
 
 def _rule_of_training(study: Study) -> dict[str, Any]:

@@ -15,7 +15,6 @@ FILLINGS = 2000
 SEED = 20211206
 GUESSING = 0.1
 CAREFUL_MEAN, CAREFUL_SD, ITEM_SD = 0.85, 0.5, 1.2
-UNKNOWN_CHANCE = 0.5
 
 MOST_GUESSERS = 20
 """Of 100, for a floor that deserves the name."""
@@ -30,11 +29,14 @@ MOST_ARRIVALS = 400
 @dataclass(frozen=True)
 class ScreeningRule:
     """Floor and drop in percent of right answers, the drop in points or in SDs of the group; None
-    for neither. labels: how many a guesser chooses among, None where that is unknown."""
+    for neither. labels: how many a guesser chooses among; where these differ between the items,
+    None, and no_skill is what the best answer without a look at the question earns, in [0, 1]."""
 
     items: int
     places: int
     labels: int | None = None
+    # What studies that started before it was measured were simulated with.
+    no_skill: float = 0.5
     floor: float | None = None
     max_drop: float | None = None
     drop_in_sds: bool = False
@@ -43,7 +45,7 @@ class ScreeningRule:
     @property
     def chance(self) -> float:
         """That a guess is right."""
-        return 1 / self.labels if self.labels else UNKNOWN_CHANCE
+        return 1 / self.labels if self.labels else self.no_skill
 
 
 @dataclass(frozen=True)

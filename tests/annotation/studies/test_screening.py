@@ -89,6 +89,32 @@ def test_tells_the_checks_of_a_cell_from_its_training() -> None:
     assert found == [[f"checks of {cell}"], [f"training of {cell}"]]
 
 
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    # The one marked first, as often as the other; nothing; the one text that is ever right.
+    [("candidate", ["Anna"]), ("spans", []), ("text", ["Anna and Boris"])],
+)
+def test_a_guess_is_worth_what_no_skill_earns_on_these_items(kind: str, answer: list[str]) -> None:
+    batch = make.checked_batch(other=kind, zero_shot=True)
+    golds = [one.golds.get().alternative_texts()[0] for one in batch.check_set.examples.all()]
+    ((screening, _),) = screenings_by_cell(batch.study)
+    right = [gold == answer for gold in golds]
+    assert screening.rule.chance == pytest.approx(sum(right) / len(right))
+    assert 0 < screening.rule.chance < 1
+    share = f"right on {100 * screening.rule.chance:.0f} % of the items"
+    assert share in screening.assumptions
+
+
+def test_reads_a_rule_that_was_frozen_before_guesses_were_measured() -> None:
+    batch = make.running_checked_batch(zero_shot=True)
+    [record] = batch.study.frozen["batches"]
+    rule = record["screenings"][0]["rule"]
+    del rule["labels"], rule["no_skill"]
+    batch.study.save(update_fields=["frozen"])
+    [screening] = screenings_of(Batch.objects.get(pk=batch.pk))
+    assert screening.rule.chance == 0.5
+
+
 @pytest.mark.parametrize("page", ["start", "settings"])
 def test_the_pages_say_whom_the_rule_lets_in(admin_client: Client, page: str) -> None:
     batch = drafted(min_training_score=50)
