@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from annotation.access.rights import check_may_import
 from annotation.models import Batch, Channel, DropUnit, JoinAnswer, Outcome, OutcomeRule, Study
 from annotation.models.errors import Refusal
+from annotation.studies.lifecycle import NO_REASON
 
 # Anyone who did the training is paid for it, whatever the result.
 ALWAYS_PAID = frozenset({Outcome.COMPLETED, Outcome.SCREENED_OUT})
@@ -108,6 +109,8 @@ class StudyForm(forms.ModelForm[Study]):
         for field, (holds, sentence) in RULES.items():
             if data.get(field) is not None and not holds(data[field]):
                 self.add_error(field, sentence)
+        if data.get("margin") and not data.get("margin_reason", "reason"):
+            self.add_error("margin_reason", NO_REASON)
         if "drop_group_size" in self.fields and "drop_group_size" not in self.errors:
             self._check_group(data)
         if data.get("drop_unit") == DropUnit.POINTS and (data.get("max_drop") or 0) > 100:

@@ -29,13 +29,24 @@ from annotation.admin.forms import (
     StudyForm,
 )
 from annotation.admin.pages import CONFIRM, MembersAdmin, OwnedAdmin, row_url, shown, to_row
-from annotation.models import Batch, ChangeAction, OutcomeRule, Place, Study, StudyState, Task
+from annotation.models import (
+    Batch,
+    ChangeAction,
+    ItemSet,
+    OutcomeRule,
+    Place,
+    Role,
+    Study,
+    StudyState,
+    Task,
+)
 from annotation.models.access import record
 from annotation.models.errors import Refusal
 from annotation.models.study import NEVER_FROZEN
 from annotation.models.texts import counted
 from annotation.studies import lifecycle
 from annotation.studies.advice import farthest_below, study_advice
+from annotation.studies.checks import possible_checks
 from annotation.studies.codes import add_missing_codes, log_rules, rules_of
 from annotation.studies.drafting import copy_study, hold_draft, log_batches
 from annotation.studies.lifecycle import want_more, what_is_missing
@@ -94,7 +105,7 @@ class BatchAdmin(OwnedAdmin[Batch]):
     )
     list_select_related = ("study", "task__benchmark", "training_set", "test_set")
     search_fields = ("study__title", "task__slug")
-    autocomplete_fields = ("training_set", "test_set", "check_set")
+    autocomplete_fields = ("training_set", "test_set")
     actions = None
     fields = ("study", "task", "training_set", "test_set", "check_set", "wanted")
 
@@ -136,6 +147,8 @@ class BatchAdmin(OwnedAdmin[Batch]):
             kwargs["queryset"] = Study.objects.filter(state=StudyState.DRAFT)
         if db_field.name == "task" and (study := _study_of(request)):
             kwargs["queryset"] = Task.objects.filter(benchmark=study.benchmark_id)
+        if db_field.name == "check_set":
+            kwargs["queryset"] = _checks_offered(request)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Batch, form: BatchForm, change: bool) -> None:
@@ -167,14 +180,27 @@ def _stored(batch: Batch) -> list[Batch]:
     return list(stored.select_related("task", "training_set", "test_set"))
 
 
-def _study_of(request: HttpRequest) -> Study | None:
-    """That of the batch on the page, or the one that the link to a new batch names."""
+def _batch_of(request: HttpRequest) -> Batch | None:
+    """That on the page."""
     match = request.resolver_match
     batch = match.kwargs.get("object_id", "") if match else ""
-    if batch.isdecimal():
-        return Study.objects.filter(batches=int(batch)).first()
+    found = Batch.objects.select_related("study", "task")
+    return found.filter(pk=int(batch)).first() if batch.isdecimal() else None
+
+
+def _study_of(request: HttpRequest) -> Study | None:
+    """That of the batch on the page, or the one that the link to a new batch names."""
+    if batch := _batch_of(request):
+        return batch.study
     named = request.GET.get("study", "")
     return Study.objects.filter(pk=int(named)).first() if named.isdecimal() else None
+
+
+def _checks_offered(request: HttpRequest) -> QuerySet[ItemSet]:
+    batch, study = _batch_of(request), _study_of(request)
+    if study is None:
+        return ItemSet.objects.filter(role=Role.TRAINING)
+    return possible_checks(study, batch.task if batch else None)
 
 
 # So many characters of a setting are kept in the log.

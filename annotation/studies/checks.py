@@ -2,8 +2,33 @@
 
 from collections.abc import Iterator, Sequence
 
-from annotation.models import Batch, Item, Role, Study
+from django.db.models import Count, QuerySet
+
+from annotation.models import Batch, Item, ItemSet, Role, Study, Task
 from scoring.core.screening import FEWEST_ITEMS
+
+
+def possible_checks(study: Study, task: Task | None = None) -> QuerySet[ItemSet]:
+    """What the study's batches may take; those of a task, as far as its batches are known."""
+    sets = ItemSet.objects.filter(task__benchmark=study.benchmark_id, role=Role.TRAINING)
+    large = sets.alias(size=Count("items")).filter(size__gte=FEWEST_ITEMS)
+    fitting = large.exclude(pk__in=_sharing(_tests(study)))
+    return fitting.exclude(pk__in=_sharing(_learned(study, task))) if task else fitting
+
+
+def _tests(study: Study) -> QuerySet[ItemSet]:
+    return ItemSet.objects.filter(task__benchmark=study.benchmark_id, role=Role.TEST)
+
+
+def _learned(study: Study, task: Task) -> QuerySet[ItemSet]:
+    learned = study.batches.filter(task=task, training_set__isnull=False)
+    return ItemSet.objects.filter(pk__in=learned.values("training_set"))
+
+
+def _sharing(sets: QuerySet[ItemSet]) -> QuerySet[ItemSet]:
+    """All sets that hold the content of an item of these."""
+    contents = Item.objects.filter(item_set__in=sets).values("example__content_hash")
+    return ItemSet.objects.filter(items__example__content_hash__in=contents)
 
 
 def problems_of_checks(study: Study, batches: Sequence[Batch]) -> Iterator[str]:
@@ -19,18 +44,13 @@ def problems_of_checks(study: Study, batches: Sequence[Batch]) -> Iterator[str]:
 def _problems(batch: Batch) -> Iterator[str]:
     assert batch.check_set is not None
     name, task = batch.check_set.name, batch.check_set.task
-    items = Item.objects.filter(item_set=batch.check_set)
-    if (count := items.count()) < FEWEST_ITEMS:
+    if (count := batch.check_set.items.count()) < FEWEST_ITEMS:
         yield f"{batch}: the checks {name} are {count} items. Choose {FEWEST_ITEMS} or more."
     if not task.description.strip():
         yield f"The task {task.slug} has no description: write one on its page."
-    others = Item.objects.filter(example__content_hash__in=items.values("example__content_hash"))
-    if others.filter(
-        item_set__role=Role.TEST, item_set__task__benchmark_id=task.benchmark_id
-    ).exists():
+    if _sharing(_tests(batch.study)).contains(batch.check_set):
         yield f"{batch}: the checks {name} hold items of a test set. Choose another set."
-    learned = batch.study.batches.filter(task=batch.task_id).values("training_set")
-    if others.filter(item_set__in=learned).exists():
+    if _sharing(_learned(batch.study, batch.task)).contains(batch.check_set):
         yield (
             f"{batch}: the checks {name} hold items that a batch of this task trains with. Choose "
             "another set."

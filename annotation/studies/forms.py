@@ -8,8 +8,9 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.models import Batch, Example, Gold, Study, Task
+from annotation.models import Batch, Example, Gold, ItemSet, Study, Task
 from annotation.models.study import LEAST_SECONDS, MOST_SECONDS
+from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import possible_batches, split_of
 from annotation.work.estimating import expected_seconds
 
@@ -110,6 +111,13 @@ class BuilderForm(forms.Form):
         max_value=2**31,
         help_text="The same seed draws the same items again.",
     )
+    checks = forms.ModelChoiceField(
+        ItemSet.objects.none(),
+        label="Checks before all else",
+        required=False,
+        help_text="Answered first, by the people of every batch that is added; their least share "
+        "of right answers is in the settings.",
+    )
     seconds = forms.FloatField(
         label="Seconds for one example",
         min_value=LEAST_SECONDS,
@@ -126,6 +134,7 @@ class BuilderForm(forms.Form):
         self._of_episodes = [batch for batch in possible if batch.test_set.episode is not None]
         self._offer_grid()
         self._offer_episodes()
+        self._offer_checks(study)
         self.fields["seconds"].initial = expected_seconds(study, self.tasks)
 
     def _choice(self, name: str) -> forms.ChoiceField:
@@ -152,6 +161,13 @@ class BuilderForm(forms.Form):
         self._choice("episodes").choices = kinds
         if not kinds:
             del self.fields["episodes"], self.fields["episode_numbers"]
+
+    def _offer_checks(self, study: Study) -> None:
+        checks = self.fields["checks"]
+        assert isinstance(checks, forms.ModelChoiceField)
+        checks.queryset = possible_checks(study).select_related("task__benchmark")
+        if not checks.queryset.exists():
+            del self.fields["checks"]
 
     def grid(self) -> list[tuple[Task, list[tuple[str, int, bool]]]]:
         """Each task with a tick for each number of shots that it has: key, shots, whether set."""
@@ -196,7 +212,10 @@ class BuilderForm(forms.Form):
             if _kind_of_episode(batch) in kinds
             and (numbers is None or batch.test_set.episode in numbers)
         ]
-        return [*of_sets, *episodes]
+        chosen = [*of_sets, *episodes]
+        for batch in chosen:
+            batch.check_set = data.get("checks")
+        return chosen
 
 
 def _kind_of_episode(batch: Batch) -> str:

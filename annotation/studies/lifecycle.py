@@ -42,6 +42,7 @@ FROZEN_FIELDS = (
 )
 
 
+NO_REASON = "The margin has no reason: write one in a sentence."
 # What the start gives a batch.
 STARTED_FIELDS = ("description", "gold_version", "check_description", "check_gold_version")
 
@@ -54,7 +55,7 @@ def what_is_missing(study: Study) -> list[str]:
     if not study.consent_text.strip():
         missing.append("The consent text is empty: write one.")
     if study.margin and not study.margin_reason.strip():
-        missing.append("The margin has no reason: write one in a sentence.")
+        missing.append(NO_REASON)
     for task in {batch.task for batch in batches}:
         if not task.description.strip():
             missing.append(f"The task {task.slug} has no description: write one on its page.")

@@ -60,7 +60,8 @@ class Building:
 def build(study: Study, chosen: Sequence[Batch], options: BatchOptions) -> Building:
     """What the chosen batches make of the study, beside those that it has."""
     planned = missing(study, chosen, wanted=options.people)
-    present = list(study.batches.select_related("task", "training_set", "test_set"))
+    sets = ("training_set", "test_set", "check_set__task")
+    present = list(study.batches.select_related("task", *sets))
     sizes = _sizes([*present, *planned])
     asked = {
         batch.test_set_id: _questions(sizes[batch.test_set_id], options.items) for batch in planned

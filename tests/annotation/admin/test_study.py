@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import JoinAnswer, Outcome, Study
 from annotation.models.errors import Frozen
-from annotation.studies.lifecycle import start_study
+from annotation.studies.lifecycle import NO_REASON, start_study
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -177,6 +177,19 @@ def test_shows_the_named_systems_of_a_started_study_as_lines(
     page = admin_client.get(address(study)).content.decode()
     assert "AlphaNet FT<br>BetaNet" in page
     assert "[&quot;AlphaNet" not in page
+
+
+def test_asks_for_the_reason_of_a_margin_and_loses_nothing(
+    admin_client: Client, study: Study
+) -> None:
+    changes = {"margin": 2.5, "margin_reason": " ", "title": "Another"}
+    response = admin_client.post(address(study), form_of(study, **changes))
+    assert response.context["adminform"].form.errors == {"margin_reason": [NO_REASON]}
+    page = response.content.decode()
+    assert 'value="2.5"' in page
+    assert 'value="Another"' in page
+    study.refresh_from_db()
+    assert study.margin == 0
 
 
 def test_takes_an_empty_margin_for_0(admin_client: Client, study: Study) -> None:

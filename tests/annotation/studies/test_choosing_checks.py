@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.models import Batch, Item, Role
 from annotation.models.errors import NotReady
+from annotation.studies.checks import possible_checks
 from annotation.studies.drafting import copy_study
 from annotation.studies.lifecycle import start_study
 from annotation.studies.screening import screenings_of, why_no_floor
@@ -102,15 +103,42 @@ def test_the_admin_sets_the_checks_of_a_batch(admin_client: Client) -> None:
         "test_set": batch.test_set_id,
         "wanted": batch.wanted,
     }
-    for chosen, sentence in (
-        (batch.test_set, "This is not a training set."),
-        (make.task().item_sets.get(role=Role.TRAINING), "belongs to another benchmark"),
-    ):
+    elsewhere = make.task(training=10).item_sets.get(role=Role.TRAINING)
+    for chosen in (batch.test_set, batch.training_set, elsewhere):
         page = admin_client.post(address, {**form, "check_set": chosen.pk}).content.decode()
-        assert sentence in page
+        assert "Select a valid choice." in page
+    offered = admin_client.get(address).context["adminform"].form.fields["check_set"].queryset
+    assert list(offered) == [checks]
     admin_client.post(address, {**form, "check_set": checks.pk})
     batch.refresh_from_db()
     assert batch.check_set == checks
+
+
+@pytest.mark.parametrize("held_by", ["test", "train-12-1"])
+def test_offers_no_set_that_the_start_refuses(held_by: str) -> None:
+    batch = make.checked_batch(training=12)
+    study, task, checks = batch.study, batch.task, batch.check_set
+    assert list(possible_checks(study, task)) == [checks]
+    assert checks in possible_checks(study)
+    later = task.item_sets.get(name=held_by).items.first()
+    Item.objects.create(item_set=checks, example=later.example, position=10, source_id="later")
+    assert refusal(batch)
+    assert not possible_checks(study, task)
+
+
+def test_the_builder_gives_checks_to_all_batches_that_it_adds(admin_client: Client) -> None:
+    batch = make.checked_batch(training=12)
+    study, task, checks = batch.study, batch.task, batch.check_set
+    study.batches.all().delete()
+    address = reverse("scoring:builder", args=[study.slug])
+    assert str(checks) in admin_client.get(address).content.decode()
+    cells = [f"{task.slug}:{shots}" for shots in (0, 12)]
+    form = {"cells": cells, "splits": ["1"], "wanted": 3, "seconds": 20, "checks": checks.pk}
+    looked = admin_client.post(address, form)
+    asked = 3 * (10 + 4) + 3 * (10 + 12 + 4)
+    assert looked.context["building"].estimate.judgements == asked
+    admin_client.post(address, {**form, "add": "1"})
+    assert [one.check_set for one in study.batches.all()] == [checks] * 2
 
 
 def test_the_start_page_shows_the_checks(admin_client: Client) -> None:
