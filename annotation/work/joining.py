@@ -108,12 +108,15 @@ def join(visit: Visit, *, at: datetime) -> Assignment:
     _check_takes(visit)
     try:
         return _join_new(visit, at)
-    except (IntegrityError, Full):
+    except (IntegrityError, Full) as problem:
         # A second tab of the same person was quicker: continue with what it got.
         present = present_assignment(visit)
-        if present is None:
+        if present is not None:
+            return present
+        if isinstance(problem, Full):
             raise
-        return present
+    # It took the task in another study: what is left for this one?
+    return _join_new(visit, at)
 
 
 @transaction.atomic

@@ -155,3 +155,25 @@ def test_gives_one_assignment_to_one_person_in_ten_tabs() -> None:
     assert len(set(at_once(come, 10))) == 1
     assert Annotator.objects.count() == 1
     assert Place.objects.filter(holder__isnull=False).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tells_one_person_who_comes_to_ten_studies_of_a_task_at_once_why_not() -> None:
+    """Nobody is exposed twice; the others get the sentence that a second try would get."""
+    task = make.task(make.benchmark())
+    studies = [make.study(task.benchmark) for _ in range(10)]
+    for study in studies:
+        make.batch(study, task, wanted=1)
+        start_study(study, at=make.NOON)
+    who = person(studies[0].channel, "somebody new")
+
+    def come(number: int) -> str:
+        study = Study.objects.get(pk=studies[number].pk)
+        try:
+            join(Visit(study=study, annotator=who), at=make.NOON)
+        except Full as refusal:
+            return str(refusal)[:28]
+        return "in"
+
+    assert Counter(at_once(come, 10)) == {"in": 1, "You have worked on this befo": 9}
+    assert Assignment.objects.count() == Annotator.objects.count() == 1
