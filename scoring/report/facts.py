@@ -54,6 +54,11 @@ class TaskFacts:
         # What they were shown and screened by; None before the start.
         shown = {batch.gold_version.number for batch in batches if batch.gold_version}
         self.shown_gold = max(shown, default=None)
+        # What of its gold annotators met.
+        training = any(batch.training_set for batch in batches)
+        checks = any(batch.check_set and batch.check_set.task_id == task.pk for batch in batches)
+        screens = checks or any(map(_by_training, batches))
+        self.met = [*["shown"] * training, *["screened by"] * screens]
         self.scored_gold = task.latest_gold_version().number
         since = min(shown, default=self.scored_gold)
         self.corrections = list(task.gold_versions.filter(number__gt=since))
@@ -78,6 +83,7 @@ def _samples(task: Task, name: str, batches: Sequence[Batch]) -> Iterator[str]:
 class Design:
     def __init__(self, study: Study) -> None:
         about = ("study", "task", "training_set", "test_set", "check_set__task", "gold_version")
+        self._study = study
         self._batches = batches = list(study.batches.select_related(*about))
         by_task: dict[Task, list[Batch]] = {}
         for batch in batches:
@@ -110,11 +116,44 @@ class Design:
         self.policies = sorted({task.task.reference_policy for task in self.tasks})
 
     @property
+    def averaged(self) -> list[int]:
+        """The numbers of shots over which several tasks, and all of them, have an average."""
+        return [
+            shots
+            for shots in self.shots
+            if len(self.tasks) > 1 and all(shots in task.shots for task in self.tasks)
+        ]
+
+    @property
     def families(self) -> list[str]:
         """What is adjusted for together."""
-        averages = ["averages over tasks"] if len(self.tasks) > 1 else []
+        averages = ["averages over tasks"] if self.averaged else []
         changes = ["more shots against fewer"] if any(len(t.shots) > 1 for t in self.tasks) else []
-        return [*averages, "single tasks" if averages else "people less system", *changes]
+        singles = "single tasks" if len(self.tasks) > 1 else "people less system"
+        return [*averages, singles, *changes]
+
+    @property
+    def primary(self) -> str:
+        """Which family is; empty where there is one."""
+        if self.averaged:
+            return "the average is primary"
+        verb = "are" if len(self.tasks) > 1 else "is"
+        first, *others = self.families
+        return f"{first} {verb} primary" if others else ""
+
+    @cached_property
+    def screened(self) -> set[bool]:
+        """Whether there is screening, of every batch."""
+        return {_is_screened(batch) for batch in self._batches}
+
+    def population(self, who: str) -> str:
+        """Whom the figures are about."""
+        if self._study.known_people:
+            return f"such {who} as these"
+        if True not in self.screened:
+            return "whoever comes in the same way"
+        where_none = " (where there is none: whoever comes)" if False in self.screened else ""
+        return f"{who} whom the screening lets in{where_none}"
 
     @property
     def normalised(self) -> Iterator[tuple[list[Task], str]]:
@@ -143,6 +182,18 @@ class Design:
             if reason := why_no_floor(batch):
                 cells[reason][f"{names[batch.task_id]} with {batch.shots_text}"] = None
         return {reason: list(names) for reason, names in cells.items()}
+
+
+def _is_screened(batch: Batch) -> bool:
+    """Whether a rule can send somebody away before the test."""
+    return _by_training(batch) or (
+        batch.check_set is not None and batch.study.min_check_score is not None
+    )
+
+
+def _by_training(batch: Batch) -> bool:
+    has_rule = batch.study.min_training_score is not None or batch.study.max_drop is not None
+    return has_rule and batch.training_set is not None
 
 
 @dataclass(frozen=True)
@@ -302,14 +353,6 @@ class Facts:
         """Whether anybody came by a link that names nobody."""
         channel = self.study.channel
         return not (channel.person_param or channel.invited_only)
-
-    @property
-    def has_screening(self) -> bool:
-        """Whether a rule can send anybody away before the test."""
-        study = self.study
-        has_rule = study.min_training_score is not None or study.max_drop is not None
-        has_checks = bool(self.design.checks) and study.min_check_score is not None
-        return (has_rule and bool(self.design.sizes)) or has_checks
 
     @property
     def has_people(self) -> bool:

@@ -93,6 +93,7 @@ def told(facts: Facts) -> dict[str, Any]:
         "pay": facts.pay,
         "results": facts.results,
         "who": facts.results.who,
+        "population": facts.design.population(facts.results.who),
         "persons": "SIMULATED PERSON,SIMULATED PEOPLE" if facts.is_rehearsal else "person,people",
     }
 

@@ -63,6 +63,7 @@ class Registered:
             kept["batch"]: kept.get("wanted") for kept in study.frozen.get("batches", [])
         }
         self.people = sum(map(self._people, self.batches))
+        self.population = self.design.population("people")
         self.mean, self.sd = 100 * MEAN, 100 * sqrt(ASSUMED.annotator_var)
         self.item_var, self.correlation = ASSUMED.item_var, Contrast(0.1).correlation
 
@@ -90,7 +91,16 @@ class Registered:
     def comparisons(self) -> int:
         """Of the family of single tasks: of each cell with each system that was named, or one."""
         cells = {(batch.task_id, batch.shots) for batch in self.batches}
-        return max(1, len(cells) * max(1, len(self.study.named_systems)))
+        return max(1, len(cells) * self._systems)
+
+    @property
+    def averages(self) -> int:
+        """The comparisons of averages over tasks."""
+        return len(self.design.averaged) * self._systems
+
+    @property
+    def _systems(self) -> int:
+        return max(1, len(self.study.named_systems))
 
     @property
     def screenings(self) -> list[tuple[str, str]]:

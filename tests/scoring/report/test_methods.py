@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.benchmarks.correcting import correct_gold
+from annotation.benchmarks.correcting import Given, correct_gold
 from annotation.models import (
     Batch,
     Benchmark,
@@ -324,11 +324,31 @@ def test_tells_of_corrected_gold() -> None:
     text = text_of(batch.study, "Scoring")
     assert "(version 2): The label was wrong. The" in text
     assert text.endswith(
-        "(version 3): The label was wrong. What annotators were shown and screened by stayed at "
+        "(version 3): The label was wrong. What annotators were shown stayed at "
         "version 1; scores are at version 3."
     )
     assert text.count("scores are at") == 1
     assert "items, rules and pay were frozen when" in text_of(batch.study, "Design")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        (
+            {"min_training_score": 10},
+            "were shown and screened by stayed at version 1",
+        ),
+        ({"zero_shot": True}, "Scores are at version 2."),
+    ],
+)
+def test_says_what_a_correction_left_as_it_was(fields: dict[str, Any], told: str) -> None:
+    batch = make.running_batch(**fields)
+    make.worked_through(batch)
+    gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
+    correct_gold(batch.task, gold, author=None, reason="Both are right.")
+    text = text_of(batch.study, "Scoring")
+    assert told in text
+    assert ("screened by" in text) is not fields.get("zero_shot", False)
 
 
 def test_repeats_what_the_audit_warns_of() -> None:

@@ -93,7 +93,7 @@ def test_stays_as_it_was_at_the_start() -> None:
         ({"known_people": "Six linguists."}, "know everybody who can come in: “Six linguists.”"),
         ({}, "The study wants 12 people, and its places are filled exactly"),
         ({}, "reference policy any, gold version 1"),
-        ({}, "The average over tasks is primary."),
+        ({}, "The average is primary."),
     ],
 )
 def test_says_what_was_set(fields: dict[str, Any], told: str) -> None:
@@ -138,6 +138,41 @@ def test_speaks_of_no_shots_averages_or_margin_where_there_are_none() -> None:
     assert "the smaller of the p values of ahead and behind counts" in text
     for absent in ("shot set", "average over", "families", "and as good"):
         assert absent not in text
+
+
+def test_counts_the_averages_beside_the_single_tasks() -> None:
+    text = text_of(batch(named_systems=["A", "B"]).study)
+    assert "sure is .05 over 4 comparisons of single tasks, and" in text
+    assert "The averages over tasks are a family of their own, with 2 comparisons." in text
+    assert "of single tasks with one system, and" in text_of(batch().study)
+
+
+def test_plans_no_average_where_no_number_of_shots_is_in_every_task() -> None:
+    first = batch()
+    study = first.study
+    study.batches.exclude(pk=first.pk).update(training_set=None)
+    text = text_of(study)
+    assert "each family at 5 %: single tasks. " in text
+    assert "averages over tasks" not in text
+    assert "is primary" not in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, "like these, whoever comes in the same way"),
+        ({"min_training_score": 70}, "like these, people whom the screening lets in"),
+        ({"known_people": "Six linguists."}, "like these, such people as these"),
+    ],
+)
+def test_says_of_whom_the_claims_are(fields: dict[str, Any], told: str) -> None:
+    assert f"{told}, and the shot sets that they see." in text_of(batch(**fields).study)
+
+
+def test_says_where_nobody_is_screened() -> None:
+    first = batch(min_training_score=70)
+    make.batch(first.study, first.task, zero_shot=True)
+    assert "whom the screening lets in (where there is none: whoever comes)" in text_of(first.study)
 
 
 def test_says_what_a_floor_is() -> None:
