@@ -165,7 +165,7 @@ def _headline(
             by_state.setdefault(state_of(test), []).append(test)
 
     def claimed(state: State, systems: Sequence[Difference]) -> str:
-        names, margin = list(map(_with_runs, systems)), systems[0].margin
+        names, margin = _all_with_runs(systems), systems[0].margin
         return claim(state, names, simulated=simulated, margin=margin, loud=loud)
 
     told = [claimed(state, by_state[state]) for state in STATES if state in by_state]
@@ -370,6 +370,16 @@ def _with_runs(test: Difference) -> str:
     """With how few runs it is, if they are no sample of the system."""
     few = runs_text(test.runs)
     return f"{name_of(test)} ({few})" if few else name_of(test)
+
+
+def _all_with_runs(tests: Sequence[Difference]) -> list[str]:
+    """Once for all of them where all have as few."""
+    few = {runs_text(test.runs) for test in tests}
+    if len(tests) == 1 or len(few) > 1:
+        return list(map(_with_runs, tests))
+    *others, last = map(name_of, tests)
+    each = "".join(f" ({runs} each)" for runs in few if runs)
+    return [*others, f"{last}{each}"]
 
 
 def _system(system: str | None, method: str | None) -> str:

@@ -14,10 +14,19 @@ STATES: dict[State, tuple[str, str, str]] = {
     (AHEAD, PROBABLE): ("△", "people ahead", "{People} probably beat {systems}."),
     (BEHIND, SURE): ("▼", "people behind", "{systems} beat{s} {people}."),
     (BEHIND, PROBABLE): ("▽", "people behind", "{systems} probably beat{s} {people}."),
-    (SAME, SURE): ("≈", "as good", "{People} and {each} are equally good{margin}."),
-    (SAME, PROBABLE): ("~", "as good", "{People} and {each} are probably equally good{margin}."),
-    (OPEN, None): ("?", "open", "{People} and {each} are too close to call."),
+    (SAME, SURE): ("≈", "as good", "{People} and {systems} are equally good{margin}."),
+    (SAME, PROBABLE): ("~", "as good", "{People} and {systems} are probably equally good{margin}."),
+    (OPEN, None): (
+        *("?", "open"),
+        "{People} and {systems} are too close to call: either may be ahead.",
+    ),
     (TOO_FEW, None): ("", "too few people", ""),
+}
+# What is said otherwise of several systems.
+SEVERAL: dict[State, str] = {
+    (SAME, SURE): "{People} and each of {systems} are equally good{margin}.",
+    (SAME, PROBABLE): "{People} and each of {systems} are probably equally good{margin}.",
+    (OPEN, None): "Whether {people} beat {systems} is open: too close to call.",
 }
 LEGEND = {
     "▲": "people ahead, sure",
@@ -70,16 +79,17 @@ def claim(
         "People": people.capitalize(),
         "people": people,
         "systems": listed(systems),
-        "each": listed(systems) if len(systems) == 1 else f"each of {listed(systems)}",
         "s": "s" * (len(systems) == 1),
         "margin": f" within {margin:g} points" if margin else "",
     }
     if loud:
-        told |= {name: told[name].upper() for name in told if name not in ("systems", "each")}
-        told["each"] = told["each"].replace("each of", "EACH OF", 1)
+        told |= {name: told[name].upper() for name in told if name != "systems"}
     if simulated:
         told |= dict.fromkeys(("People", "people"), "SIMULATED PEOPLE")
-    parts = re.split(r"\{(\w+)\}", STATES[state][2])
+    sentence = STATES[state][2]
+    if len(systems) > 1:
+        sentence = SEVERAL.get(state, sentence)
+    parts = re.split(r"\{(\w+)\}", sentence)
     return "".join(
         told[part] if place % 2 else part.upper() if loud else part
         for place, part in enumerate(parts)

@@ -57,7 +57,7 @@ def told(*tests: Difference, loud: bool = True, **fields: Any) -> Answer:
         (("behind", "probable"), "BERT FT PROBABLY BEATS PEOPLE."),
         (("same", "sure"), "PEOPLE AND BERT FT ARE EQUALLY GOOD WITHIN 2 POINTS."),
         (("same", "probable"), "PEOPLE AND BERT FT ARE PROBABLY EQUALLY GOOD WITHIN 2 POINTS."),
-        (("open", None), "PEOPLE AND BERT FT ARE TOO CLOSE TO CALL."),
+        (("open", None), "PEOPLE AND BERT FT ARE TOO CLOSE TO CALL: EITHER MAY BE AHEAD."),
     ],
 )
 def test_says_each_state_in_a_sentence(state: tuple[str, str | None], sentence: str) -> None:
@@ -77,7 +77,15 @@ def test_names_systems_of_one_state_together() -> None:
     last = replace(FOUND, system="D", outcome="open", certainty=None)
     assert told(*found, last).headline == [
         "PEOPLE BEAT A FT, B FT and C FT.",
-        "PEOPLE AND D FT ARE TOO CLOSE TO CALL.",
+        "PEOPLE AND D FT ARE TOO CLOSE TO CALL: EITHER MAY BE AHEAD.",
+    ]
+    several = [replace(last, system=name) for name in "DE"]
+    assert told(*several, loud=False).headline == [
+        "Whether people beat D FT and E FT is open: too close to call."
+    ]
+    same = [replace(one, outcome="same", certainty="sure", margin=2.0) for one in several]
+    assert told(*same).headline == [
+        "PEOPLE AND EACH OF D FT and E FT ARE EQUALLY GOOD WITHIN 2 POINTS."
     ]
 
 
@@ -98,6 +106,13 @@ def test_says_how_few_runs_a_system_has(runs: int, name: str) -> None:
     assert answer.headline == [f"People beat {name}."]
     [[line]] = answer.forest.values()
     assert line.aside.startswith(name[9:-1])
+
+
+def test_says_once_that_all_systems_of_a_state_have_as_few_runs() -> None:
+    found = [replace(FOUND, system=name, runs=1) for name in "AB"]
+    assert told(*found).headline == ["PEOPLE BEAT A FT and B FT (1 run each)."]
+    more = [found[0], replace(found[1], runs=2)]
+    assert told(*more).headline == ["PEOPLE BEAT A FT (1 run) and B FT (2 runs)."]
 
 
 def test_leaves_later_systems_and_other_shot_sets_out_of_the_headline() -> None:
