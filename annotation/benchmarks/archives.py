@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from annotation.models.errors import BadInput
 
@@ -37,16 +37,8 @@ UNREADABLE = (
 Source = Path | BinaryIO
 
 
-class Files(Protocol):
-    """Named files; a name is a relative path with slashes."""
-
-    names: tuple[str, ...]
-
-    def read(self, name: str) -> bytes: ...
-
-
 @contextmanager
-def open_files(source: Source) -> Iterator[Files]:
+def open_files(source: Source) -> Iterator["Files"]:
     """The files of a folder, or of a zip archive given as a path or an open binary file."""
     if isinstance(source, Path) and source.is_dir():
         yield FolderFiles(source)
@@ -95,6 +87,10 @@ class ZipFiles:
         if self._left < 0:
             raise BadInput(TOO_LARGE)
         return data
+
+
+Files = FolderFiles | ZipFiles
+"""Named files; a name is a relative path with slashes."""
 
 
 def check_entries(entries: list[zipfile.ZipInfo]) -> None:

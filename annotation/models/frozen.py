@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from annotation.models.assignment import CHECK
 from annotation.models.benchmark import Item, ItemSet, Role, Task
@@ -183,21 +183,10 @@ def _frozen(item: Item, item_set: ItemSet, role: str) -> FrozenExample:
     )
 
 
-class Positioned(Protocol):
-    """What shuffling needs to know about an item."""
-
-    @property
-    def context_hash(self) -> str: ...
-
-    @property
-    def position(self) -> int: ...
-
-
-ItemT = TypeVar("ItemT", bound=Positioned)
 T = TypeVar("T")
 
 
-def shuffled(items: Iterable[ItemT], seed: str) -> list[ItemT]:
+def shuffled(items: Iterable[FrozenExample], seed: str) -> list[FrozenExample]:
     """The items in seeded order; those of one context stay together, in file order."""
     return sorted(items, key=lambda item: (_rank(seed, item.context_hash), item.position))
 

@@ -9,7 +9,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from hashlib import sha256
@@ -191,14 +190,6 @@ class Row:
     flags: Sequence[Flag]
 
     @property
-    def seen_at(self) -> datetime:
-        return self.assignment.seen_at
-
-    @property
-    def training_score(self) -> float | None:
-        return self.assignment.training_score
-
-    @property
     def needs_a_look(self) -> bool:
         """Problems are listed by item."""
         return any(flag.name != "problems" for flag in self.flags)
@@ -320,12 +311,12 @@ def _floor(task: Task) -> float | None:
 Key = Callable[[Row], Any]
 SORTS: dict[str, Key] = {
     "joined": lambda row: -row.assignment.pk,
-    "seen": lambda row: -row.seen_at.timestamp(),
+    "seen": lambda row: -row.assignment.seen_at.timestamp(),
     "progress": lambda row: -(row.done / row.items if row.items else 0),
     "minutes": lambda row: -row.minutes,
     "pace": lambda row: (row.pace is None, row.pace),
     "pay": lambda row: -row.pay,
-    "score": lambda row: (row.training_score is None, row.training_score),
+    "score": lambda row: (row.assignment.training_score is None, row.assignment.training_score),
     "flags": lambda row: -len(row.flags),
 }
 
@@ -355,11 +346,13 @@ COLUMNS = (
     column("state", "how the work ended, or working"),
     column("items_done", "items answered", "done"),
     column("items", "all items of the batch"),
-    column("last_sign_of_life", "UTC", "seen_at"),
+    column("last_sign_of_life", "UTC", "assignment.seen_at"),
     column("paid_minutes", "time that is paid so far", "minutes", digits=2),
     column("time_against_median", "of those who have finished", "pace", digits=2),
     column("pay", "what was earned so far, or is due"),
-    column("practice_score", "mean S1 of the first answers, in percent", "training_score"),
+    column(
+        "practice_score", "mean S1 of the first answers, in percent", "assignment.training_score"
+    ),
     column("excluded", "whether a researcher excluded the work", "assignment.is_excluded"),
     column("flags", "what deserves a look", "flag_names"),
 )

@@ -11,12 +11,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
+from annotation.jobs.requests import document
 from scoring.analysis.analysing import STORE, analysis_tables
 from scoring.analysis.tables import PROVENANCE, TERMS, with_task_names
 from scoring.analysis.uncertainty import Record
 from scoring.cells.scope import Scope, inputs_fingerprint
 from scoring.comparison.keeping import Kept, is_stale, stop
-from scoring.comparison.requests import arrange, asked, back_to, download, frame_of, render_or_poll
+from scoring.comparison.requests import arrange, asked, back_to, frame_of, render_or_poll
 from scoring.models import method_label
 from scoring.tables.arranging import in_parts
 from scoring.tables.documents import FORMATS, chosen
@@ -99,7 +100,7 @@ def analysis_export(
     if writer.several:
         tables = [*tables, rests_on]
     file = f"analysis-{table}-{name}{'-stale' if stale else ''}.{writer.extension}"
-    return download(writer.write(tables), writer.content_type, file)
+    return document(writer.write(tables), writer.content_type, file)
 
 
 def _tables(kept: Kept) -> list[Table]:

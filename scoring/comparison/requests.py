@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotation.access.requests import HtmxRequest, require
+from annotation.access.requests import HtmxRequest, lets_in, require
 from annotation.access.rights import Right, may_see_gold, rights_in
 from annotation.models import Benchmark, Study
 from annotation.studies.tabs import study_frame
@@ -51,6 +51,18 @@ def asked(
     return found, choices
 
 
+def with_readable_board(request: HttpRequest, name: str) -> Benchmark | None:
+    """The benchmark, if this reader may see its boards; None for those who might see them after
+    signing in. Only members are told whether a board that is not public exists."""
+    found = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
+    is_public = found is not None and hasattr(found, "leaderboard") and found.leaderboard.is_public
+    if found and (is_public or lets_in(request.user, found, Right.TABLES)):
+        return found
+    if request.user.is_authenticated:
+        raise Http404
+    return None
+
+
 def rights_of(request: HttpRequest, scope: Scope) -> frozenset[Right]:
     return rights_in(request.user, scope.study or scope.benchmark)
 
@@ -90,14 +102,6 @@ def arrange(request: HttpRequest, table: Table, usual: Collection[str] = ()) -> 
     """As the address says: `sort`, and `columns-` with the table's name."""
     columns = request.GET.getlist(f"columns-{table.name}")
     return arranged(table, sort=request.GET.get("sort", ""), columns=columns, usual=usual)
-
-
-def download(document: bytes, content_type: str, name: str) -> HttpResponse:
-    return HttpResponse(
-        document,
-        content_type=content_type,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
 
 
 def render_or_poll(request: HtmxRequest, template: str, context: dict[str, Any]) -> HttpResponse:

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, may_see_gold
+from annotation.jobs.requests import document
 from annotation.models import GoldVersion
 from scoring.cells.rows import RowKind
 from scoring.cells.scope import Scope
@@ -20,7 +21,6 @@ from scoring.comparison.requests import (
     arrange,
     asked,
     back_to,
-    download,
     frame_of,
     render_or_poll,
     rights_of,
@@ -81,8 +81,8 @@ def comparison_export(request: ResearcherRequest, scope: str, name: str, form: s
         # stopped.
         return back_to("scoring:comparison", request, scope, name)
     writer = FORMATS[form]
-    document = writer.write(shown_to(request, found, seen.table))
-    return download(document, writer.content_type, f"comparison-{name}.{writer.extension}")
+    data = writer.write(shown_to(request, found, seen.table))
+    return document(data, writer.content_type, f"comparison-{name}.{writer.extension}")
 
 
 def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[str, Any]:

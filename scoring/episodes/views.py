@@ -13,10 +13,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access.requests import HtmxRequest, lets_in
 from annotation.access.rights import Right, may_see_gold
 from annotation.jobs import files
-from annotation.jobs.requests import large_file
+from annotation.jobs.requests import document, large_file
 from annotation.models import Benchmark
 from scoring.cells.scope import Choices, Scope, answers_in, file_order
-from scoring.comparison.requests import download
+from scoring.comparison.requests import with_readable_board
 from scoring.episodes.board import episode_board, paired_tests
 from scoring.episodes.tables import (
     EXPORT,
@@ -26,14 +26,14 @@ from scoring.episodes.tables import (
     export_board,
     file_name,
 )
-from scoring.models import Leaderboard, ProtocolTag
+from scoring.models import ProtocolTag
 from scoring.tables.documents import ALL, FORMATS
 
 
 @login_not_required
 @require_safe
 def episodes(request: HttpRequest, name: str) -> HttpResponse:
-    benchmark = _readable(request, name)
+    benchmark = with_readable_board(request, name)
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
     board = episode_board(benchmark, **_seen_by(request, benchmark))
@@ -59,7 +59,7 @@ def episodes(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> HttpResponse:
     """The file, or of a large benchmark a page on which it is ordered and fetched."""
-    benchmark = _readable(request, name)
+    benchmark = with_readable_board(request, name)
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
     seen = _seen_by(request, benchmark)
@@ -71,22 +71,10 @@ def episodes_export(request: HtmxRequest, name: str, table: str, form: str) -> H
     if file.is_large:
         back = reverse("scoring:episodes", args=[name])
         return large_file(request, file, FORMATS[form].content_type, back=back)
-    document = export_board(benchmark, table, form, seen)
-    if document is None:
+    data = export_board(benchmark, table, form, seen)
+    if data is None:
         raise Http404
-    return download(document, FORMATS[form].content_type, file_name(benchmark, table, form))
-
-
-def _readable(request: HttpRequest, name: str) -> Benchmark | None:
-    """If this reader may see it; anyone not signed in is asked to sign in, and learns nothing
-    else."""
-    benchmark = Benchmark.objects.filter(name=name).first()
-    is_public = Leaderboard.objects.filter(benchmark__name=name, is_public=True).exists()
-    if benchmark and (is_public or lets_in(request.user, benchmark, Right.TABLES)):
-        return benchmark
-    if request.user.is_authenticated:
-        raise Http404
-    return None
+    return document(data, FORMATS[form].content_type, file_name(benchmark, table, form))
 
 
 def _seen_by(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:

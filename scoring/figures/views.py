@@ -8,13 +8,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
-from annotation.jobs.requests import large_file
+from annotation.jobs.requests import document, large_file
 from scoring.analysis.analysing import STORE
 from scoring.analysis.item_views import chosen_task, in_order
 from scoring.analysis.items import item_scores, task_cells
 from scoring.cells.scope import file_order
 from scoring.comparison.comparing import glance
-from scoring.comparison.requests import asked, download, shown_to
+from scoring.comparison.requests import asked, shown_to
 from scoring.figures.sizes import CONTENT_TYPES, SIZES, file_name
 from scoring.figures.tasks import JOB
 
@@ -84,9 +84,8 @@ def _response(
     drawn = draw(*inputs, size=SIZES[size])
     if form == "fragment":
         return HttpResponse(inline_svg(drawn, title))
-    document = rendered(drawn, form)
     named = file_name(figure, name, form, size)
-    return download(document, CONTENT_TYPES[form], named)
+    return document(rendered(drawn, form), CONTENT_TYPES[form], named)
 
 
 def _size(request: HttpRequest) -> str:

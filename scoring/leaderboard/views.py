@@ -9,8 +9,9 @@ from django.views.decorators.http import require_safe
 
 from annotation.access.requests import lets_in
 from annotation.access.rights import Right, may_see_gold
+from annotation.jobs.requests import document
 from annotation.models import Benchmark, ReferencePolicy
-from scoring.comparison.requests import arrange, download
+from scoring.comparison.requests import arrange, with_readable_board
 from scoring.leaderboard.approving import waiting_runs
 from scoring.leaderboard.board import Board, place_all
 from scoring.leaderboard.rules import SORTED_BY
@@ -25,7 +26,7 @@ FOR_PAPERS = ("latex", "markdown")
 @login_not_required
 @require_safe
 def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
-    benchmark = _readable(request, name)
+    benchmark = with_readable_board(request, name)
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
     board = _board(request, benchmark)
@@ -49,7 +50,7 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
 @login_not_required
 @require_safe
 def leaderboard_export(request: HttpRequest, name: str, table: str, form: str) -> HttpResponse:
-    benchmark = _readable(request, name)
+    benchmark = with_readable_board(request, name)
     if benchmark is None:
         return redirect_to_login(request.get_full_path())
     with translation.override("en"):  # as all documents
@@ -62,22 +63,7 @@ def leaderboard_export(request: HttpRequest, name: str, table: str, form: str) -
         raise Http404
     writer = FORMATS[form]
     file = f"leaderboard-{table}-{name}.{writer.extension}"
-    return download(writer.write(tables), writer.content_type, file)
-
-
-def _readable(request: HttpRequest, name: str) -> Benchmark | None:
-    """The benchmark, if this reader may see its board; None for those who might see it after
-    signing in.
-
-    Only members are told whether a non-public board exists.
-    """
-    found = Benchmark.objects.filter(name=name).select_related("leaderboard").first()
-    is_public = found is not None and hasattr(found, "leaderboard") and found.leaderboard.is_public
-    if found and (is_public or lets_in(request.user, found, Right.TABLES)):
-        return found
-    if request.user.is_authenticated:
-        raise Http404
-    return None
+    return document(writer.write(tables), writer.content_type, file)
 
 
 def _board(request: HttpRequest, benchmark: Benchmark) -> Board:

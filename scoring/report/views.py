@@ -9,13 +9,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, may
-from annotation.jobs.requests import large_file
+from annotation.jobs.requests import document, large_file
 from annotation.models import Study
 from annotation.studies.tabs import study_frame
 from scoring.cells.scope import Choices, Scope, file_order
 from scoring.comparison.answer import Answer, answers
 from scoring.comparison.documents import shots_of_people
-from scoring.comparison.requests import download
 from scoring.report import preregistration
 from scoring.report.documents import (
     DOCUMENTS,
@@ -64,8 +63,8 @@ def report_export(request: ResearcherRequest, name: str, part: str, form: str) -
     if file.is_large:
         back = reverse("scoring:report", args=[name])
         return large_file(request, file, content_type(form), back=back)
-    document = export_report(study, part, form, with_pay=with_pay)
-    return download(document, content_type(form), file_name(study, part, form))
+    data = export_report(study, part, form, with_pay=with_pay)
+    return document(data, content_type(form), file_name(study, part, form))
 
 
 @require_safe
@@ -73,9 +72,9 @@ def preregistration_export(request: HttpRequest, name: str, form: str) -> HttpRe
     if form not in preregistration.FORMATS:
         raise Http404
     study = _study(request, name)
-    document = preregistration.export_preregistration(study, form)
+    data = preregistration.export_preregistration(study, form)
     content_type = preregistration.FORMATS[form][1]
-    return download(document, content_type, preregistration.file_name(study, form))
+    return document(data, content_type, preregistration.file_name(study, form))
 
 
 def _answers(report: Report) -> list[Answer]:

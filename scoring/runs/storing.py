@@ -1,10 +1,8 @@
 """A run from its first prediction to its completion, however the predictions arrive."""
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,7 +15,7 @@ from annotation.kinds import answer_kind
 from annotation.models import Benchmark, ItemSet, Role, Task
 from annotation.models.benchmark import PART
 from annotation.models.errors import BadInput, Frozen, Refusal
-from annotation.models.texts import is_text
+from annotation.models.texts import checksum, is_text
 from scoring.models import Prediction, Run, RunState
 from scoring.runs.formats.records import RunFields, check_complete, stored_shots
 from scoring.runs.import_report import answer_forms
@@ -230,7 +228,7 @@ def answers_alike(run: Run) -> bool:
 
 def answers_checksum(run: Run) -> str:
     """SHA-256 over what the run says."""
-    return _checksum(_answers(run))
+    return checksum(_answers(run))
 
 
 def checksum_of(run: Run) -> str:
@@ -241,17 +239,12 @@ def checksum_of(run: Run) -> str:
     test_set, names = run.test_set, ("system", "method", "parameters", "shots", "split", "episode")
     identity = [run.benchmark.name, run.task.slug, test_set.name]
     identity += [getattr(run, name) for name in names]
-    return _checksum([identity, predictions])
+    return checksum([identity, predictions])
 
 
 def _answers(run: Run) -> list[tuple[str, list[str]]]:
     rows = run.predictions.order_by().values_list("example__identity", "answer")
     return sorted((identity, sorted(answer)) for identity, answer in rows)
-
-
-def _checksum(said: Any) -> str:
-    text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()
 
 
 def pieces_of(
