@@ -2,16 +2,19 @@
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
+from django.db import models
 
 from annotation.access.rights import find_owner
 from annotation.benchmarks.storing import TaskReport
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from annotation.studies.exported_judgements import Chosen
+
+ModelT = TypeVar("ModelT", bound=models.Model)
 
 
 class RefusingCommand(BaseCommand):
@@ -22,6 +25,19 @@ class RefusingCommand(BaseCommand):
             return super().execute(*args, **options)
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
+
+
+def find(model: type[ModelT], field: str, value: str) -> ModelT:
+    found = model._default_manager.filter(**{field: value}).first()
+    if found is None:
+        names = model._default_manager.order_by(field).values_list(field, flat=True)
+        known = ", ".join(names) or "none"
+        raise CommandError(f"There is no {model._meta.verbose_name} {value!r}; there are: {known}.")
+    return found
+
+
+def find_study(slug: str) -> Study:
+    return find(Study, "slug", slug)
 
 
 class StudyCommand(RefusingCommand):
@@ -41,11 +57,7 @@ class StudyCommand(RefusingCommand):
             )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["study"]).first()
-        if study is None:
-            known = ", ".join(Study.objects.values_list("slug", flat=True)) or "none"
-            raise CommandError(f"There is no study {options['study']!r}; there are: {known}.")
-        self.act(study, options)
+        self.act(find_study(options["study"]), options)
 
     def act(self, study: Study, options: Mapping[str, Any]) -> None:
         raise NotImplementedError

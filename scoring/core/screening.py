@@ -10,6 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize, special
+
+from scoring.core.power import NODES, WEIGHTS
 
 FILLINGS = 2000
 SEED = 20211206
@@ -147,12 +150,9 @@ def _careful_counts(items: int, arrivals: int, rng: np.random.Generator) -> Coun
 @lru_cache(maxsize=1)
 def _careful_logit() -> float:
     """μ, by which careful people are right as often as assumed, over people and items."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-    effects = np.hypot(CAREFUL_SD, ITEM_SD) * nodes
-    weights = weights / weights.sum()
-    low, high = 0.0, 10.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        mean = (weights / (1 + np.exp(-middle - effects))).sum()
-        low, high = (middle, high) if mean < CAREFUL_MEAN else (low, middle)
-    return low
+    effects = np.hypot(CAREFUL_SD, ITEM_SD) * NODES
+
+    def above(mu: float) -> float:
+        return float(WEIGHTS @ special.expit(mu + effects)) - CAREFUL_MEAN
+
+    return float(optimize.brentq(above, 0.0, 10.0))

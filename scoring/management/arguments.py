@@ -4,30 +4,24 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import models
 
-from annotation.models import Benchmark, ReferencePolicy, Study
+from annotation.management.arguments import find, find_study
+from annotation.models import Benchmark, ReferencePolicy
 from annotation.models.errors import BadInput
 from scoring.cells.scope import Scope
 from scoring.models import ProtocolTag
 from scoring.prompts.prompting import Subject
 from scoring.runs.importing import choose_benchmark
 
-ModelT = TypeVar("ModelT", bound=models.Model)
-
-
-def find_study(slug: str) -> Study:
-    return _named(Study, "slug", slug)
-
 
 def find_scope(*, study: str | None, benchmark: str | None) -> Scope:
     if study:
         chosen = find_study(study)
         return Scope(chosen.benchmark, chosen)
-    return Scope(_named(Benchmark, "name", benchmark or ""))
+    return Scope(find(Benchmark, "name", benchmark or ""))
 
 
 def add_scope(parser: ArgumentParser, *, study: str = "", benchmark: str = "") -> None:
@@ -69,11 +63,7 @@ def find_subject(options: Mapping[str, Any]) -> Subject:
     """Raises BadInput."""
     if options["limit"] is not None and options["limit"] < 1:
         raise BadInput("The limit must be at least 1.")
-    study = None
-    if options["study"]:
-        study = Study.objects.filter(slug=options["study"]).select_related("benchmark").first()
-        if study is None:
-            raise BadInput(f"There is no study “{options['study']}”.")
+    study = find_study(options["study"]) if options["study"] else None
     named = options["benchmark"] or (study.benchmark.name if study else "")
     return Subject(
         benchmark=choose_benchmark(named),
@@ -81,15 +71,6 @@ def find_subject(options: Mapping[str, Any]) -> Subject:
         tasks=options["task"],
         **{name: options[name] for name in ("shots", "splits", "episodes", "seed")},
     )
-
-
-def _named(model: type[ModelT], field: str, value: str) -> ModelT:
-    instance = model._default_manager.filter(**{field: value}).first()
-    if instance is None:
-        names = model._default_manager.order_by(field).values_list(field, flat=True)
-        known = ", ".join(names) or "none"
-        raise CommandError(f"There is no {model._meta.verbose_name} {value!r}; there are: {known}.")
-    return instance
 
 
 @contextmanager

@@ -7,10 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.arguments import RefusingCommand
+from annotation.management.arguments import RefusingCommand, find_study
 from scoring.core.intervals import ESTIMANDS
 from scoring.core.power import Contrast
-from scoring.management.arguments import find_study
 from scoring.planning.pilots import Pilot, read_pilot
 from scoring.planning.plans import LEAST_COVERAGE, Assumptions, Plan, make_plan
 from scoring.planning.tables import plan_as_plain, plan_table
