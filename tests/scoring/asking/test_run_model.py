@@ -269,7 +269,7 @@ def test_says_when_answers_were_cut_off() -> None:
         ({"base_url": "http://me:secret@host/v1"}, "it may hold no key"),
         ({"max_tokens": 0}, "must be at least 1"),
         ({"limit": 0}, "The limit must be at least 1"),
-        ({"study": "other"}, "no study “other”"),
+        ({"study": "other"}, "no study 'other'"),
         ({"task": ["other"]}, "no task “other”"),
         ({"shots": [3], "format": "unifew"}, "shows each example by itself"),
     ],

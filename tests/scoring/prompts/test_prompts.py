@@ -232,7 +232,7 @@ def test_shows_no_study_that_may_still_change() -> None:
     make.batch(study, make.task(study.benchmark))
     with pytest.raises(CommandError, match="has not been started"):
         exported(study=study.slug)
-    with pytest.raises(CommandError, match="no study “other”"):
+    with pytest.raises(CommandError, match="no study 'other'"):
         exported(study="other")
     with pytest.raises(CommandError, match=r"has no shots 7: choose from 3\."):
         exported(study=study.slug, shots=[7])
