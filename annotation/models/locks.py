@@ -11,7 +11,7 @@ are lifted while a migration runs, and made again after it. The triggers that ne
 change name no other table, and stay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,12 +89,12 @@ class Lock:
     # For UPDATE: refused too if the condition holds afterwards, as another row may move there.
     after: bool = False
     refusal: str = REFUSAL
-    # Where a table has several for one verb.
-    what: str = ""
+    # The end of its name; by the verb, unless it has one of its own.
+    called: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.table}_held_{self.verb.lower()}{self.what and f'_{self.what}'}"
+        return f"{self.table}_{self.called or f'held_{self.verb.lower()}'}"
 
 
 def _of(condition: str, column: str) -> str:
@@ -135,7 +135,10 @@ LOCKS = (
     Lock("annotation_gold", "UPDATE", _of(_HELD_GOLD, "version_id"), after=True),
     Lock("annotation_gold", "DELETE", _of(_HELD_GOLD, "version_id")),
     Lock("annotation_study", "UPDATE", "{row}.id IS NOT NULL", ["id", "is_rehearsal"]),
-    Lock("annotation_study", "UPDATE", "{row}.state <> 'draft'", _NAMED_COLUMNS, what="named"),
+    Lock(
+        *("annotation_study", "UPDATE", "{row}.state <> 'draft'", _NAMED_COLUMNS),
+        called="held_update_named",
+    ),
     Lock("annotation_study", "DELETE", "{row}.state <> 'draft' AND NOT {row}.is_rehearsal"),
     Lock("annotation_judgement", "DELETE", f"NOT {_OF_REHEARSAL}", refusal=FINAL),
     Lock("annotation_assignment", "INSERT", _PERSON_IN_REHEARSAL),
@@ -175,22 +178,25 @@ PARTIAL_KEYS: dict[str, Sequence[tuple[Sequence[str], str]]] = {
 Triggers = dict[str, tuple[str, list[str]]]
 
 
-def create_locks(connection: BaseDatabaseWrapper) -> None:
+def create_locks(connection: BaseDatabaseWrapper, triggers: Triggers | None = None) -> None:
+    """All of this room, if none are named; on the tables that there are."""
     with connection.cursor() as cursor:
-        for _table, statements in _all_triggers(connection).values():
+        for _table, statements in _chosen(connection, triggers).values():
             for statement in statements:
                 cursor.execute(statement)
 
 
 def drop_locks(connection: BaseDatabaseWrapper, triggers: Triggers | None = None) -> None:
-    """All of them, if none are named."""
+    with connection.cursor() as cursor:
+        for name, (table, _statements) in _chosen(connection, triggers).items():
+            on_table = "" if connection.vendor == "sqlite" else f" ON {table}"
+            cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
+
+
+def _chosen(connection: BaseDatabaseWrapper, triggers: Triggers | None) -> Triggers:
     present = set(connection.introspection.table_names())
     chosen = _all_triggers(connection) if triggers is None else triggers
-    with connection.cursor() as cursor:
-        for name, (table, _statements) in chosen.items():
-            if table in present:
-                on_table = "" if connection.vendor == "sqlite" else f" ON {table}"
-                cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
+    return {name: trigger for name, trigger in chosen.items() if trigger[0] in present}
 
 
 def missing_locks(connection: BaseDatabaseWrapper) -> list[str]:
@@ -257,34 +263,28 @@ def _all_triggers(connection: BaseDatabaseWrapper) -> Triggers:
 
 def final_triggers(vendor: str) -> Triggers:
     """Those that keep every judgement as it is."""
-    if vendor == "sqlite":
-        name = f"{JUDGEMENTS}_no_update"
-        return {name: (JUDGEMENTS, [_sqlite_trigger(name, "UPDATE", JUDGEMENTS, "1 = 1", FINAL)])}
-    return {
-        name: (JUDGEMENTS, _postgres_statements(name, moment, JUDGEMENTS, rows, "TRUE", FINAL))
-        for name, moment, rows in (
-            (f"{JUDGEMENTS}_no_change", "BEFORE UPDATE", "FOR EACH ROW"),
-            (f"{JUDGEMENTS}_no_truncate", *_WHOLE),
-        )
-    }
+    verbs = {"no_update": "UPDATE"}
+    if vendor != "sqlite":
+        verbs = {"no_change": "UPDATE", "no_truncate": "TRUNCATE"}
+    locks = [
+        Lock(JUDGEMENTS, verb, "1 = 1", refusal=FINAL, called=called)
+        for called, verb in verbs.items()
+    ]
+    return triggers_of(locks, vendor)
 
 
 def held_triggers(vendor: str) -> Triggers:
     """Those of the locks, and what each database needs besides."""
-    if vendor != "sqlite":
-        return {lock.name: (lock.table, _postgres_lock(lock)) for lock in LOCKS} | {
-            # No table with a lock is ever emptied; the judgements' has its own trigger for it.
-            name: (table, _postgres_statements(name, _WHOLE[0], table, _WHOLE[1], "TRUE", REFUSAL))
-            for table in LOCKED_TABLES
-            if table != JUDGEMENTS
-            for name in [f"{table}_held_truncate"]
-        }
-    locks: Triggers = {}
-    for one in LOCKS:
-        refused = _refused(one, "IS NOT")
-        statement = _sqlite_trigger(one.name, one.verb, one.table, refused, one.refusal)
-        locks[one.name] = (one.table, [statement])
-    return locks | _sqlite_guards()
+    if vendor == "sqlite":
+        return triggers_of(LOCKS, vendor) | _sqlite_guards()
+    # No table with a lock is ever emptied; the judgements' has its own trigger for it.
+    emptied = [Lock(one, "TRUNCATE", "1 = 1") for one in LOCKED_TABLES if one != JUDGEMENTS]
+    return triggers_of([*LOCKS, *emptied], vendor)
+
+
+def triggers_of(locks: Iterable[Lock], vendor: str) -> Triggers:
+    statements_of = _on_sqlite if vendor == "sqlite" else _on_postgres
+    return {lock.name: (lock.table, statements_of(lock)) for lock in locks}
 
 
 def _refused(lock: Lock, differs: str) -> str:
@@ -297,6 +297,11 @@ def _refused(lock: Lock, differs: str) -> str:
 
 
 # SQLite
+
+
+def _on_sqlite(lock: Lock) -> list[str]:
+    refused = _refused(lock, "IS NOT")
+    return [_sqlite_trigger(lock.name, lock.verb, lock.table, refused, lock.refusal)]
 
 
 def _sqlite_trigger(name: str, event: str, table: str, condition: str, refusal: str) -> str:
@@ -340,25 +345,19 @@ $$ LANGUAGE plpgsql
 """
 
 
-_WHOLE = ("BEFORE TRUNCATE", "FOR EACH STATEMENT")
-
-
-def _postgres_statements(
-    name: str, moment: str, table: str, rows: str, condition: str, refusal: str
-) -> list[str]:
-    """A function that refuses, and the trigger that asks it."""
-    return [
-        _POSTGRES_FUNCTION.format(name=name, condition=condition, refusal=refusal),
-        f"CREATE OR REPLACE TRIGGER {name} {moment} ON {table} {rows} EXECUTE FUNCTION {name}()",
-    ]
-
-
-def _postgres_lock(lock: Lock) -> list[str]:
+def _on_postgres(lock: Lock) -> list[str]:
+    """A function that refuses, and the trigger that asks it: a trigger's own WHEN takes no
+    subquery."""
     if lock.verb == "INSERT":
         # Per statement: per row, an import takes noticeably longer.
         moment, rows = "AFTER INSERT", "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
         condition = f"EXISTS (SELECT 1 FROM added WHERE {lock.condition.format(row='added')})"
     else:
-        moment, rows = f"BEFORE {lock.verb}", "FOR EACH ROW"
+        each = "STATEMENT" if lock.verb == "TRUNCATE" else "ROW"
+        moment, rows = f"BEFORE {lock.verb}", f"FOR EACH {each}"
         condition = _refused(lock, "IS DISTINCT FROM")
-    return _postgres_statements(lock.name, moment, lock.table, rows, condition, lock.refusal)
+    name, on = lock.name, f"{moment} ON {lock.table} {rows}"
+    return [
+        _POSTGRES_FUNCTION.format(name=name, condition=condition, refusal=lock.refusal),
+        f"CREATE OR REPLACE TRIGGER {name} {on} EXECUTE FUNCTION {name}()",
+    ]

@@ -15,6 +15,8 @@ from django.apps import AppConfig
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from annotation.models.locks import Lock, Triggers, create_locks, drop_locks, triggers_of
+
 REFUSAL = "A complete run is final: import another file as another run."
 FROZEN = "What a study claims was frozen: it is never changed or deleted."
 
@@ -25,82 +27,68 @@ _RUN_OF_REHEARSAL = """EXISTS (
         ON annotation_study.id = scoring_frozenclaims.study_id
     WHERE scoring_frozenclaims.id = OLD.claims_id AND is_rehearsal)"""
 
-# Name, event and table, and when it is refused; {added} stands for the inserted rows.
-RULES = (
-    ("scoring_run_no_change", "UPDATE ON scoring_run", "OLD.state = 'complete'"),
-    ("scoring_prediction_no_change", "UPDATE ON scoring_prediction", ""),
-    ("scoring_reply_no_change", "UPDATE ON scoring_reply", ""),
-    (
-        "scoring_prediction_no_addition",
-        "INSERT ON scoring_prediction",
-        "(SELECT state FROM scoring_run WHERE id = {added}.run_id) = 'complete'",
+
+def _lock(table: str, called: str, verb: str, condition: str = "1 = 1") -> Lock:
+    refusal = FROZEN if "frozen" in table + called else REFUSAL
+    return Lock(f"scoring_{table}", verb, condition, refusal=refusal, called=called)
+
+
+LOCKS = (
+    _lock("run", "no_change", "UPDATE", "OLD.state = 'complete'"),
+    _lock("prediction", "no_change", "UPDATE"),
+    _lock("reply", "no_change", "UPDATE"),
+    _lock(
+        *("prediction", "no_addition", "INSERT"),
+        "(SELECT state FROM scoring_run WHERE id = {row}.run_id) = 'complete'",
     ),
-    ("scoring_frozenclaims_no_change", "UPDATE ON scoring_frozenclaims", ""),
-    (
-        "scoring_frozenclaims_no_deletion",
-        "DELETE ON scoring_frozenclaims",
-        f"NOT {_OF_REHEARSAL}",
-    ),
-    ("scoring_frozenrun_no_change", "UPDATE ON scoring_frozenrun", ""),
-    ("scoring_frozenrun_no_deletion", "DELETE ON scoring_frozenrun", f"NOT {_RUN_OF_REHEARSAL}"),
+    _lock("frozenclaims", "no_change", "UPDATE"),
+    _lock("frozenclaims", "no_deletion", "DELETE", f"NOT {_OF_REHEARSAL}"),
+    _lock("frozenrun", "no_change", "UPDATE"),
+    _lock("frozenrun", "no_deletion", "DELETE", f"NOT {_RUN_OF_REHEARSAL}"),
     # Also for programs that don't look at references.
-    (
-        "scoring_run_no_deletion_if_frozen",
-        "DELETE ON scoring_run",
+    _lock(
+        *("run", "no_deletion_if_frozen", "DELETE"),
         "EXISTS (SELECT 1 FROM scoring_frozenrun WHERE run_id = OLD.id)",
     ),
 )
 
 # SQLite's REPLACE deletes what is in its way, and without recursive_triggers asks no trigger.
-RULES_OF_SQLITE = (
-    (
-        "scoring_run_no_replacement",
-        "INSERT ON scoring_run",
+LOCKS_OF_SQLITE = (
+    _lock(
+        *("run", "no_replacement", "INSERT"),
         "EXISTS (SELECT 1 FROM scoring_run AS present WHERE present.state = 'complete' "
         "AND (present.id = NEW.id OR present.checksum = NEW.checksum))",
     ),
-    (
-        "scoring_run_no_replacement_by_update",
-        "UPDATE ON scoring_run",
+    _lock(
+        *("run", "no_replacement_by_update", "UPDATE"),
         "NEW.id <> OLD.id OR EXISTS (SELECT 1 FROM scoring_run AS present "
         "WHERE present.state = 'complete' AND present.checksum = NEW.checksum "
         "AND present.id <> OLD.id)",
     ),
-    (
-        "scoring_frozenclaims_no_replacement",
-        "INSERT ON scoring_frozenclaims",
+    _lock(
+        *("frozenclaims", "no_replacement", "INSERT"),
         "EXISTS (SELECT 1 FROM scoring_frozenclaims AS present WHERE present.id = NEW.id "
         "OR (present.study_id = NEW.study_id AND present.version = NEW.version))",
     ),
-    (
-        "scoring_frozenrun_no_replacement",
-        "INSERT ON scoring_frozenrun",
+    _lock(
+        *("frozenrun", "no_replacement", "INSERT"),
         "EXISTS (SELECT 1 FROM scoring_frozenrun AS present WHERE present.id = NEW.id "
         "OR (present.claims_id = NEW.claims_id AND present.run_id = NEW.run_id))",
     ),
 )
 
-RULES_OF_POSTGRES = tuple(
-    (f"{table}_no_truncate", f"TRUNCATE ON {table}", "")
-    for table in ("scoring_frozenclaims", "scoring_frozenrun")
+LOCKS_OF_POSTGRES = (
+    _lock("frozenclaims", "no_truncate", "TRUNCATE"),
+    _lock("frozenrun", "no_truncate", "TRUNCATE"),
 )
-
-_POSTGRES_FUNCTION = """
-CREATE OR REPLACE FUNCTION {name}() RETURNS trigger AS $$
-BEGIN
-    IF {condition} THEN RAISE EXCEPTION '{refusal}' USING ERRCODE = 'restrict_violation'; END IF;
-    RETURN COALESCE(NEW, OLD);
-END
-$$ LANGUAGE plpgsql
-"""
 
 
 def create_triggers(connection: BaseDatabaseWrapper) -> None:
-    create = _create_on_sqlite if connection.vendor == "sqlite" else _create_on_postgres
-    with connection.cursor() as cursor:
-        for name, event, condition in _rules(connection):
-            for statement in create(name, event, condition):
-                cursor.execute(statement)
+    create_locks(connection, _triggers(connection.vendor))
+
+
+def drop_triggers(connection: BaseDatabaseWrapper) -> None:
+    drop_locks(connection, _triggers(connection.vendor))
 
 
 def lift_triggers(
@@ -115,43 +103,6 @@ def restore_triggers(sender: AppConfig, using: str, **kwargs: Any) -> None:
     create_triggers(connections[using])
 
 
-def drop_triggers(connection: BaseDatabaseWrapper) -> None:
-    with connection.cursor() as cursor:
-        for name, event, _ in _rules(connection):
-            on_table = "" if connection.vendor == "sqlite" else f" ON {event.split()[-1]}"
-            cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
-            if connection.vendor == "postgresql":
-                cursor.execute(f"DROP FUNCTION IF EXISTS {name}()")
-
-
-def _rules(connection: BaseDatabaseWrapper) -> Sequence[tuple[str, str, str]]:
-    """Those of the tables that there are: a table may be younger than the first triggers."""
-    rules = (*RULES, *(RULES_OF_SQLITE if connection.vendor == "sqlite" else RULES_OF_POSTGRES))
-    tables = set(connection.introspection.table_names())
-    return [rule for rule in rules if rule[1].split()[-1] in tables]
-
-
-def _refusal(name: str) -> str:
-    return FROZEN if "frozen" in name else REFUSAL
-
-
-def _create_on_sqlite(name: str, event: str, condition: str) -> list[str]:
-    when = f"WHEN {condition.format(added='NEW')} " if condition else ""
-    return [
-        f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} FOR EACH ROW "
-        f"{when}BEGIN SELECT RAISE(ABORT, '{_refusal(name)}'); END"
-    ]
-
-
-def _create_on_postgres(name: str, event: str, condition: str) -> list[str]:
-    moment, rows = "BEFORE", "FOR EACH STATEMENT" if "TRUNCATE" in event else "FOR EACH ROW"
-    if event.startswith("INSERT"):
-        # Per statement: per row, storing predictions took a sixth longer.
-        moment, rows = "AFTER", "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
-        condition = f"EXISTS (SELECT 1 FROM added WHERE {condition.format(added='added')})"
-    # The condition is in the function: a trigger's own WHEN takes no subquery.
-    function = _POSTGRES_FUNCTION.format(
-        name=name, condition=condition or "TRUE", refusal=_refusal(name)
-    )
-    trigger = f"CREATE OR REPLACE TRIGGER {name} {moment} {event} {rows} EXECUTE FUNCTION {name}()"
-    return [function, trigger]
+def _triggers(vendor: str) -> Triggers:
+    more = LOCKS_OF_SQLITE if vendor == "sqlite" else LOCKS_OF_POSTGRES
+    return triggers_of((*LOCKS, *more), vendor)
