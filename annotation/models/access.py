@@ -5,10 +5,9 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
-from django.db.models import Q
 
 from annotation.models.benchmark import Benchmark
-from annotation.models.constraints import check, once
+from annotation.models.constraints import check, once, one_of
 from annotation.models.study import Study
 
 
@@ -18,11 +17,6 @@ class MemberRole(models.TextChoices):
     OWNER = "owner", "owner"
     EDITOR = "editor", "editor"
     VIEWER = "viewer", "viewer"
-
-
-_OF_ONE = Q(study__isnull=False, benchmark__isnull=True) | Q(
-    study__isnull=True, benchmark__isnull=False
-)
 
 
 class Membership(models.Model):
@@ -42,7 +36,7 @@ class Membership(models.Model):
     class Meta:
         ordering = ["user__username", "id"]
         constraints = [
-            check("membership_of_one", _OF_ONE),
+            one_of("membership_of_one", "study", "benchmark"),
             # Null differs from null, so each of the two binds only the rows it concerns.
             once("membership_in_study_once", ["user", "study"]),
             once("membership_in_benchmark_once", ["user", "benchmark"]),
@@ -106,7 +100,7 @@ class Change(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            check("change_of_one", _OF_ONE),
+            one_of("change_of_one", "study", "benchmark"),
             check("change_action_known", action__in=ChangeAction.values),
         ]
 

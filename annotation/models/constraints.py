@@ -9,6 +9,16 @@ def check(name: str, condition: Q | None = None, **lookups: object) -> CheckCons
     return CheckConstraint(condition=condition or Q(**lookups), name=name)
 
 
-def once(name: str, fields: Sequence[str], *, condition: Q | None = None) -> UniqueConstraint:
+def one_of(name: str, first: str, second: str) -> CheckConstraint:
+    """Of these two, one is given."""
+    ways = [Q(**{f"{first}__isnull": way, f"{second}__isnull": not way}) for way in (False, True)]
+    return check(name, ways[0] | ways[1])
+
+
+def once(
+    name: str, fields: Sequence[str], sentence: str | None = None, *, condition: Q | None = None
+) -> UniqueConstraint:
     """No two rows have the same of all these, among those for which the condition holds."""
-    return UniqueConstraint(fields=list(fields), condition=condition, name=name)
+    return UniqueConstraint(
+        fields=list(fields), condition=condition, name=name, violation_error_message=sentence
+    )

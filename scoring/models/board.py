@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Benchmark, Study
+from annotation.models.constraints import check, once, one_of
 from scoring.models.run import Method, Run, shots_label
 
 
@@ -75,36 +76,20 @@ class ReportedScore(models.Model):
         verbose_name = "published figure"
         verbose_name_plural = "published figures"
         constraints = [
-            models.UniqueConstraint(
-                fields=[*_FIGURE, "shots"],
-                name="reported_score_once",
-                violation_error_message=_STORED_ALREADY,
-            ),
+            once("reported_score_once", [*_FIGURE, "shots"], _STORED_ALREADY),
             # The first constraint skips rows whose shots are null.
-            models.UniqueConstraint(
-                fields=_FIGURE,
+            once(
+                "reported_score_supervised_once",
+                _FIGURE,
+                _STORED_ALREADY,
                 condition=Q(shots__isnull=True),
-                name="reported_score_supervised_once",
-                violation_error_message=_STORED_ALREADY,
             ),
-            models.CheckConstraint(
-                condition=Q(kind__in=ReportedKind.values), name="reported_score_kind_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(method="") | Q(method__in=Method.values),
-                name="reported_score_method_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(references__in=References.values),
-                name="reported_score_references_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(mean__gte=0, mean__lte=100), name="reported_score_in_percent"
-            ),
-            models.CheckConstraint(
-                condition=Q(sd__isnull=True) | Q(sd__gte=0), name="reported_score_sd_not_negative"
-            ),
-            models.CheckConstraint(condition=~Q(source=""), name="reported_score_names_its_source"),
+            check("reported_score_kind_known", kind__in=ReportedKind.values),
+            check("reported_score_method_known", Q(method="") | Q(method__in=Method.values)),
+            check("reported_score_references_known", references__in=References.values),
+            check("reported_score_in_percent", mean__gte=0, mean__lte=100),
+            check("reported_score_sd_not_negative", Q(sd__isnull=True) | Q(sd__gte=0)),
+            check("reported_score_names_its_source", ~Q(source="")),
         ]
 
     def __str__(self) -> str:
@@ -145,13 +130,7 @@ class BoardDecision(models.Model):
     class Meta:
         ordering = ["-decided_at", "-id"]
         verbose_name = "leaderboard decision"
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(run__isnull=False, study__isnull=True)
-                | Q(run__isnull=True, study__isnull=False),
-                name="board_decision_of_one",
-            )
-        ]
+        constraints = [one_of("board_decision_of_one", "run", "study")]
 
     def __str__(self) -> str:
         return f"{self.run or self.study}: {'stands' if self.stands else 'kept off'}"

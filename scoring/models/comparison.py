@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from annotation.access.rights import is_all_powerful
 from annotation.models import Assignment, Benchmark, ItemSet, Job, ReferencePolicy, Study
+from annotation.models.constraints import check, once, one_of
 from scoring.models.run import Run
 
 STORED = np.dtype("<f8")
+# What else tells one vector of an assignment or a run from another.
+_SCORED = ("item_set", "references", "gold_version", "scorer_version")
 
 
 class ScoreVector(models.Model):
@@ -37,20 +40,10 @@ class ScoreVector(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(assignment__isnull=False, run__isnull=True)
-                | Q(assignment__isnull=True, run__isnull=False),
-                name="score_vector_of_one",
-            ),
+            one_of("score_vector_of_one", "assignment", "run"),
             # Null differs from null, so each of the two binds only the rows it concerns.
-            models.UniqueConstraint(
-                fields=["assignment", "item_set", "references", "gold_version", "scorer_version"],
-                name="score_vector_of_assignment_once",
-            ),
-            models.UniqueConstraint(
-                fields=["run", "item_set", "references", "gold_version", "scorer_version"],
-                name="score_vector_of_run_once",
-            ),
+            once("score_vector_of_assignment_once", ["assignment", *_SCORED]),
+            once("score_vector_of_run_once", ["run", *_SCORED]),
         ]
 
     def __str__(self) -> str:
@@ -90,18 +83,10 @@ class Comparison(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(study__isnull=False, benchmark__isnull=True)
-                | Q(study__isnull=True, benchmark__isnull=False),
-                name="comparison_of_one",
-            ),
-            models.UniqueConstraint(
-                fields=["study", "part", "parameters_key"], name="comparison_of_study_once"
-            ),
-            models.UniqueConstraint(
-                fields=["benchmark", "part", "parameters_key"], name="comparison_of_benchmark_once"
-            ),
-            models.CheckConstraint(condition=Q(part__in=Part.values), name="comparison_part_known"),
+            one_of("comparison_of_one", "study", "benchmark"),
+            once("comparison_of_study_once", ["study", "part", "parameters_key"]),
+            once("comparison_of_benchmark_once", ["benchmark", "part", "parameters_key"]),
+            check("comparison_part_known", part__in=Part.values),
         ]
 
     def __str__(self) -> str:
@@ -139,13 +124,9 @@ class ImportedStudy(models.Model):
         verbose_name = "imported study"
         verbose_name_plural = "imported studies"
         constraints = [
-            models.UniqueConstraint(fields=["owner", "checksum"], name="imported_study_once"),
+            once("imported_study_once", ["owner", "checksum"]),
             # Null differs from null.
-            models.UniqueConstraint(
-                fields=["checksum"],
-                condition=Q(owner__isnull=True),
-                name="imported_study_of_nobody_once",
-            ),
+            once("imported_study_of_nobody_once", ["checksum"], condition=Q(owner__isnull=True)),
         ]
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from django.utils.functional import cached_property
 
 from annotation.access.rights import Right, benchmarks, is_all_powerful, roles_with
 from annotation.models import Benchmark, Example, ItemSet, Membership, Task
+from annotation.models.constraints import check, once
 
 # Numbers of training examples as files and tables write them.
 FULLY_SUPERVISED = "all"
@@ -184,22 +185,20 @@ class Run(models.Model):
         verbose_name = "run"
         verbose_name_plural = "runs"
         constraints = [
-            models.UniqueConstraint(
-                fields=["checksum"], condition=Q(state="complete"), name="run_content_once"
-            ),
-            models.CheckConstraint(
-                condition=Q(state="staged")
+            once("run_content_once", ["checksum"], condition=Q(state="complete")),
+            check(
+                "run_complete_by_checksum",
+                Q(state="staged")
                 | Q(state="uploading", checksum="")
                 | Q(Q(state="complete"), ~Q(checksum="")),
-                name="run_complete_by_checksum",
             ),
-            models.CheckConstraint(
-                condition=Q(state="complete", completed_at__isnull=False)
+            check(
+                "run_complete_at_a_time",
+                Q(state="complete", completed_at__isnull=False)
                 | Q(~Q(state="complete"), completed_at__isnull=True),
-                name="run_complete_at_a_time",
             ),
-            models.CheckConstraint(condition=Q(method__in=Method.values), name="run_method_known"),
-            models.CheckConstraint(condition=~Q(system=""), name="run_names_its_system"),
+            check("run_method_known", method__in=Method.values),
+            check("run_names_its_system", ~Q(system="")),
         ]
 
     def __str__(self) -> str:
@@ -251,9 +250,7 @@ class Prediction(models.Model):
 
     class Meta:
         ordering = ["run_id", "example_id"]
-        constraints = [
-            models.UniqueConstraint(fields=["run", "example"], name="prediction_once_in_run")
-        ]
+        constraints = [once("prediction_once_in_run", ["run", "example"])]
 
     def __str__(self) -> str:
         return f"prediction of run {self.run_id} for example {self.example_id}"
