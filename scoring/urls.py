@@ -61,12 +61,12 @@ urlpatterns = [
     path("studies/<slug:slug>/rehearsals/", rehearsals, name="rehearsals"),
     path("rehearsals/<slug:slug>/", rehearsal, name="rehearsal"),
     path("rehearsals/<slug:slug>/discard/", discard, name="discard_rehearsal"),
-    path("studies/<slug:name>/report/", study_report, name="report"),
+    path("studies/<slug:slug>/report/", study_report, name="report"),
     path(
-        "studies/<slug:name>/report/<slug:part>/<slug:form>/", report_export, name="report_export"
+        "studies/<slug:slug>/report/<slug:part>/<slug:form>/", report_export, name="report_export"
     ),
     path(
-        "studies/<slug:name>/preregistration/<slug:form>/",
+        "studies/<slug:slug>/preregistration/<slug:form>/",
         preregistration_export,
         name="preregistration",
     ),

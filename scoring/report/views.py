@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.access.requests import ResearcherRequest, require
+from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right, may
 from annotation.jobs.requests import document, large_file
 from annotation.models import Study
-from annotation.studies.tabs import study_frame
+from annotation.studies.tabs import READ, SEND, study_frame, study_page
 from scoring.cells.scope import Choices, Scope, file_order
 from scoring.comparison.answer import Answer, answers
 from scoring.comparison.documents import shots_of_people
@@ -30,13 +29,13 @@ from scoring.report.documents import (
 from scoring.report.methods import REFERENCE, Source
 
 
-@require_safe
-def study_report(request: HttpRequest, name: str) -> HttpResponse:
-    study = _study(request, name)
+# A report's figures follow from single items, and with them from the gold.
+@study_page(*READ, right=Right.GOLD)
+def study_report(request: ResearcherRequest, study: Study) -> HttpResponse:
     report = report_on(study, with_pay=may(request.user, study, Right.PAY))
     context = {
         "scope": "study",
-        "name": name,
+        "name": study.slug,
         **study_frame(request.user, report.study, tab="report"),
         "answers": _answers(report),
         "report": report,
@@ -51,27 +50,25 @@ def study_report(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "scoring/report/report.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def report_export(request: ResearcherRequest, name: str, part: str, form: str) -> HttpResponse:
+@study_page(*READ, *SEND, right=Right.GOLD)
+def report_export(request: ResearcherRequest, study: Study, part: str, form: str) -> HttpResponse:
     """The file, or of a large study a page on which it is ordered and fetched."""
     if part not in PARTS or form not in (*DOCUMENTS, *(TABLES if part == "sheet" else ())):
         raise Http404
-    study = _study(request, name)
     with_pay = may(request.user, study, Right.PAY)
     about: dict[str, Any] = {"part": part, "form": form, "with_pay": with_pay}
     file = file_order(JOB, Scope(study.benchmark, study), Choices(), **about)
     if file.is_large:
-        back = reverse("scoring:report", args=[name])
+        back = reverse("scoring:report", args=[study.slug])
         return large_file(request, file, content_type(form), back=back)
     data = export_report(study, part, form, with_pay=with_pay)
     return document(data, content_type(form), file_name(study, part, form))
 
 
-@require_safe
-def preregistration_export(request: HttpRequest, name: str, form: str) -> HttpResponse:
+@study_page(*READ, right=Right.GOLD)
+def preregistration_export(request: ResearcherRequest, study: Study, form: str) -> HttpResponse:
     if form not in preregistration.FORMATS:
         raise Http404
-    study = _study(request, name)
     data = preregistration.export_preregistration(study, form)
     content_type = preregistration.FORMATS[form][1]
     return document(data, content_type, preregistration.file_name(study, form))
@@ -81,10 +78,3 @@ def _answers(report: Report) -> list[Answer]:
     """What the comparison says it found."""
     table = report.comparison
     return answers(table, shots_of_people(table.rows)) if table else []
-
-
-def _study(request: HttpRequest, name: str) -> Study:
-    """A report's figures follow from single items, and with them from the gold."""
-    study = get_object_or_404(Study.objects.select_related("benchmark", "channel"), slug=name)
-    require(request.user, study, Right.GOLD)
-    return study

@@ -5,14 +5,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import ngettext
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access.requests import ResearcherRequest, lets_in, require
+from annotation.access.requests import ResearcherRequest, lets_in
 from annotation.access.rights import Right, may
 from annotation.models import Study
 from annotation.models.errors import Refusal
@@ -27,7 +25,7 @@ from annotation.studies.advice import design_advice
 from annotation.studies.drafting import delete_batches
 from annotation.studies.forms import BuilderForm
 from annotation.studies.lifecycle import what_is_missing
-from annotation.studies.tabs import study_frame
+from annotation.studies.tabs import CHANGE, READ, SEND, study_frame, study_page
 from scoring.cells.scope import Choices, Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.paper_tables import people_table
@@ -39,16 +37,14 @@ REHEARSALS = "scoring/report/rehearsals.html"
 REHEARSAL = "scoring/report/rehearsal.html"
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def builder(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug)
+@study_page(*READ, *SEND, right=Right.SET_UP, permission=CHANGE)
+def builder(request: ResearcherRequest, study: Study) -> HttpResponse:
     if study.is_frozen:
         messages.error(request, "This study has been started: copy it to add other batches.")
-        return redirect("annotation:watch", slug)
+        return redirect("annotation:watch", study.slug)
     form = _form(request, study)
     if form.is_valid() and "add" in request.POST and _added(request, study, form):
-        return redirect("scoring:builder", slug)
+        return redirect("scoring:builder", study.slug)
     context: dict[str, Any] = {
         **study_frame(request.user, study, tab="batches"),
         "form": form,
@@ -60,21 +56,20 @@ def builder(request: ResearcherRequest, slug: str) -> HttpResponse:
     return render(request, template, context, status=422 if failed else 200)
 
 
-@require_POST
-def remove_batches(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug)
+@study_page(*SEND, right=Right.SET_UP, permission=CHANGE)
+def remove_batches(request: ResearcherRequest, study: Study) -> HttpResponse:
     chosen = [int(value) for value in request.POST.getlist("batch") if value.isdecimal()]
     try:
         count = delete_batches(study, chosen, by=request.user)
     except Refusal as refusal:
         messages.error(request, str(refusal))
-        return redirect("annotation:watch", slug)
+        return redirect("annotation:watch", study.slug)
     if count:
         done = ngettext("%(count)d batch was deleted.", "%(count)d batches were deleted.", count)
         messages.success(request, done % {"count": count})
     else:
         messages.error(request, "Nothing was deleted: tick the batches first.")
-    return redirect("scoring:builder", slug)
+    return redirect("scoring:builder", study.slug)
 
 
 def _form(request: ResearcherRequest, study: Study) -> BuilderForm:
@@ -125,10 +120,8 @@ class CrowdForm(forms.Form):
         return Crowd(**{name: value / 100 for name, value in self.cleaned_data.items()})
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def rehearsals(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug)
+@study_page(*READ, *SEND, right=Right.SET_UP, permission=CHANGE)
+def rehearsals(request: ResearcherRequest, study: Study) -> HttpResponse:
     form = CrowdForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -148,11 +141,10 @@ def rehearsals(request: ResearcherRequest, slug: str) -> HttpResponse:
     return render(request, REHEARSALS, context, status=422 if form.errors else 200)
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD"])
-def rehearsal(request: ResearcherRequest, slug: str) -> HttpResponse:
+@study_page(*READ, right=Right.SET_UP, permission=CHANGE)
+def rehearsal(request: ResearcherRequest, study: Study) -> HttpResponse:
     """How far it is; then the table, the report, the cost and the time that came out."""
-    study = _study(request, slug, is_rehearsal=True)
+    _check_rehearsal(study)
     job = job_of(study)
     waits = job is not None and not job.is_over
     context = {
@@ -168,15 +160,15 @@ def rehearsal(request: ResearcherRequest, slug: str) -> HttpResponse:
     return render(request, REHEARSAL, context)
 
 
-@require_POST
-def discard(request: ResearcherRequest, slug: str) -> HttpResponse:
-    study = _study(request, slug, is_rehearsal=True)
+@study_page(*SEND, right=Right.SET_UP, permission=CHANGE)
+def discard(request: ResearcherRequest, study: Study) -> HttpResponse:
+    _check_rehearsal(study)
     of = study.rehearses
     try:
         discard_rehearsal(study)
     except Refusal as refusal:
         messages.error(request, str(refusal))
-        return redirect("scoring:rehearsal", slug)
+        return redirect("scoring:rehearsal", study.slug)
     messages.success(request, "The rehearsal has been thrown away whole.")
     return redirect("scoring:rehearsals", of.slug) if of else redirect("annotation:home")
 
@@ -194,8 +186,6 @@ def _came_out(request: ResearcherRequest, study: Study) -> dict[str, Any]:
     }
 
 
-def _study(request: ResearcherRequest, slug: str, **fields: Any) -> Study:
-    studies = Study.objects.select_related("benchmark", "channel", "rehearses")
-    study = get_object_or_404(studies, slug=slug, **fields)
-    require(request.user, study, Right.SET_UP, permission="annotation.change_study")
-    return study
+def _check_rehearsal(study: Study) -> None:
+    if not study.is_rehearsal:
+        raise Http404
