@@ -37,16 +37,17 @@ from scoring.tables.table import (
     lines_of,
     p_column,
     rounded,
+    words,
 )
 
 EXPORT = "export_episodes"
 PEOPLE = {HUMAN: "Human", SIMULATED: "SIMULATED PEOPLE"}
 WHO = (
-    Column("who", "Who", "The system's name, or the people of a study.", is_number=False),
+    words("who", "Who", "The system's name, or the people of a study."),
     BY_KEY["method"],
     BY_KEY["study"],
 )
-TASK = Column("task", "Data set", "The task's slug.", is_number=False)
+TASK = words("task", "Data set", "The task's slug.")
 LIMITS = (
     Column("ci_low", "95 % low", "Lower limit, by bootstrap over episodes.", digits=1),
     Column("ci_high", "95 % high", "Upper limit, by bootstrap over episodes.", digits=1),
@@ -55,30 +56,16 @@ SPREAD = Column(
     "sd_ddof0", "SD (ddof 0)", "SD over episodes (ddof 0), in percent points.", digits=1
 )
 TESTED = (
-    Column("first", "First", "One line of the board.", is_number=False),
+    words("first", "First", "One line of the board."),
     replace(BY_KEY["method"], key="first_method"),
-    Column("second", "Second", "Another line of the board.", is_number=False),
+    words("second", "Second", "Another line of the board."),
     replace(BY_KEY["method"], key="second_method"),
-    Column(
-        "place",
-        "Data set",
-        "The data set, without training examples (0) or with some (few).",
-        is_number=False,
-    ),
-    Column(
-        "difference",
-        "Difference",
-        "The first less the second, in percent points.",
-        digits=1,
-    ),
+    words("place", "Data set", "The data set, without training examples (0) or with some (few)."),
+    Column("difference", "Difference", "The first less the second, in percent points.", digits=1),
     SPREAD,
     *LIMITS,
     Column("episodes", "Episodes", "Episodes that both finished."),
-    p_column(
-        "p",
-        "p",
-        "Two-sided p value of the paired t test over episodes.",
-    ),
+    p_column("p", "p", "Two-sided p value of the paired t test over episodes."),
     p_column("p_holm", "p, Holm", "Adjusted by Holm's method over this table."),
 )
 # Without and with training examples, and over both.
@@ -103,7 +90,7 @@ def board_table(board: EpisodeBoard) -> Table:
         "Board",
         "",
         (
-            Column("who", "Who", is_number=False, is_name=True),
+            words("who", "Who", is_name=True),
             *(_score(key, heading, overall) for key, heading in OVERALL.items()),
             *(
                 _score(setting_name((task, few)), "few" if few else "0", Group(board.name(task)))
@@ -196,11 +183,9 @@ def _wide(board: EpisodeBoard) -> Table:
         note="Mean accuracy over episodes; how far below and above it the interval reaches.",
         columns=(
             *WHO,
-            Column(
-                "protocol",
-                "Protocol",
+            words(
+                *("protocol", "Protocol"),
                 "How the system was prepared before the test, in FLEX's categories.",
-                is_number=False,
             ),
             *(Column(key, key, meaning, digits=1) for key, meaning in figures),
         ),
@@ -243,12 +228,7 @@ def _long(board: EpisodeBoard) -> Table:
         columns=(
             *WHO,
             TASK,
-            Column(
-                "training",
-                "Training",
-                "0: episodes without training examples; few: with some.",
-                is_number=False,
-            ),
+            words("training", "Training", "0: episodes without training examples; few: with some."),
             Column("mean", "Mean", "Mean accuracy in percent over episodes.", digits=1),
             SPREAD,
             *LIMITS,

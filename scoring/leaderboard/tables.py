@@ -20,13 +20,23 @@ from scoring.leaderboard.rules import (
 )
 from scoring.models import FULLY_SUPERVISED, ProtocolTag, method_label
 from scoring.tables.documents import ALL
-from scoring.tables.table import SECTION, Cell, Column, Line, Table, Value, lines_of, values_of
+from scoring.tables.table import (
+    SECTION,
+    Cell,
+    Column,
+    Line,
+    Table,
+    Value,
+    lines_of,
+    values_of,
+    words,
+)
 
 # The last one only if anybody states it.
 ABOUT = (
-    Column("labelled", "External labelled", is_number=False),
-    Column("unlabelled", "External unlabelled", is_number=False),
-    Column("protocol", "Protocol", is_number=False),
+    words("labelled", "External labelled"),
+    words("unlabelled", "External unlabelled"),
+    words("protocol", "Protocol"),
 )
 AVERAGE = "average"
 STYLES = {SYSTEM: "system", PEOPLE: "people", FLOOR: "bound"}
@@ -134,7 +144,7 @@ def _table(
         title,
         note,
         (
-            Column("who", "Who", is_number=False, is_name=True),
+            words("who", "Who", is_name=True),
             replace(first, is_strong=True, sort="descending"),
             *others,
             *about,
@@ -224,45 +234,32 @@ def _marks_of_all(rows: Iterable[Row | None]) -> str:
     return "".join(dict.fromkeys(mark for row in rows if row for mark in marks_of(row)))
 
 
-_ABOUT = tuple(
-    Column(key, heading, meaning, is_number=False)
-    for key, heading, meaning in (
-        ("kind", "Kind", "system, people or no_skill (an answer without a look at the question)."),
-        ("system", "System", "The system's name, or that of the people or the rule."),
-        ("method", "Method", "FT, PT, ICL or another way of adapting a system."),
-        ("parameters", "Parameters", "The system's size, as its submitter states it."),
-        (
-            "external_labelled",
-            "External labelled",
-            "Whether it uses labelled data beyond the shots; empty if not stated.",
-        ),
-        (
-            "external_unlabelled",
-            "External unlabelled",
-            "Whether it uses further unlabelled data; empty if not stated.",
-        ),
-        ("protocol", "Protocol", "How it was prepared before the test, in FLEX's categories."),
-        ("citation", "Citation", "What to cite for it."),
-        ("url", "Address", "Where to read about it."),
-        ("source", "Published in", "Where its figures were published; empty if scored here."),
-        ("not_ranked", "Not ranked because", "What keeps it from a rank."),
-    )
+_ABOUT = (
+    words("kind", "Kind", "system, people or no_skill (an answer without a look at the question)."),
+    words("system", "System", "The system's name, or that of the people or the rule."),
+    words("method", "Method", "FT, PT, ICL or another way of adapting a system."),
+    words("parameters", "Parameters", "The system's size, as its submitter states it."),
+    words(
+        *("external_labelled", "External labelled"),
+        "Whether it uses labelled data beyond the shots; empty if not stated.",
+    ),
+    words(
+        *("external_unlabelled", "External unlabelled"),
+        "Whether it uses further unlabelled data; empty if not stated.",
+    ),
+    words("protocol", "Protocol", "How it was prepared before the test, in FLEX's categories."),
+    words("citation", "Citation", "What to cite for it."),
+    words("url", "Address", "Where to read about it."),
+    words("source", "Published in", "Where its figures were published; empty if scored here."),
+    words("not_ranked", "Not ranked because", "What keeps it from a rank."),
 )
 RANK = Column("rank", "Rank", f"By the mean at {SORTED_BY} shots, among systems that lack nothing.")
 # Under their stable names, as the comparison explains them.
 _EXPORTED = tuple(
     replace(BY_KEY[key], heading=key)
     for key in (
-        "mean",
-        "sd",
-        "n",
-        "m",
-        "ci_low",
-        "ci_high",
-        "ci_method",
-        "estimand",
-        "references",
-        "normalisation",
+        *("mean", "sd", "n", "m", "ci_low", "ci_high"),
+        *("ci_method", "estimand", "references", "normalisation"),
     )
 )
 
@@ -289,7 +286,7 @@ def _exported_averages(board: Board) -> Table:
             "√(Σ sd²), as the CLUES board prints it.",
             digits=1,
         ),
-        Column("tasks", "Tasks", "The tasks that the average is over.", is_number=False),
+        words("tasks", "Tasks", "The tasks that the average is over."),
         BY_KEY["references"],
         replace(BY_KEY["normalisation"], key="normalisations"),
     )
