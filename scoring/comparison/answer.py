@@ -4,19 +4,37 @@ for each system; as its page and its documents read it. All from the side of peo
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from scoring.cells.rows import BLOCKS, Row, RowKind, no_skill
+from scoring.comparison.claims import Version
 from scoring.comparison.comparing import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
+from scoring.models.claims import Reason
 from scoring.tests.differences import Difference, runs_text
-from scoring.tests.outcomes import STATES, State, claim, how_sure, listed, sign_of, state_of
+from scoring.tests.outcomes import (
+    STATES,
+    State,
+    claim,
+    how_sure,
+    listed,
+    sign_of,
+    state_of,
+    verdict_in_words,
+)
 from scoring.tests.verdicts import Average
 
 # Of the axis of a forest, and what it leaves beyond the widest interval.
 AXIS, EDGE = 200.0, 3.0
+# Which comparison a verdict is of, and of how many one is told what it was.
+OF_WHAT = (
+    *("study", "simulated", "task", "shots", "system", "method", "parameters", "other_shots"),
+    "exploratory",
+)
+MOST_TOLD = 4
 RAN_ALL = "that had run every task when the study closed"
 
 
@@ -124,7 +142,7 @@ def _answer(table: Comparison, people: Sequence[Row], *, loud: bool) -> Answer:
         forest=forest,
         no_skill=_no_skill(table, people),
         footing=_footing(table, named, first),
-        why=_why(named),
+        why=[*_why(named), *revisions(table)],
     )
 
 
@@ -332,6 +350,50 @@ def _why(named: Sequence[Sequence[Difference]]) -> list[str]:
         for test in those[:1]
         if test.reasons
     ]
+
+
+def revisions(table: Comparison) -> list[str]:
+    """Which verdicts each later version of the frozen ones changed, and after what."""
+    return [
+        _revision(before, after, table)
+        for before, after in pairwise(table.versions)
+        if table.has_verdicts and (before.verdicts or after.verdicts)
+    ]
+
+
+def _revision(before: Version, after: Version, table: Comparison) -> str:
+    old, new = _verdicts_of(before), _verdicts_of(after)
+    changed = [
+        f"{_on_what(test, table)} from “{old.get(test, 'none')}” to “{new.get(test, 'none')}”"
+        for test in {**old, **new}
+        if old.get(test) != new.get(test)
+    ]
+    is_mark = after.reason == Reason.EXCLUSION.label
+    reason = f"{after.reason}{' or its lifting' * is_mark}"
+    verdicts = _counted(len(changed), "verdict") if changed else "no verdict"
+    told = f": {'; '.join(changed)}" if 0 < len(changed) <= MOST_TOLD else ""
+    return f"Version {after.number} (after: {reason}) changed {verdicts}{told}."
+
+
+def _verdicts_of(version: Version) -> dict[Difference, str]:
+    """In words, by what they are of; without those of systems against systems."""
+    of_people = (one for one in version.verdicts if one["other_system"] is None)
+    told = (
+        (
+            {name: one[name] for name in OF_WHAT},
+            {"outcome": one["outcome"], "certainty": one["certainty"]},
+        )
+        for one in of_people
+    )
+    return {
+        Difference(**what): verdict_in_words(Difference(**what, **found)) for what, found in told
+    }
+
+
+def _on_what(test: Difference, table: Comparison) -> str:
+    task = _task(table, test) or "all tasks"
+    against = name_of(test) if test.system else f"{test.other_shots} shots"
+    return f"{task} with {shots_text(str(test.shots))} against {against}"
 
 
 def far(test: Difference) -> str:

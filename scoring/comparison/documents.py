@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill, scored_under, whose
-from scoring.comparison.answer import answers
+from scoring.comparison.answer import answers, revisions
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
     NOTES,
@@ -270,6 +270,7 @@ def _terms(table: Comparison) -> Iterable[str]:
     if table.versions and table.has_verdicts:
         last = table.versions[-1]
         yield f"Frozen on {last.day} (version {last.number}: {last.reason})."
+        yield from revisions(table)
 
 
 def paper_tables(table: Comparison) -> list[Table]:

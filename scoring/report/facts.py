@@ -13,6 +13,7 @@ from annotation.kinds import answer_kind
 from annotation.models import (
     Assignment,
     Batch,
+    ChangeAction,
     Item,
     JoinAnswer,
     Outcome,
@@ -227,7 +228,7 @@ class TakingPart:
         # Assignments whose personal link a researcher replaced.
         self.renewed = sum(person.resume_renewed_at is not None for person in people)
         self._ended([person for person in people if person.consented_at])
-        self._counted(people)
+        self._counted(study, people)
 
     def _ended(self, consented: Sequence[Assignment]) -> None:
         """Of those who gave consent; who is still at work may yet finish."""
@@ -237,7 +238,7 @@ class TakingPart:
         }
         self.did_not_finish = Rate(sum(self.unfinished.values()), len(consented))
 
-    def _counted(self, people: Sequence[Assignment]) -> None:
+    def _counted(self, study: Study, people: Sequence[Assignment]) -> None:
         """Of the completed assignments, those that a researcher excluded, and the others."""
         completed = [person for person in people if person.outcome == Outcome.COMPLETED]
         out = [person for person in completed if hasattr(person, "exclusion")]
@@ -251,12 +252,20 @@ class TakingPart:
             for person in out
             if person.finished_at
         )
+        self.lifted = _lifted(study, completed)
         self.counted = len(counted)
         self.counted_persons = len({person.annotator_id for person in counted})
 
     @property
     def when(self) -> str:
         return f" {between(self.first, self.last or self.first)}" if self.first else ""
+
+
+def _lifted(study: Study, people: Iterable[Assignment]) -> int:
+    """How often an exclusion of one of them was lifted, by the log."""
+    logged = study.changes.filter(action=ChangeAction.EXCLUSION_LIFTED)
+    theirs = {str(person.pk) for person in people}
+    return sum(who.split()[-1] in theirs for change in logged for who in change.before)
 
 
 class Screened:

@@ -12,7 +12,7 @@ from scoring.analysis.uncertainty import Record, agreement
 from scoring.cells.cells import CellReader
 from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
-from scoring.comparison.answer import name_of
+from scoring.comparison.answer import name_of, revisions
 from scoring.comparison.comparing import Comparison, block_of, compare
 from scoring.comparison.keeping import is_stale
 from scoring.core.verdicts import TOO_FEW
@@ -110,6 +110,11 @@ class Results:
         return [
             f"{name}: {listed(_counted_verdicts(those))}." for name, those in self.claims.items()
         ]
+
+    @property
+    def revisions(self) -> list[str]:
+        """Which of them a correction, an exclusion or its lifting changed once they were frozen."""
+        return revisions(self.comparison)
 
     @property
     def names_of_systems(self) -> list[str]:

@@ -18,6 +18,7 @@ from annotation.models import (
 )
 from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
+from annotation.studies.people import exclude, lift_exclusion
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
@@ -296,6 +297,49 @@ def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
     assert "Over all 2 tasks SIMULATED PEOPLE average" in text_of(study, "Uncertainty")
     assert "Averages over tasks: SIMULATED PEOPLE ahead, " in text_of(study, "Tests")
     assert "Single tasks: SIMULATED PEOPLE ahead, " in text_of(study, "Tests")
+
+
+def closed_with_probable_verdict() -> Study:
+    batch = make.running_batch(wanted=6, tests=20, training=3)
+    for number in range(6):
+        make.worked_through(batch, wrong=3 + number % 3)
+    measured.run(batch.task, system="Weak", wrong=15)
+    close_study(batch.study, at=timezone.now())
+    text_of(batch.study)
+    return batch.study
+
+
+def test_tells_which_verdict_an_exclusion_changed_and_its_lifting_changed_back() -> None:
+    study = closed_with_probable_verdict()
+    [first, second, *_] = study.assignments.all()
+    task = study.benchmark.tasks.get()
+    assert "Version" not in text_of(study, "Tests")
+    for person in (first, second):
+        exclude(person, reason="too fast")
+    changed = (
+        f"Version 2 (after: exclusion or its lifting) changed 1 verdict: {task} with 3 shots "
+        "against Weak FT from “people ahead, probable” to “too few people”."
+    )
+    assert changed in text_of(study, "Tests")
+    answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
+    assert changed in answers["Tests"]
+    assert changed in answers["Robustness"]
+    lift_exclusion(first)
+    lift_exclusion(second)
+    text = text_of(study)
+    assert changed in text
+    assert "Version 3 (after: exclusion or its lifting) changed 1 verdict: " in text
+    assert text_of(study, "Exclusions") == (
+        "No completed assignment stays excluded. 2 exclusions were lifted again."
+    )
+
+
+def test_tells_that_a_correction_changed_no_verdict() -> None:
+    study = closed_with_probable_verdict()
+    [batch] = study.batches.all()
+    gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
+    correct_gold(batch.task, gold, author=None, reason="Both are right.")
+    assert "Version 2 (after: gold correction) changed no verdict." in text_of(study, "Tests")
 
 
 def test_counts_a_long_list() -> None:
