@@ -13,7 +13,7 @@ from django.utils.text import Truncator
 from annotation.access.requests import ResearcherRequest, resume_link
 from annotation.access.rights import Right, is_all_powerful, studies
 from annotation.admin.pages import ViewOnlyAdmin, linked, shown
-from annotation.models import Annotator, Assignment, Comment, Judgement
+from annotation.models import Annotator, Assignment, Comment, Judgement, Outcome
 from annotation.studies.forms import ReasonForm
 from annotation.studies.people import erase_annotator, exclude, lift_exclusion
 from annotation.work.joining import renew_resume_link
@@ -189,7 +189,8 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             sentences=[
                 "Its answers will count only in the tables “with excluded”.",
                 "Outcome, completion code and pay stay as they are.",
-                "Unless the study is closed, its place opens for somebody else.",
+                new_version(assignment)
+                or "Unless the study is closed, its place opens for somebody else.",
             ],
             button="Exclude",
             done=f"The assignment of {assignment.annotator} is excluded.",
@@ -202,7 +203,10 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
             assignment,
             lambda: lift_exclusion(assignment, by=request.user),
             title=f"Lift the exclusion of {assignment.annotator}",
-            sentences=["Its answers count again. It needs a place: its old one, or an empty one."],
+            sentences=[
+                "Its answers count again. It needs a place: its old one, or an empty one.",
+                *filter(None, [new_version(assignment)]),
+            ],
             button="Lift the exclusion",
             done=f"The exclusion of {assignment.annotator} is lifted.",
         )
@@ -256,6 +260,18 @@ class AssignmentAdmin(ViewOnlyAdmin[Assignment]):
     )
     judgement_link = linked(
         "Judgements", "judgement", "assignment", lambda row: row.judgements.count()
+    )
+
+
+def new_version(assignment: Assignment) -> str:
+    """What it comes to that the assignment counts or not; empty where no verdict is frozen."""
+    study = assignment.study
+    counts = assignment.outcome == Outcome.COMPLETED and not assignment.is_simulated
+    if not counts or study.is_rehearsal or not study.is_settled:
+        return ""
+    return (
+        "The study is closed: its verdicts get a new version beside the frozen one, and the report "
+        "says which of them change."
     )
 
 

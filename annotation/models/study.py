@@ -287,6 +287,11 @@ class Study(models.Model):
         """Until when the page that somebody had before them at the closing may still be sent."""
         return self.closed_at + timedelta(seconds=self.item_cap_s) if self.closed_at else None
 
+    @property
+    def is_settled(self) -> bool:
+        """Closed, and nobody can still send the last page."""
+        return self.is_closed and not self.assignments.open().exists()
+
     def is_over(self, at: datetime) -> bool:
         """Closed, and nothing may be sent any more."""
         return self.is_closed and (self.sends_until is None or at > self.sends_until)

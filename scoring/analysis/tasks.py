@@ -9,7 +9,6 @@ from scoring.analysis import analysing
 from scoring.cells.scope import Scope
 from scoring.comparison import comparing
 from scoring.comparison.claims import is_frozen
-from scoring.models.claims import is_settled
 
 
 @queue.runs(comparing.STORE.job)
@@ -33,5 +32,5 @@ def freeze_claims() -> None:
         state=StudyState.CLOSED, is_rehearsal=False, archived_at__isnull=True
     )
     for study in closed.select_related("benchmark"):
-        if is_settled(study) and not is_frozen(study):
+        if study.is_settled and not is_frozen(study):
             comparing.compare(Scope(study.benchmark, study))

@@ -31,7 +31,6 @@ from scoring.core.bootstrap import SEED
 from scoring.core.intervals import ESTIMANDS, SHOT_SETS
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FEW, FULLY_SUPERVISED, ReportedScore, Run, ScoreVector
-from scoring.models.claims import is_settled
 
 RUNS = ("matched", "all")
 
@@ -225,7 +224,7 @@ def ordered(job: Job) -> tuple[Scope, Choices]:
 
 def _of_study(study: Study) -> list[Any]:
     """What its verdicts follow from, beside answers and runs."""
-    closed = str(study.closed_at) if is_settled(study) else ""
+    closed = str(study.closed_at) if study.is_settled else ""
     return [study.slug, study.margin, study.named_systems, closed]
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from annotation.models import Study
 from annotation.models.errors import NotReady
 from scoring.models import FrozenClaims, FrozenRun, Run
-from scoring.models.claims import Reason, family_of, is_settled, latest
+from scoring.models.claims import Reason, family_of, latest
 
 
 @transaction.atomic
@@ -18,7 +18,7 @@ def freeze(
     """The next version of a study's claims, with the runs that they rest on. Where somebody else
     froze the same meanwhile, or the closing, theirs. Raises NotReady before it is settled."""
     held = Study.objects.select_for_update().get(pk=study.pk)
-    if not is_settled(held):
+    if not held.is_settled:
         raise NotReady("What a study claims is frozen once it is closed and nobody is at work.")
     former = latest(held)
     if former and (reason == Reason.CLOSING or former.fingerprint == fingerprint):

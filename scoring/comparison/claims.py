@@ -13,7 +13,7 @@ from scoring.claims.freezing import freeze
 from scoring.comparison.keeping import plain, restored
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FrozenClaims, Run, shots_label
-from scoring.models.claims import Reason, family_of, is_settled, latest, runs_for_claims
+from scoring.models.claims import Reason, family_of, latest, runs_for_claims
 from scoring.tests.differences import Difference
 
 # Raise by hand when a formula of a verdict changes: frozen ones are computed anew, beside the old.
@@ -66,7 +66,7 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
     study, own = scope.study, Choices()
     chosen = replace(choices, simulated=False, estimand=own.estimand, shot_sets=own.shot_sets)
     is_own = replace(chosen, runs=own.runs, seed=own.seed, shots=()) == own
-    if study is None or study.is_rehearsal or not is_own or not is_settled(study):
+    if study is None or study.is_rehearsal or not is_own or not study.is_settled:
         return {}
     former, basis = latest(study), _basis(study)
     frozen = former

@@ -44,7 +44,6 @@ from scoring.core.learning import Drift
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Part
-from scoring.models.claims import is_settled
 from scoring.tests.differences import Difference, people_and_systems
 from scoring.tests.verdicts import (
     Average,
@@ -463,7 +462,7 @@ def _tested(
         return {
             name: tuple(test for table in found for test in getattr(table, name)) for name in TESTS
         }
-    about = {"interim": not is_settled(scope.study)}
+    about = {"interim": not scope.study.is_settled}
     tasks = [task.slug for task in scope.tasks]
     own, later = ([cell for cell in those if cell.answered.any()] for those in (own, later))
     pairs = [

@@ -80,11 +80,6 @@ def check_deletable(runs: Iterable[Run]) -> None:
     raise Frozen(f"Run {held.run_id} is kept, since what “{study}” claims rests on it{way}.")
 
 
-def is_settled(study: Study) -> bool:
-    """Closed, and nobody can still send the last page."""
-    return study.is_closed and not study.assignments.open().exists()
-
-
 def named_matches(study: Study, system: str, method: str) -> bool:
     """Whether the study named this system before it started, with its method or without; nothing
     matches where none was named."""

@@ -1,3 +1,4 @@
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.admin.assignment import decision_sentence
 from annotation.models import Assignment, Batch, Judgement, Place
+from annotation.studies.lifecycle import close_study
 from annotation.studies.people import exclude
+from annotation.work.finishing import withdraw
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -94,6 +97,31 @@ def test_asks_for_the_reason(admin_client: Client, assignment: Assignment) -> No
     page = admin_client.post(address(assignment, "exclude"), {"reason": " "}).content.decode()
     assert "An exclusion needs a reason" in page
     assert not hasattr(Assignment.objects.get(), "exclusion")
+
+
+def test_warns_of_a_new_version_of_what_a_closed_study_froze(
+    admin_client: Client, batch: Batch, assignment: Assignment
+) -> None:
+    warning, opens = "its verdicts get a new version", "its place opens for somebody else"
+    page = admin_client.get(address(assignment, "exclude")).content.decode()
+    assert warning not in page
+    assert opens in page
+    close_study(batch.study, at=make.NOON + timedelta(hours=1))
+    page = admin_client.get(address(assignment, "exclude")).content.decode()
+    assert warning in page
+    assert opens not in page
+    exclude(assignment, reason="bot")
+    assert warning in admin_client.get(address(assignment, "lift")).content.decode()
+
+
+def test_warns_of_no_version_for_work_that_never_counted(
+    admin_client: Client, batch: Batch
+) -> None:
+    working = make.at_work(batch)
+    withdraw(working, at=make.NOON)
+    close_study(batch.study, at=make.NOON + timedelta(hours=1))
+    page = admin_client.get(address(working, "exclude")).content.decode()
+    assert "its verdicts get a new version" not in page
 
 
 def test_excludes_nobody_who_is_at_work(admin_client: Client, batch: Batch) -> None:

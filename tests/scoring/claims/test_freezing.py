@@ -18,7 +18,7 @@ from annotation.studies.lifecycle import close_study, start_study
 from annotation.work.finishing import expire_idle
 from scoring.claims.freezing import freeze
 from scoring.models import FrozenClaims, FrozenRun, Run
-from scoring.models.claims import Reason, is_settled, latest
+from scoring.models.claims import Reason, latest
 from tests import make
 from tests.scoring.comparison import measured
 from tests.together import at_once
@@ -45,13 +45,13 @@ def frozen(study: Study, reason: Reason = Reason.CLOSING, **given: Any) -> Froze
 def test_waits_for_the_last_page_that_may_be_sent() -> None:
     batch = make.running_batch()
     make.at_work(batch, at=CLOSING)
-    assert not is_settled(batch.study)
+    assert not batch.study.is_settled
     close_study(batch.study, at=CLOSING)
-    assert not is_settled(batch.study)
+    assert not batch.study.is_settled
     with pytest.raises(NotReady, match="nobody is at work"):
         frozen(batch.study)
     expire_idle(at=CLOSING + timedelta(hours=1))
-    assert is_settled(batch.study)
+    assert batch.study.is_settled
     assert frozen(batch.study).version == 1
 
 
