@@ -1,6 +1,6 @@
 """A plan as a table and as a document: the two designs that stand out, and the frontier."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from scoring.core.people_designs import WIDTHS, PeopleDesign
@@ -71,8 +71,13 @@ def plan_table(plan: Plan) -> Table:
 
 
 def best_table(plan: Plan) -> Table:
-    """What most readers look for."""
-    return _table(plan, "designs", "Designs", _singled_out(plan))
+    """What most readers look for, the rest behind a click on a design: simulated chances come
+    before the formula's."""
+    table = _table(plan, "designs", "Designs", _singled_out(plan))
+    later = {"coverage", "width_80", *({"power"} if "probable" in table.keys else ())}
+    seen = tuple(column for column in table.columns if column.key not in later)
+    further = tuple(column for column in table.columns if column.key in later)
+    return replace(table, columns=seen, further=further)
 
 
 def frontier_table(plan: Plan) -> Table:

@@ -8,6 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Study
 from tests import make
+from tests.browser.conftest import LAPTOP
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,6 +43,18 @@ def test_plans_anew_when_a_slider_moves(planner: Page) -> None:
 def test_moves_the_slider_with_its_number(planner: Page) -> None:
     planner.locator("[name=budget]").fill("100")
     expect(planner.locator("[data-slides=budget]")).to_have_js_property("value", "100")
+
+
+def test_shows_the_designs_without_scrolling_sideways(planner: Page) -> None:
+    width, height = LAPTOP
+    planner.set_viewport_size({"width": width, "height": height})
+    planner.goto(f"{planner.url}?difference=5&comparisons=4")
+    designs = planner.locator(".plan-result .scroll").first
+    assert designs.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    coverage = designs.locator("dt", has_text="Coverage").first
+    expect(coverage).to_be_hidden()
+    designs.locator("summary").first.click()
+    expect(coverage).to_be_visible()
 
 
 def test_takes_a_typical_value(planner: Page) -> None:
