@@ -120,7 +120,7 @@ def _answers(
         yield {
             "who": member.annotator.pseudonym if isinstance(member, Assignment) else cell.system,
             "method": method_label(cell.method),
-            "study": cell.study.slug if cell.study else "",
+            "study": cell.study.title if cell.study else "",
             "shots": cell.shots,
             "split": member.batch.split if isinstance(member, Assignment) else member.split,
             "answer": answer,

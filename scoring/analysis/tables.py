@@ -201,10 +201,10 @@ PROVENANCE = Table(
 )
 
 
-def with_task_names(table: Table, names: Mapping[str, str]) -> Table:
-    """As it is read; the bare values stay slugs."""
+def with_names(table: Table, names: Mapping[str, str], titles: Mapping[str, str]) -> Table:
+    """Of tasks and studies, as it is read; the bare values stay slugs."""
     lists = {str(record["tasks"]) for record in table.records if record.get("tasks")}
     of_lists = {
         tasks: ", ".join(names.get(task, task) for task in tasks.split(", ")) for tasks in lists
     }
-    return table.with_names("task", names).with_names("tasks", of_lists)
+    return table.with_names("task", names).with_names("tasks", of_lists).with_names("study", titles)

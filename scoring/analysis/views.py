@@ -13,7 +13,7 @@ from annotation.access.requests import ResearcherRequest
 from annotation.access.rights import Right
 from annotation.jobs.requests import document
 from scoring.analysis.analysing import STORE, analysis_tables
-from scoring.analysis.tables import PROVENANCE, TERMS, with_task_names
+from scoring.analysis.tables import PROVENANCE, TERMS, with_names
 from scoring.analysis.uncertainty import Record
 from scoring.cells.scope import Scope, inputs_fingerprint
 from scoring.comparison.keeping import Kept, is_stale, stop
@@ -44,7 +44,7 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
         "tables": shown,
         "open": _open(request, shown),
         "terms": terms,
-        "interim": compared.interim,
+        "interim": compared.interim_titles,
         "formats": list(FORMATS),
     }
     return render_or_poll(request, "scoring/comparison/analysis.html", context)
@@ -52,7 +52,7 @@ def analysis(request: ResearcherRequest, scope: str, name: str) -> HttpResponse:
 
 def _shown(request: ResearcherRequest, table: Table, scope: Scope) -> Table:
     table = table.without({"study"} if scope.study else set()).without_empty_texts()
-    table = with_task_names(for_page(table, scope.task_order), scope.task_names)
+    table = with_names(for_page(table, scope.task_order), scope.task_names, scope.titles)
     # A long one in parts, each with its outcomes counted.
     return in_parts(arrange(request, table, usual_columns(table)), "task", told="outcome")
 
@@ -90,7 +90,7 @@ def analysis_export(
     stale = is_stale(kept, inputs_fingerprint(compared, choices))
     with translation.override("en"):  # as all documents
         tables = [
-            with_task_names(part, compared.task_names)
+            with_names(part, compared.task_names, compared.titles)
             for part in chosen(_tables(kept), table, form)
         ]
         rests_on = _rests_on(kept, compared, stale=stale)
@@ -117,7 +117,7 @@ def _rests_on(kept: Kept, compared: Scope, *, stale: bool) -> Table:
         "scorer_version": kept.scorer_version,
         "references": kept.parameters["references"] or "as each task says",
         "estimand": kept.parameters["estimand"],
-        "interim": ", ".join(compared.interim) or None,
+        "interim": ", ".join(compared.interim_titles) or None,
     }
     return replace(PROVENANCE, lines=lines_of([facts]))
 

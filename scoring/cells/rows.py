@@ -71,7 +71,10 @@ class Row:
         default=REQUIRED,
     )
     study: str | None = _words(
-        OPEN, "Study", "The study's slug; empty for runs and published figures."
+        OPEN,
+        "Study",
+        "The study's title, its slug in CSV, JSON and the sheets of every row; empty for runs and "
+        "published figures.",
     )
     system: str | None = _words(
         OPEN,

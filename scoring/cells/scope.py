@@ -132,6 +132,15 @@ class Scope:
     def task_names(self) -> dict[str, str]:
         return names_of(self.tasks)
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """What readers call the studies, by slug."""
+        return {study.slug: study.title for study in self.studies}
+
+    @property
+    def interim_titles(self) -> list[str]:
+        return [self.titles[slug] for slug in self.interim]
+
     @cached_property
     def task_order(self) -> list[str]:
         """As all tabs show them: as the published figures go, then the others by name."""

@@ -44,6 +44,7 @@ from scoring.core.learning import Drift
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Part
+from scoring.tables.table import Table
 from scoring.tests.differences import Difference, people_and_systems
 from scoring.tests.verdicts import (
     Average,
@@ -118,7 +119,7 @@ class Comparison:
             interim=scope.interim,
             shots_offered=tuple(dict.fromkeys(str(row.shots) for row in self.rows)),
             task_names=scope.task_names,
-            titles={study.slug: study.title for study in scope.studies},
+            titles=scope.titles,
             closed_on=_closed_on(scope),
             naming=tuple(study.slug for study in scope.studies if study.named_systems),
             fingerprint=fingerprint,
@@ -276,9 +277,17 @@ class Comparison:
     @property
     def warning(self) -> str:
         """Empty where the figures are final."""
-        names = ", ".join(self.titles.get(slug, slug) for slug in self.interim)
+        names = self.interim_titles
         stop = "" if names.endswith((".", "?", "!", "…")) else "."
         return f"Interim, not closed: {names}{stop}" if names else ""
+
+    @property
+    def interim_titles(self) -> str:
+        return ", ".join(self.titles.get(slug, slug) for slug in self.interim)
+
+    def named(self, part: Table) -> Table:
+        """One of its tables as it is read: the bare values stay slugs."""
+        return part.with_names("task", self.task_names).with_names("study", self.titles)
 
 
 STORE = Store(Part.TABLE, Comparison, 10, "compute_comparison")

@@ -286,14 +286,14 @@ def appendix_tables(table: Comparison) -> list[Table]:
         *supervision_table(table, shots_of_people(table.rows)),
     ]
     shown = [replace(paper, note=f"{_shown(paper, table)}") for paper in papers if paper.lines]
-    times = time_table(table).with_names("task", table.task_names)
+    times = table.named(time_table(table))
     return [*shown, times] if times.lines else shown
 
 
 def further_tables(table: Comparison) -> list[Table]:
     """What a reader computes with rather than prints."""
-    further = [interval_table(table.rows), annotator_table(table.rows)]
-    return [part.with_names("task", table.task_names) for part in further if part.lines]
+    further = [interval_table(table.rows, table.titles), annotator_table(table.rows)]
+    return [table.named(part) for part in further if part.lines]
 
 
 def _shown(paper: Table, table: Comparison) -> str:
@@ -327,7 +327,7 @@ def _json(table: Comparison) -> str:
     facts = {
         "benchmark": table.benchmark,
         "references": table.references,
-        "interim": ", ".join(table.interim) or None,
+        "interim": table.interim_titles or None,
     }
     tests = table.verdicts
     verdicts = [
@@ -371,7 +371,7 @@ def _xlsx(table: Comparison) -> bytes:
     to_read = [*paper_tables(table), verdict_table(table), annotator_table(table.rows)]
     return as_xlsx(
         [*filled, columns_table(table.provenance)],
-        to_read=[part.with_names("task", table.task_names) for part in to_read if part.lines],
+        to_read=[table.named(part) for part in to_read if part.lines],
     )
 
 

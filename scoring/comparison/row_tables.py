@@ -1,7 +1,7 @@
 """The rows and verdicts of a comparison as tables: every column for exports, what each interval
 says, the annotators one by one, and who is ahead, in words for reading and as values."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind
@@ -49,9 +49,9 @@ def columns_table(provenance: str) -> Table:
     )
 
 
-def interval_table(rows: Iterable[Row]) -> Table:
+def interval_table(rows: Iterable[Row], titles: Mapping[str, str]) -> Table:
     """For which items each interval is, by which method, over how many people or runs and item
-    clusters, and under which reference policy."""
+    clusters, and under which reference policy. titles: what readers call the studies."""
     return Table(
         "intervals",
         "How each interval was computed",
@@ -79,15 +79,16 @@ def interval_table(rows: Iterable[Row]) -> Table:
             BY_KEY["notes"],
         ),
         tuple(
-            _interval_line(row)
+            _interval_line(row, titles)
             for row in rows
             if row.ci_low is not None or (row.notes and not row.single)
         ),
     )
 
 
-def _interval_line(row: Row) -> Line:
-    who = ", ".join(filter(None, (row.system, method_label(row.method), row.study)))
+def _interval_line(row: Row, titles: Mapping[str, str]) -> Line:
+    study = titles.get(row.study or "", row.study)
+    who = ", ".join(filter(None, (row.system, method_label(row.method), study)))
     return Line(
         {
             **values_of(COLUMNS, row),

@@ -95,7 +95,7 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
     annotators = annotator_table(table.rows)
     if scope.study:
         annotators = annotators.without({"study"})
-    intervals = interval_table(table.rows)
+    intervals = interval_table(table.rows, table.titles)
     return {
         "comparison": table,
         "at": at,
@@ -109,12 +109,8 @@ def _shown(request: ResearcherRequest, kept: Comparison, scope: Scope) -> dict[s
         "has_people": any(row.is_of_people for row in table.rows),
         "people": people_table(table, links),
         "systems": system_tables(table, links),
-        "intervals": arrange(
-            request, intervals.with_names("task", table.task_names), USUAL_OF_INTERVALS
-        ),
-        "annotators": arrange(
-            request, annotators.with_names("task", table.task_names), USUAL_OF_ANNOTATORS
-        ),
+        "intervals": arrange(request, table.named(intervals), USUAL_OF_INTERVALS),
+        "annotators": arrange(request, table.named(annotators), USUAL_OF_ANNOTATORS),
         "offers_new_shot_sets": table.offers_new_shot_sets,
         "shots_offered": sorted({*table.shots_offered, *table.choices.shots}, key=shots_order),
     }

@@ -26,7 +26,7 @@ EXPORTED = [
     row_table("comparison", []),
     finding_table([]),
     judged_row_table(Comparison(())),
-    interval_table([]),
+    interval_table([], {}),
     *ALL,
     PROVENANCE,
     *episode_tables(EpisodeBoard("flex", {("sst2", False): 1, ("sst2", True): 1}, ()), []),

@@ -124,9 +124,9 @@ def reported(benchmark: Benchmark, task: str, **fields: Any) -> ReportedScore:
     )
 
 
-def analysed(study: Study) -> Comparison:
-    """The analysis of a study, computed from the present data."""
-    scope, choices = Scope(study.benchmark, study), Choices()
+def analysed(study: Study, *, of_benchmark: bool = False) -> Comparison:
+    """The analysis of a study, or of its benchmark, computed from the present data."""
+    scope, choices = Scope(study.benchmark, None if of_benchmark else study), Choices()
     fingerprint = inputs_fingerprint(scope, choices)
     return STORE.keep(scope, choices, analyse(scope, choices), fingerprint)
 

@@ -266,11 +266,11 @@ def test_offers_no_export_of_nothing(admin_client: Client) -> None:
 
 
 def test_says_which_studies_may_still_change(admin_client: Client, computed: Batch) -> None:
-    slug = computed.study.slug
-    told = f"Interim, not closed: {slug}."
+    title = computed.study.title
+    told = f"Interim, not closed: {title}."
     assert told in admin_client.get(address(computed)).content.decode()
     document = json.loads(admin_client.get(address(computed, "export/all/json/")).content)
-    assert document["provenance"][0]["interim"] == slug
+    assert document["provenance"][0]["interim"] == title
     close_study(computed.study, at=make.NOON)
     assert told not in admin_client.get(address(computed)).content.decode()
     document = json.loads(admin_client.get(address(computed, "export/all/json/")).content)

@@ -122,9 +122,9 @@ def test_writes_a_workbook_with_numbers_as_numbers_and_texts_as_texts() -> None:
 
 
 def test_says_of_every_interval_what_it_is() -> None:
-    [line] = interval_table([CELL, PERSON, RUN, PUBLISHED]).read
+    [line] = interval_table([CELL, PERSON, RUN, PUBLISHED], {"pilot_1": "The pilot"}).read
     assert {str(part.column.heading): part.text for part in line.cells} == {
-        "Who": "Human, pilot_1",
+        "Who": "Human, The pilot",
         "Task": "sst2",
         "Shots": "10",
         "Mean": "79.8",

@@ -141,7 +141,7 @@ def test_gives_the_verdict_of_every_system_to_compute_with() -> None:
     assert (verdict["study"], verdict["task"]) == (slug, batch.task.slug)
     assert (verdict["outcome"], verdict["family"]) == ("ahead", 1)
     assert verdict["low"] < verdict["difference"] < verdict["high"]
-    assert document["interim"] == slug
+    assert document["interim"] == batch.study.title
     rows = list(csv.DictReader(StringIO(exported(study=slug, format="csv"))))
     [run] = [row for row in rows if row["kind"] == "run"]
     assert (run["against"], run["outcome"]) == (slug, "ahead")

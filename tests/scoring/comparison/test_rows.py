@@ -39,7 +39,7 @@ def test_gives_three_people_the_interval() -> None:
 def test_says_why_one_person_has_no_interval() -> None:
     table = table_of(measured.cell([3]))
     assert human(table).notes == "A single annotator or run: there is no interval."
-    [line] = interval_table(table.rows).records
+    [line] = interval_table(table.rows, table.titles).records
     assert (line["interval"], line["notes"]) == (None, human(table).notes)
 
 

@@ -9,7 +9,7 @@ from openpyxl import load_workbook
 
 from annotation.models import Batch, Task
 from annotation.studies.lifecycle import start_study
-from scoring.analysis.tables import with_task_names
+from scoring.analysis.tables import with_names
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
 from scoring.comparison.documents import overview
@@ -72,6 +72,25 @@ def test_documents_say_the_name_alone(
     assert "sst2" not in document
 
 
+@pytest.mark.parametrize("rest", ["", "analysis/", "items/", "items/{}/"])
+def test_pages_of_a_benchmark_call_studies_by_their_titles(
+    admin_client: Client, batch: Batch, rest: str
+) -> None:
+    measured.analysed(batch.study, of_benchmark=True)
+    example = batch.test_set.items.latest("pk").example_id
+    address = f"/benchmarks/{batch.study.benchmark.name}/comparison/{rest.format(example)}"
+    text = strip_tags(admin_client.get(address).content.decode())
+    assert batch.study.slug not in text
+    assert (batch.study.title in text) is (rest != "items/")
+
+
+@pytest.mark.parametrize("part", ["export/", "analysis/export/all/"])
+def test_documents_call_a_study_by_its_title(admin_client: Client, batch: Batch, part: str) -> None:
+    document = read(admin_client, batch, f"{part}markdown/")
+    assert batch.study.title in document
+    assert batch.study.slug not in document
+
+
 @pytest.mark.parametrize(
     "file", ["export/csv", "export/json", "analysis/export/tests/csv", "analysis/export/all/json"]
 )
@@ -90,7 +109,8 @@ def test_a_workbook_has_names_to_read_and_slugs_in_every_row(
     for title in ("Overview", "Verdicts", "Annotators"):
         assert any("SST-2" in text for text in texts[title])
         assert "sst2" not in texts[title]
-    assert "sst2" in texts["comparison"]
+        assert not any(batch.study.slug in text for text in texts[title])
+    assert {"sst2", batch.study.slug} <= texts["comparison"]
     assert "SST-2" not in texts["comparison"]
 
 
@@ -136,6 +156,6 @@ def test_choices_reports_and_the_overview_tell_two_tasks_of_one_name_apart(
 def test_a_column_of_several_tasks_names_each() -> None:
     columns = (Column("tasks", "Tasks", is_number=False),)
     table = Table("over", "", "", columns, lines_of([{"tasks": "sst2, mnli"}]))
-    named = with_task_names(table, {"sst2": "SST-2"})
+    named = with_names(table, {"sst2": "SST-2"}, {})
     assert named.read[0].cells[0].text == "SST-2, mnli"
     assert named.records == [{"tasks": "sst2, mnli"}]
