@@ -80,7 +80,7 @@ def _tables() -> Iterator[str]:
         rows = ([f"`{column.key}`", column.meaning] for column in export.columns)
         yield f"## {name}.csv\n\n{export.about}\n\n{_table(['column', 'meaning'], rows)}"
     of_scoring = [
-        *(row_table("comparison", []), finding_table([]), interval_table([]), *ALL, PROVENANCE),
+        *(row_table("comparison", []), finding_table([]), interval_table([], {}), *ALL, PROVENANCE),
         *episode_tables(EpisodeBoard("", {("", False): 1, ("", True): 1}, ()), []),
         *exported_tables(Board("", (), (), (), (), ())),
     ]

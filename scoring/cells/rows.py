@@ -73,7 +73,7 @@ class Row:
     study: str | None = _words(
         OPEN,
         "Study",
-        "The study's title, its slug in CSV, JSON and the sheets of every row; empty for runs and "
+        "The study's title; its slug in CSV, JSON and the sheets of every row; empty for runs and "
         "published figures.",
     )
     system: str | None = _words(

@@ -34,7 +34,7 @@ def test_shows_people_systems_and_annotators_in_one_table(
     admin_client: Client, batch: Batch
 ) -> None:
     text = page(admin_client, batch, view="wide", simulated="on")
-    assert "Human, " + batch.study.slug in text
+    assert "Human, " + batch.study.title in text
     assert "BERT-Base" in text
     assert "GPT-3" in text
     assert "CLUES Table 6" in text
