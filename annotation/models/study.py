@@ -444,9 +444,7 @@ class Batch(models.Model):
             elif self.task_id and chosen.task_id != self.task_id:
                 errors[field] = "This set belongs to another task."
         checks = self.check_set
-        if checks and checks.role != "training":
-            errors["check_set"] = "This is not a training set."
-        elif checks and self.task_id and checks.task.benchmark_id != self.task.benchmark_id:
+        if checks and self.task_id and checks.task.benchmark_id != self.task.benchmark_id:
             errors["check_set"] = "This set belongs to another benchmark."
         if errors:
             raise ValidationError(errors)

@@ -114,6 +114,16 @@ def test_the_admin_sets_the_checks_of_a_batch(admin_client: Client) -> None:
     assert batch.check_set == checks
 
 
+def test_offers_owners_the_same(client: Client) -> None:
+    batch = make.checked_batch()
+    owner = make.member(batch.study)
+    make.member(make.checked_batch().study)
+    client.force_login(owner)
+    page = client.get(reverse("admin:annotation_batch_change", args=[batch.pk]))
+    offered = page.context["adminform"].form.fields["check_set"].queryset
+    assert list(offered) == [batch.check_set]
+
+
 @pytest.mark.parametrize("held_by", ["test", "train-12-1"])
 def test_offers_no_set_that_the_start_refuses(held_by: str) -> None:
     batch = make.checked_batch(training=12)
