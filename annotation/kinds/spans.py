@@ -35,7 +35,7 @@ class Spans(AnswerKind):
     template = "annotation/kinds/spans.html"
     styles = ("annotation/kinds/spans.css",)
     scripts = ("annotation/kinds/spans.js",)
-    missing = gettext_lazy("Select a piece of the text, or choose “none here”.")
+    missing = gettext_lazy("Choose words in the text, or “None here”.")
     nothing = gettext_lazy("none here")
     in_words = "pieces of the text are selected, or none"
     takes_pieces = True
@@ -63,13 +63,11 @@ class Spans(AnswerKind):
         return {"segments": [(segment, *boundaries(text)) for segment, text in pairs]}
 
     def read(self, form: Form, example: FrozenExample, content: TaskContent) -> Answer:
-        # The picker's hidden field comes first, then the plain text box.
         none = form.get("none") == "1"
-        spans = _selected(form.get("spans", "")) or _find_typed(
-            form.get("typed", ""), example.context
-        )
+        typed = _find_typed(form.get("typed", ""), example.context)
+        spans = [*_selected(form.get("spans", "")), *typed]
         if none and spans:
-            raise BadInput(_("You chose “none here” and also selected text. Keep one of the two."))
+            raise BadInput(_("You chose “None here” and words in the text. Keep one of the two."))
         if not none and not spans:
             raise BadInput(self.missing)
         try:
@@ -80,7 +78,7 @@ class Spans(AnswerKind):
             ) from error
         most = content.max_spans
         if most is not None and len(texts) > most:
-            raise BadInput(_("Select at most %(count)d piece of text.") % {"count": most})
+            raise BadInput(_("Choose at most %(count)d phrase.") % {"count": most})
         positions: list[Any] = spans
         unique = dict.fromkeys((s, start, end) for s, start, end in positions)
         return Answer(texts=tuple(dict.fromkeys(texts)), spans=tuple(unique))

@@ -1,5 +1,6 @@
 """Somebody who works on the pages, by mouse, by touch or by the keyboard alone."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from django.urls import reverse
@@ -13,7 +14,9 @@ from annotation.work.judging import current_example
 from tests import make
 
 WORDS = """() => [...document.querySelectorAll(".span-word")].map(({token}) =>
-    [token.segment.number, token.start, token.end])"""
+    [token.segment.number, token.start, token.end, token.text])"""
+# Of scripts without spaces a phrase is taken from its first character to its last.
+UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 STEP = "[data-panel]"
 DOUBLE_CLICK_MS = 350
 MOUSE, TOUCH, KEYBOARD = "mouse", "touch", "keyboard"
@@ -23,6 +26,8 @@ class Person:
     def __init__(self, page: Page, origin: str) -> None:
         self.page, self.origin = page, origin
         self.problems: list[str] = []
+        # Whether the next answer is that nothing is there.
+        self.means_none = False
         page.on("pageerror", lambda error: self.problems.append(str(error)))
 
     # Coming in
@@ -80,6 +85,11 @@ class Person:
         self.page.wait_for_selector(f"{STEP}:not([data-was])")
 
     def sends(self, by: str = MOUSE) -> None:
+        """By the button; where none is the answer, that is sent by its own."""
+        if self.means_none:
+            self.means_none = False
+            self._sends_none(by)
+            return
         button = self.page.locator("[data-send]")
         if by == KEYBOARD:
             button.focus()
@@ -88,6 +98,14 @@ class Person:
             # Not so soon after the last click as to count as a double click.
             self.page.wait_for_timeout(0 if self.panel == "answer" else DOUBLE_CLICK_MS)
             self.presses(button, by)
+
+    def _sends_none(self, by: str) -> None:
+        """Asked for once in a piece of work whether it is meant."""
+        for _ in range(2):
+            self.page.wait_for_timeout(0 if by == KEYBOARD else DOUBLE_CLICK_MS)
+            self.presses_none(by)
+            if not self.page.locator("[data-span-none].is-asking").count():
+                return
 
     def presses(self, target: Locator, by: str = MOUSE) -> None:
         self.touches(target) if by == TOUCH else target.click()
@@ -121,26 +139,27 @@ class Person:
         if is_exact:
             self._toggles("[data-span-exact]", by)
             words = self._words_over(segment, start, end)
-        self._selects_words(words[0][0], words[-1][0], by)
+        takes_one = self.page.locator("[data-max-spans='1']").count()
+        ends_alone = is_exact or takes_one or UNSPACED.match(words[0][3])
+        places = [place for place, *_ in words]
+        self._selects_words(places[:: len(places) - 1 or 1] if ends_alone else places, by)
         if is_exact:
             self._toggles("[data-span-exact]", by)
 
-    def _words_over(self, segment: int, start: int, end: int) -> list[tuple[int, int, int]]:
-        """The place among all words, the start and the end of each."""
+    def _words_over(self, segment: int, start: int, end: int) -> list[tuple[int, int, int, str]]:
+        """The place among all words, the start, the end and the text of each."""
         words = enumerate(self.page.evaluate(WORDS))
-        return [(n, a, b) for n, (s, a, b) in words if s == segment and a < end and b > start]
+        return [(n, a, b, text) for n, (s, a, b, text) in words if s == segment and a < end and b > start]
 
-    def _selects_words(self, first: int, last: int, by: str) -> None:
+    def _selects_words(self, places: Sequence[int], by: str) -> None:
+        """Word by word, or by the first and the last."""
         word = self.page.locator(".span-word")
-        if by == KEYBOARD:
-            self._walks_to(first)
-            self.page.keyboard.press("Enter")
-            for _ in range(last - first):
-                self.page.keyboard.press("ArrowRight")
-            self.page.keyboard.press("Enter")
-            return
-        for place in (first, last):
-            self.presses(word.nth(place), by)
+        for place in places:
+            if by == KEYBOARD:
+                self._walks_to(place)
+                self.page.keyboard.press("Enter")
+            else:
+                self.presses(word.nth(place), by)
 
     def _toggles(self, control: str, by: str) -> None:
         button = self.page.locator(control)
@@ -160,7 +179,11 @@ class Person:
         for _ in range(abs(place - now)):
             self.page.keyboard.press(key)
 
-    def chooses_none(self, by: str = MOUSE) -> None:
+    def finds_nothing(self) -> None:
+        """To be sent by the button that says so."""
+        self.means_none = True
+
+    def presses_none(self, by: str = MOUSE) -> None:
         if by == KEYBOARD:
             self.page.keyboard.press("0")
         else:
@@ -190,7 +213,7 @@ class Person:
         elif not kind.takes_pieces:
             self.types("".join(texts), by)
         elif not texts:
-            self.chooses_none(by)
+            self.finds_nothing()
         for text in texts if kind.takes_pieces else ():
             self.selects(*_place_of(text, example.context), by=by)
 

@@ -15,7 +15,7 @@ def test_leads_from_the_checks_to_what_to_do_and_into_the_practice(somebody: Com
     person = somebody(PHONE).start(batch)
     expect(person.page.locator("h1")).to_have_text("Checks 1 of 10")
     for _ in range(10):
-        person.chooses_none()
+        person.finds_nothing()
         person.goes_on()
     assert (person.panel, person.focused) == ("description", "What to do")
     assert "The checks are over" in person.page.locator("#announcer").inner_text()

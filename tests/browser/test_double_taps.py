@@ -6,16 +6,18 @@ import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
+from annotation.models import Judgement, Kind
 from tests import make
-from tests.browser.conftest import PHONE
-from tests.browser.finger import FingerPerson
-from tests.browser.person import DOUBLE_CLICK_MS
+from tests.browser.conftest import PHONE, Comes
+from tests.browser.finger import Finger, FingerPerson
+from tests.browser.person import DOUBLE_CLICK_MS, Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # A quick double tap, well within what the page takes for one.
 SOON_S = 0.2
 SEND = "[data-send]"
+NONE = "[data-span-none]"
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def tapping(browser: Browser, live_server: LiveServer) -> FingerPerson:
     return person
 
 
-def middle(person: FingerPerson, selector: str) -> tuple[float, float]:
+def middle(person: Person, selector: str) -> tuple[float, float]:
     box = person.page.locator(selector).bounding_box()
     assert box
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -61,6 +63,21 @@ def test_do_not_skip_the_right_answer_where_the_second_hits_the_same_place(
     # Nor does a refused tap keep the next one from counting.
     tapping.finger.touch(*place, at=first + 2 * SOON_S)
     expect(tapping.page.locator("[data-panel=practice-done]")).to_be_visible()
+
+
+def test_do_not_answer_two_items_with_none(somebody: Comes) -> None:
+    person = somebody(PHONE).start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
+    finger, first, place = Finger(person.page, 6), time(), middle(person, NONE)
+    finger.touch(*place, at=first)
+    expect(person.page.locator(f"{NONE}.is-asking")).to_be_visible()
+    finger.touch(*place, at=first + SOON_S)
+    finger.touch(*place, at=first + 2.5 * SOON_S)
+    expect(person.page.locator("[name=step]")).to_have_value("1")
+    finger.touch(*place, at=first + 3.5 * SOON_S)
+    person.page.wait_for_timeout(500)
+    assert (person.step, Judgement.objects.count()) == (1, 1)
+    finger.touch(*middle(person, NONE), at=first + 10 * SOON_S)
+    expect(person.page.locator("[name=step]")).to_have_value("2")
 
 
 def test_choose_an_answer_that_stands_where_the_button_was(tapping: FingerPerson) -> None:

@@ -51,7 +51,7 @@ def test_keeps_the_instructions_at_hand_and_closes_them_on_the_next_item(somebod
     expect(summary).to_be_in_viewport()
     summary.click()
     expect(person.page.locator(".work-head strong")).to_have_text("this")
-    person.chooses_none()
+    person.answers([])
     person.goes_on()
     expect(person.page.locator(".work-head strong")).to_be_hidden()
 

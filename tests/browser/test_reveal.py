@@ -230,7 +230,7 @@ def test_asks_all_questions_of_a_text_while_it_stands_still(
     other = Text("Another text.", question="Which cities are named?", gold=[])
     person.start(running_batch_of(Kind.SPANS, training=[*long_texts(3), other]))
     while person.page.locator(".segment").inner_text() == other.context:
-        person.chooses_none()
+        person.answers([])
         person.goes_on()
         person.goes_on()
     # So far that the first of the cities stays in sight, below the question.
@@ -238,9 +238,9 @@ def test_asks_all_questions_of_a_text_while_it_stands_still(
     stood, asked = set(), []
     for _ in range(3):
         asked.append(person.page.locator(".question").inner_text())
-        person.chooses_none(by=KEYBOARD)
+        person.answers([])
         stood.add(str(places(person, ".segment")))
-        person.goes_on()
+        person.goes_on(by=KEYBOARD)
         stood.add(str(places(person, ".segment")))
         person.goes_on()
     assert len(set(asked)) == 3
@@ -250,7 +250,7 @@ def test_asks_all_questions_of_a_text_while_it_stands_still(
 def test_begins_a_new_text_at_its_top(person: Person) -> None:
     training = [Text(f"{n} {LONG}", gold=["Ulm"]) for n in range(2)]
     person.start(running_batch_of(Kind.SPANS, training=training))
-    person.chooses_none()
+    person.answers([])
     person.page.evaluate("scrollTo(0, 200)")
     person.goes_on()
     person.goes_on()

@@ -77,7 +77,7 @@ def test_reads_the_reveal_as_sentences(person: Person) -> None:
 
 def test_says_which_answer_was_saved(person: Person) -> None:
     person.start(running_batch_of(Kind.SPANS, tests=[CITIES, CITIES]))
-    person.chooses_none()
+    person.answers([])
     person.goes_on()
     expect(person.page.locator("#save-state")).to_have_text("Example 1 saved")
 

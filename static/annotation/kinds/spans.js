@@ -1,16 +1,24 @@
-/* Choosing pieces of a text: two taps, a drag, or the keyboard alone.
+/* Choosing phrases of a text: by taps, a drag, or the keyboard alone.
 
    The page gives [data-span-picker] with one or more [data-segment], a [data-span-status], a
    [data-span-list], the hidden inputs "spans" and "none", and the controls [data-span-undo],
    [data-span-exact] and [data-span-none]; tests/browser/pages/spans.html shows all of it. Every
    sentence is a data-label-… of the picker, {text} and {count} are filled in. A segment tells its
-   data-length in code points: where that differs, the plain way ([data-span-plain]) stays; and its
-   data-tokens and data-joined, in code points too: annotation/kinds/spans.py makes them.
+   data-length in code points: where that differs, only the plain way ([data-span-plain]) is there,
+   which is closed otherwise; and its data-tokens and data-joined, in code points too:
+   annotation/kinds/spans.py makes them.
 
    Spans are [segment, start, end] in code points. Each change dispatches "answerchange" with
    {spans, none, complete}; "answerrestore" with {spans, none}, sent to the picker, shows another
    answer. The answer's spans stand in the order in which they were chosen, the list in that of the
-   text.
+   text. Before "none" is sent with nothing chosen, "nonechosen" is dispatched: who cancels it wants
+   it to be asked for once more.
+
+   A tap takes a word; inside a phrase it takes that back. Where one phrase is asked for, a tap
+   elsewhere sets its other end. Where several are, a tap beside a phrase adds to it, and a tap
+   elsewhere takes another. A phrase that was dragged, or whose end was moved, is finished: nothing
+   is added to it, so that two phrases may touch. Single characters, and scripts without spaces, are
+   taken from the first to the last: the tap after the first sets the other end.
 
    A drag is less exact than a tap, so it is snapped: it takes every token that it touched, drops
    the punctuation at both ends, but not a bracket or quotation mark whose partner is in the range
@@ -166,6 +174,26 @@
     return best;
   }
 
+  // What joins two words, and a word that a full stop may follow within a name: "Bre-X", "M. Waugh".
+  const JOINER = /^[-\u2010-\u2015/]+$/;
+  const INITIAL = /^\p{L}{1,2}$/u;
+  const UNSPACED = [
+    "Han", "Hiragana", "Katakana", "Thai", "Lao", "Myanmar", "Khmer",
+  ].map((script) => `\\p{Script=${script}}`).join("");
+  const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "u");
+
+  /* The words beside a place: the next ones to the left and to the right, past what joins them. */
+  function neighbours(tokens, place) {
+    const joins = (left, between, right) => right && (JOINER.test(between.text)
+      || (between.text === "." && INITIAL.test(left?.text)));
+    const before = [tokens[place - 1]], after = [tokens[place + 1]];
+    if (before[0] && joins(tokens[place - 2], before[0], tokens[place])) before.push(tokens[place - 2]);
+    if (after[0] && joins(tokens[place], after[0], tokens[place + 2])) after.push(tokens[place + 2]);
+    return { before: before.filter(Boolean), after: after.filter(Boolean) };
+  }
+
+  const DOUBLE_TAP_MS = 350;
+
   const inTextOrder = (a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
   // A text that ends its sentence itself needs no full stop behind it.
@@ -191,6 +219,7 @@
         return { el, number, points, words: wordsOf(el, points), singles: singlesOf(el, points) };
       });
       this.history = [];
+      this.finished = new WeakSet();
       this.spans = [];
       this.none = false;
       this.nameTexts();
@@ -199,8 +228,16 @@
       const spans = JSON.parse(this.input("spans").value || "[]");
       const none = this.input("none").value === "1";
       if (none || spans.length) this.restore({ spans, none });
+      else if (this.isFirst) this.say("how");
       root.classList.add("is-ready");
-      root.closest("form")?.querySelectorAll("[data-span-plain]").forEach((el) => el.remove());
+      const plain = root.closest("form")?.querySelector("[data-span-plain]");
+      plain?.querySelector("[name=none]")?.closest("label").remove();
+      if (plain) plain.open = Boolean(plain.querySelector("[name=typed]").value);
+    }
+
+    /* Whether nobody has seen how to choose yet. */
+    get isFirst() {
+      return this.root.closest("form")?.dataset.first !== undefined;
     }
 
     find(name) {
@@ -217,18 +254,16 @@
       on(this.root, "pointerup", this.onFinger, true);
       on(this.root, "keydown", this.onKey);
       on(this.root, "pointerdown", this.onDown);
-      on(this.root, "pointerover", this.onOver);
       on(this.root, "answerrestore", (event) => this.restore(event.detail));
-      on(this.root.closest("form"), "submit", this.onSubmit, true);
+      on(this.root.closest("form"), "submit", () => this.write(), true);
       on(this.find("undo"), "click", this.undo);
       on(this.find("nudge"), "click", ({ target }) => target.value && this.nudge(Number(target.value)));
       on(this.find("exact"), "click", this.toggleExact);
-      const none = this.find("none");
-      on(none, none?.type === "checkbox" ? "change" : "click", this.toggleNone);
+      on(this.find("none"), "click", (event) => event.defaultPrevented || this.chooseNone());
       on(this.find("list"), "click", this.onList);
       for (const type of ["pointerover", "focusin"]) on(this.find("list"), type, this.showItem);
       for (const type of ["pointerleave", "focusout"]) {
-        on(this.find("list"), type, () => this.anchor || this.preview());
+        on(this.find("list"), type, () => this.preview());
       }
     }
 
@@ -324,8 +359,8 @@
 
     // -- The answer.
 
-    show(spans, none) {
-      Object.assign(this, { spans, none, tapped: null });
+    show(spans, none, latest = null) {
+      Object.assign(this, { spans, none, latest });
       this.draw();
       this.write();
       const detail = { spans, none, complete: none || spans.length > 0 };
@@ -333,7 +368,8 @@
     }
 
     draw() {
-      this.cancel();
+      this.sure = false;
+      this.preview();
       this.segments.forEach((segment) => this.paint(segment));
       this.drawList();
       this.drawControls();
@@ -344,36 +380,40 @@
       this.input("none").value = this.none ? "1" : "";
     }
 
-    change(spans, none, ...label) {
+    change(spans, none, latest, ...label) {
       this.history.push([this.spans, this.none]);
-      this.show(spans, none);
+      this.show(spans, none, latest);
       this.say(...label);
     }
 
     restore({ spans, none }) {
       const fits = ([number, start, end]) =>
         0 <= start && start < end && end <= this.segments[number]?.points.length;
-      this.history = [];
+      Object.assign(this, { history: [], tapped: null });
       this.show(spans.filter(fits).slice(0, this.most), Boolean(none) && !spans.length);
     }
 
-    add(span) {
+    /* `latest` says of a span which of its ends was set last, and from which token on. */
+    add(span, latest) {
       const text = this.textOf(span);
-      this.cancel();
+      this.preview();
       if (!text.trim()) this.say("blank");
       else if (this.has(span)) this.say("duplicate", text);
-      else if (this.spans.length && this.most === 1) this.change([span], false, "replaced", text);
-      else if (this.spans.length >= this.most) this.say("full", text, this.most);
-      else this.change([...this.spans, span], false, "chosen", text);
+      else if (this.spans.length && this.most === 1) {
+        this.change([span], false, { span, ...latest }, "replaced", text);
+      } else if (this.spans.length >= this.most) this.say("full", text, this.most);
+      else this.change([...this.spans, span], false, { span, ...latest }, "chosen", text);
     }
 
-    replace(index, span) {
-      const text = this.textOf(span);
-      if (span === this.spans[index]) return;
+    replace(old, span, latest) {
+      const text = this.textOf(span), spans = this.spans.map((one) => (one === old ? span : one));
+      if (String(span) === String(old)) return;
       if (this.has(span)) this.say("duplicate", text);
-      else if (text.trim()) {
-        this.change(this.spans.map((old, i) => (i === index ? span : old)), false, "chosen", text);
-      }
+      else if (text.trim()) this.change(spans, false, { span, ...latest }, "chosen", text);
+    }
+
+    remove(old) {
+      this.change(this.spans.filter((span) => span !== old), false, null, "removed", this.textOf(old));
     }
 
     has(span) {
@@ -381,33 +421,34 @@
     }
 
     undo() {
-      const before = this.anchor ? [this.spans, this.none] : this.history.pop();
+      const before = this.history.pop();
       if (before) this.show(...before);
       this.say(before ? "undone" : "nothing");
     }
 
-    /* Where spans are chosen, "none" is asked for twice before it removes them. */
-    toggleNone() {
-      const sure = this.sure || !this.spans.length;
-      this.cancel();
-      if (this.none) this.change([], false, "none-off");
-      else if (sure) this.change([], true, "none");
-      else {
+    /* Sends at once, unless something is chosen or somebody wants it to be asked for again. */
+    chooseNone() {
+      const asks = !this.none && !this.sure && (this.spans.length
+        || !this.root.dispatchEvent(new CustomEvent("nonechosen", { bubbles: true, cancelable: true })));
+      if (asks) {
         this.sure = true;
         this.drawControls();
-        this.say("none-confirm", "", this.spans.length);
+        this.say(this.spans.length ? "none-instead" : "none-confirm", "", this.spans.length);
+        return;
       }
+      if (!this.none) this.change([], true, null, "none");
+      this.root.closest("form").requestSubmit();
     }
 
     toggleExact() {
-      this.cancel();
       this.exact = !this.exact;
+      this.latest = null;
       this.build();
       this.draw();
       this.say(this.exact ? "exact-on" : "exact-off");
     }
 
-    // -- Choosing: a first token (the anchor), then a last one.
+    // -- Choosing.
 
     rangeOf(from, to) {
       const [first, last] = from.place < to.place ? [from, to] : [to, from];
@@ -422,49 +463,49 @@
       return this.rangeOf(tokens[ends[0]], tokens[ends[1]]);
     }
 
-    cancel() {
-      this.anchor?.el.classList.remove("is-start");
-      this.anchor = null;
-      this.sure = false;
-      this.preview();
-    }
-
-    begin(token) {
-      this.cancel();
-      this.anchor = token;
-      token.el.classList.add("is-start");
-      this.preview(this.rangeOf(token, token));
-      this.say(this.exact ? "start-exact" : "start", token.text);
-    }
-
     pick(token, options) {
-      const from = this.anchor;
-      if (from?.segment === token.segment) {
-        this.add(this.rangeOf(from, token));
-        this.noteTap(from, token);
-        const isFirst = this.tapped && this.history.length === 1;
-        if (isFirst && !this.exact) this.hint();
-      } else this.begin(token);
+      const within = ([number, start, end]) =>
+        number === token.segment.number && start < token.end && token.start < end;
+      const inside = this.spans.find(within), old = inside || this.grownBy(token);
+      if (inside) this.remove(inside);
+      else if (old) this.grow(old, token);
+      else this.add(this.rangeOf(token, token), { edge: 2, from: token });
       this.rove(token, options);
+      if (!inside && this.history.length === 1 && this.isFirst) this.hint();
     }
 
-    /* The last tap can be moved by one token, where it began or ended the newest piece. */
-    noteTap(from, to) {
-      const newest = this.spans[this.spans.length - 1];
-      const isNewest = newest && String(newest) === String(this.rangeOf(from, to));
-      this.tapped = isNewest ? { from, to } : null;
+    /* The phrase to which a tap on this token adds. */
+    grownBy(token) {
+      const { latest, spans } = this, { segment, place } = token;
+      const open = spans.filter((span) => span[0] === segment.number && !this.finished.has(span));
+      const fromFirstToLast = this.exact || IS_UNSPACED.test(token.text);
+      if (this.most === 1) return open[0];
+      if (fromFirstToLast) return open.find((span) => span === latest?.span && latest.from);
+      const { before, after } = neighbours(segment.tokens, place);
+      const touched = open.filter(([, start, end]) =>
+        before.some((word) => word.end === end) || after.some((word) => word.start === start));
+      return touched.find((span) => span === latest?.span) || touched[0];
     }
 
+    grow(old, token) {
+      const { latest } = this, [number, start, end] = old;
+      const edge = token.start >= end ? 2 : 1;
+      const from = latest?.span === old ? latest.from : null;
+      const span = from && this.most === 1 ? this.rangeOf(from, token)
+        : [number, Math.min(start, token.start), Math.max(end, token.end)];
+      const isWhole = this.most !== 1 && (this.exact || IS_UNSPACED.test(token.text));
+      if (isWhole) this.finished.add(span);
+      this.replace(old, span, { edge, from });
+    }
+
+    /* The end that was set last, one token further or back; where that leaves nothing, the phrase
+       grows at its other end. It is finished then. */
     nudge(step) {
-      const { anchor, tapped } = this, last = anchor || tapped?.to;
-      const token = last?.segment.tokens[last.place + step];
-      if (!token) return;
-      if (anchor) this.begin(token);
-      else {
-        this.replace(this.spans.length - 1, this.rangeOf(tapped.from, token));
-        this.noteTap(tapped.from, token);
-      }
-      this.rove(token);
+      const { span: old, edge } = this.latest, { tokens } = this.segments[old[0]];
+      let moved = this.moved(old, edge, step, tokens), moves = edge;
+      if (moved === old) [moved, moves] = [this.moved(old, 3 - edge, step, tokens), 3 - edge];
+      this.finished.add(moved);
+      this.replace(old, moved, { edge: moves });
     }
 
     /* One token alone takes part in the order of the tab key. */
@@ -499,17 +540,17 @@
       const { finger, dragged } = this;
       Object.assign(this, { finger: null, dragged: false });
       const token = dragged ? null : this.tokenAt(finger || event, null, 24);
-      if (!token) return;
+      if (!token) {
+        this.tapped = null;
+        return;
+      }
       // A control near the word that the finger was on shall not act too.
       if (!token.segment.el.contains(event.target)) event.preventDefault();
       event.stopPropagation();
-      this.pick(token, { preventScroll: true });
-    }
-
-    onOver(event) {
-      const token = event.target.closest(".span-word")?.token;
-      const follows = this.anchor && token?.segment === this.anchor.segment;
-      if (follows && event.pointerType === "mouse") this.preview(this.rangeOf(this.anchor, token));
+      const isSecond = token === this.tapped?.token
+        && event.timeStamp - this.tapped.timeStamp < DOUBLE_TAP_MS;
+      this.tapped = { token, timeStamp: event.timeStamp };
+      if (!isSecond) this.pick(token, { preventScroll: true });
     }
 
     onDown(event) {
@@ -539,13 +580,15 @@
       }, { signal });
       document.addEventListener("pointercancel", () => {
         stop.abort();
-        this.cancel();
+        this.preview();
       }, { signal });
       document.addEventListener("pointerup", () => {
         stop.abort();
         if (!this.dragged) return;
         setTimeout(() => { this.dragged = false; }); // the click that follows is not a tap
-        this.add(this.snapped(from, to));
+        const span = this.snapped(from, to);
+        this.finished.add(span);
+        this.add(span, { edge: to.place < from.place ? 1 : 2 });
         this.rove(to, { preventScroll: true });
       }, { signal });
     }
@@ -558,30 +601,28 @@
       event.preventDefault();
       if (act === "undo") this.undo();
       else if (act === "pick") event.repeat || this.pick(token);
-      else if (act === "cancel") {
-        this.cancel();
-        this.drawControls();
-        this.say("cancelled");
-      } else this.step(token, next, event.shiftKey);
+      else this.step(token, next, event.shiftKey);
     }
 
     actOf({ target, key, ctrlKey, metaKey, shiftKey }) {
       if ((ctrlKey || metaKey) && key === "z" && !shiftKey) return "undo";
-      if (key === "Escape" && this.anchor) return "cancel";
       if (ctrlKey || metaKey) return "";
       return target.token && (key === "Enter" || key === " ") ? "pick" : "";
     }
 
+    /* With Shift the phrase goes along, from the word on which that began. */
     step(token, next, extend) {
-      if (extend && !this.anchor) this.begin(token);
       this.rove(next, {});
-      if (!this.anchor) return;
-      const range = this.rangeOf(this.anchor, next);
-      this.preview(range);
-      this.say("range", this.textOf(range));
+      if (!extend || next.segment !== token.segment) return;
+      const { latest } = this;
+      const from = latest?.to === token ? latest.from : token, span = this.rangeOf(from, next);
+      this.finished.add(span);
+      const way = { edge: next.place < from.place ? 1 : 2, from, to: next };
+      if (from === token) this.add(span, way);
+      else this.replace(latest.span, span, way);
     }
 
-    /* Where a key leads; while a span is being chosen, within its segment. */
+    /* Where a key leads. */
     next(token, { key, ctrlKey, metaKey, altKey }) {
       if (!token || ctrlKey || metaKey || altKey) return null;
       const { tokens, el, number } = token.segment;
@@ -592,36 +633,24 @@
       if (!step) return null;
       const near = key === "ArrowUp" || key === "ArrowDown"
         ? vertical(tokens, token, step) : tokens[token.place + step];
-      if (near || this.anchor) return near || token;
+      if (near) return near;
       const beyond = this.segments[number + step]?.tokens;
       return beyond?.[step > 0 ? 0 : beyond.length - 1] || token;
-    }
-
-    /* A first word without a last one is no answer yet; the form waits for it. */
-    onSubmit(event) {
-      if (!this.root.isConnected) return;
-      this.write();
-      if (!this.anchor) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      this.say("pending", this.anchor.text);
     }
 
     // -- The list of what is chosen, and the controls.
 
     drawControls() {
       const press = (el, on) => el?.setAttribute("aria-pressed", String(Boolean(on)));
-      const none = this.find("none");
-      if (none?.type === "checkbox") none.checked = this.none;
-      else press(none, this.none);
+      const none = this.find("none"), nudge = this.find("nudge"), { span } = this.latest || {};
+      press(none, this.none);
       none?.classList.toggle("is-asking", Boolean(this.sure));
       press(this.find("exact"), this.exact);
-      const nudge = this.find("nudge"), last = this.anchor || this.tapped?.to;
-      nudge?.classList.toggle("is-off", !last);
-      if (nudge && last) nudge.dir = getComputedStyle(last.segment.el).direction;
+      nudge?.classList.toggle("is-off", !span);
+      if (nudge && span) nudge.dir = getComputedStyle(this.segments[span[0]].el).direction;
       this.root.classList.toggle("is-exact", this.exact);
       const { el } = this.current || {};
-      press(el, el?.matches(".is-chosen, .is-start"));
+      press(el, el?.matches(".is-chosen"));
     }
 
     drawList() {
@@ -685,18 +714,22 @@
     }
 
     onList(event) {
-      const { act } = event.target.dataset;
-      const span = this.spanOf(event), index = this.spans.indexOf(span);
-      if (act === "remove") {
-        this.change(this.spans.filter((_, i) => i !== index), false, "removed", this.textOf(span));
-      } else if (act === "partner") this.replace(index, this.completed(span));
-      else if (act) this.replace(index, this.moved(span, ...EDGES[act]));
+      const { act } = event.target.dataset, span = this.spanOf(event);
+      if (act === "remove") this.remove(span);
+      else if (act) this.adjust(span, act);
     }
 
-    /* The span with one edge a visible character further; as it is where that leaves nothing. */
-    moved(span, edge, step) {
-      const segment = this.segments[span[0]], { points } = segment;
-      const cuts = segment.singles.map((single) => single.start).concat(points.length);
+    adjust(span, act) {
+      const [edge, step] = EDGES[act] || [2, 0], { singles } = this.segments[span[0]];
+      const moved = step ? this.moved(span, edge, step, singles) : this.completed(span);
+      this.finished.add(moved);
+      this.replace(span, moved, { edge });
+    }
+
+    /* The span with one edge at the next boundary of these units; as it is where that leaves
+       nothing. */
+    moved(span, edge, step, units) {
+      const cuts = units.map((unit) => (edge === 1 ? unit.start : unit.end));
       const at = step > 0 ? search(cuts, (cut) => cut > span[edge])
         : search(cuts, (cut) => cut >= span[edge]) - 1;
       const moved = span.slice();
@@ -706,7 +739,7 @@
 
     showItem(event) {
       const span = this.spanOf(event);
-      if (span && !this.anchor) this.preview(span);
+      if (span) this.preview(span);
     }
 
     spanOf({ target }) {
@@ -728,7 +761,7 @@
         .replace("{count}", count);
     }
 
-    /* Behind what was said: how to move what was just chosen. */
+    /* Behind what was said: what else can be done with what was just chosen. */
     hint() {
       this.find("status").append(" ", create("span", "span-hint", this.label("hint")));
     }

@@ -13,6 +13,7 @@
   const page = document.querySelector("[data-work]");
   // Of this assignment alone: somebody else on the same device has drafts of their own.
   const DRAFT = `draft:${page.dataset.drafts}:`;
+  const NONE_ASKED = `none-asked:${page.dataset.drafts}`;
   const keys = document.querySelector("[data-keys]");
   const announcer = document.getElementById("announcer");
   const saveState = document.getElementById("save-state");
@@ -99,7 +100,7 @@
     page.addEventListener(kind, (event) => {
       if (restoring || !form || event.target.closest("form") !== form) return;
       form.querySelector("[data-form-error]").hidden = true;
-      lastSend = null;
+      if (!event.detail?.none) lastSend = null;
       keepDraft();
     });
   }
@@ -201,10 +202,17 @@
   document.addEventListener("click", (event) => {
     if (event.detail === 0) return; // a key's doing
     // An answer that is chosen there can be chosen otherwise; what is sent cannot be taken back.
-    const sends = event.target.closest("[data-send]") !== null;
+    const sends = event.target.closest("[data-send], [data-span-none]") !== null;
     if (sends && isSecondOfTwo(event)) event.preventDefault();
     else lastSend = sends ? event : null;
   }, true);
+
+  // That "none" is sent by one press is asked for once, and known from then on.
+  page.addEventListener("nonechosen", (event) => {
+    if (store.read(NONE_ASKED)) return;
+    store.write(NONE_ASKED, true);
+    event.preventDefault();
+  });
 
   /* Heard on the form itself, behind the span picker, which knows better what is missing. */
   function checkAnswer(event) {

@@ -46,12 +46,12 @@ def test_says_what_to_do_about_spans_that_cannot_be_read(spans: str) -> None:
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [
-        ({}, "Select a piece"),
-        ({"none": ""}, "Select a piece"),
+        ({}, "Choose words"),
+        ({"none": ""}, "Choose words"),
         ({"none": "1", "spans": "[[0,0,4]]"}, "Keep one of the two"),
         ({"typed": "Clara"}, "“Clara” is not in the text"),
         ({"spans": "[[0,0,99]]"}, "does not match the text"),
-        ({"spans": "[[0,0,4],[0,9,14]]"}, "at most 1 piece"),
+        ({"spans": "[[0,0,4],[0,9,14]]"}, "at most 1 phrase"),
     ],
 )
 def test_refuses_with_a_sentence(form: dict[str, str], sentence: str) -> None:
