@@ -29,6 +29,7 @@ from scoring.core.normalisation import NONE, normalised, normalised_golds
 from scoring.core.s1 import s1_score, score_one
 
 MARKS = ("mention", "right", "missed", "extra")
+CLASSES = tuple(f"{mark}{place}" for mark in MARKS for place in ("", "-first", "-last"))
 # Segment, start, end in code points, and the name of a mark.
 Range = tuple[int, int, int, str]
 
@@ -39,7 +40,8 @@ class Piece:
     asked for, and how the annotator's answer compares once it is locked."""
 
     text: str
-    # Of MARKS, with spaces between them.
+    # Of MARKS, with spaces between them; and of each whether it begins or ends here, so that a mark
+    # over several pieces can be drawn as one: `missed missed-first`.
     marks: str = ""
 
     @property
@@ -87,8 +89,11 @@ def _pieces(text: str, ranges: Sequence[tuple[int, int, str]]) -> list[Piece]:
     edges = sorted({0, len(text), *(edge for a, b, _what in ranges for edge in (a, b))})
     pieces = []
     for start, end in pairwise(edges):
-        here = {what for a, b, what in ranges if a <= start and end <= b}
-        pieces.append(Piece(text[start:end], " ".join(mark for mark in MARKS if mark in here)))
+        here = [(a, b, what) for a, b, what in ranges if a <= start and end <= b]
+        classes = {what for _a, _b, what in here}
+        classes |= {f"{what}-first" for a, _b, what in here if a == start}
+        classes |= {f"{what}-last" for _a, b, what in here if b == end}
+        pieces.append(Piece(text[start:end], " ".join(name for name in CLASSES if name in classes)))
     return pieces
 
 

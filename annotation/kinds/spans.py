@@ -86,8 +86,16 @@ class Spans(AnswerKind):
     def revealed(self, example: FrozenExample, judgement: Judgement, reveal: Reveal) -> Context:
         context, marks = example.context, reveal.marks
         texts = _in_order(context, judgement.spans, marks)
-        ranges = _compared(context, judgement.spans, marks)
-        return {"segments": marked(context, ranges), "texts": texts, "told": _told(texts)}
+        ranges = list(_compared(context, judgement.spans, marks))
+        near = _near(context, ranges)
+        told = _told([(text, mark) for text, mark in texts if text not in {*near, *near.values()}])
+        return {
+            "segments": marked(context, ranges),
+            "texts": texts,
+            "near": near.items(),
+            "told": told,
+            "is_cut": any(more for _mark, _texts, more in told),
+        }
 
     def as_text(self, answer: Texts) -> str:
         """A JSON list, as an import reads free text."""
@@ -218,6 +226,16 @@ def _compared(
     for text in (text for text, mark in marks.items() if mark == "missed"):
         for segment, start, end in occurrences(context, text):
             yield (segment, start, end, "missed")
+
+
+def _near(context: Sequence[str], ranges: Sequence[Range]) -> dict[str, str]:
+    """By each text of the answer that only its ends keep from a text of the gold, that text."""
+    return {
+        context[segment][a:b]: context[segment][c:d]
+        for segment, a, b, mark in ranges
+        for other, c, d, its_mark in ranges
+        if (mark, its_mark) == ("extra", "missed") and segment == other and a < d and c < b
+    }
 
 
 def _first_occurrences(example: FrozenExample, texts: Iterable[str]) -> Positions:

@@ -149,7 +149,11 @@ class Person:
     def _words_over(self, segment: int, start: int, end: int) -> list[tuple[int, int, int, str]]:
         """The place among all words, the start, the end and the text of each."""
         words = enumerate(self.page.evaluate(WORDS))
-        return [(n, a, b, text) for n, (s, a, b, text) in words if s == segment and a < end and b > start]
+        return [
+            (n, a, b, text)
+            for n, (s, a, b, text) in words
+            if s == segment and a < end and b > start
+        ]
 
     def _selects_words(self, places: Sequence[int], by: str) -> None:
         """Word by word, or by the first and the last."""

@@ -205,7 +205,7 @@ def english_in(page: str, messages: list[Message]) -> list[str]:
     ("kind", "missing"),
     [
         (Kind.CHOICE, "Wählen Sie eine Antwort"),
-        (Kind.SPANS, "Wählen Sie eine Textstelle aus"),
+        (Kind.SPANS, "Wählen Sie Wörter im Text"),
         (Kind.CANDIDATE, "Wählen Sie eine Antwort"),
     ],
 )
@@ -227,7 +227,7 @@ def test_speaks_german_from_consent_to_the_code(
         pages.append(submitted(client, assignment))
         assignment.refresh_from_db()
         if assignment.state == WorkState.REVEALED:
-            assert "Wertung: 100\N{NO-BREAK SPACE}%." in pages[-1]
+            assert "<strong>Richtig.</strong>" in pages[-1]
             client.post("/work/next/", {"step": assignment.step})
             client.post("/work/begin/", {"step": assignment.step + 1})
             assignment.refresh_from_db()

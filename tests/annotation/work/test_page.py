@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.kinds import Piece, Reveal, compare
+from annotation.kinds import MARKS, Piece, Reveal, compare
 from annotation.models import Gold, Kind
 from annotation.work.judging import submit_answer
 from annotation.work.page import page_context
@@ -55,7 +55,11 @@ def pieces_of(context: str, gold: list[str], own: list[list[int]]) -> list[tuple
     submit_answer(assignment, step=0, form=form, times={}, at=make.NOON)
     (segment,) = page_context(assignment)["shown"]["segments"]
     assert segment.length == len(context)
-    return [(piece.text, piece.marks) for piece in segment.pieces if piece.marks]
+    return [
+        (piece.text, " ".join(mark for mark in piece.marks.split() if mark in MARKS))
+        for piece in segment.pieces
+        if piece.marks
+    ]
 
 
 def test_marks_each_answer_where_it_was_selected() -> None:
