@@ -253,7 +253,9 @@ def _training_sentence(least: int, most: int) -> list[str]:
 def _how_long(time: WorkingTime) -> str:
     least, most = (minutes_text(_whole_minutes(s)) for s in (time.least, time.most))
     if time.is_measured:
-        sentence = _("About %(time)s of work: the median of those who have finished.")
+        sentence = _(
+            "About %(time)s of work: the median pace of people who have finished such work."
+        )
     else:
         sentence = _(
             "About %(time)s of work. This is an estimate: too few have finished to tell from them."

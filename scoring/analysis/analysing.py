@@ -55,7 +55,7 @@ class Analysis:
 STORE = Store(
     Part.ANALYSIS,
     Analysis,
-    11,
+    12,
     "analyse_comparison",
     columns=tuple(key for table in ALL for key in table.keys),
 )
@@ -100,7 +100,9 @@ def analyse(scope: Scope, choices: Choices, progress: Progress = lambda *_: None
         uncertainty=tuple(sure),
         agreement=tuple(agreed),
         curves=tuple(learned),
-        aggregates=records_of(AVERAGES.columns, table.averages),
+        aggregates=records_of(
+            AVERAGES.columns, [one for one in table.averages if len(one.tasks) > 1]
+        ),
         average_tests=records_of(AVERAGE_TESTS.columns, table.average_tests),
         excluded=_excluded(table),
     )

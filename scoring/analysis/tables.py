@@ -19,9 +19,9 @@ DIFFERENCE = picked(OF_TESTS, "difference low high se df p p_holm m left_out not
 TESTS = Table(
     "tests",
     "People against systems, on the same items",
-    "Percent points, people less system, for other people, other runs and other items like "
-    "these (with five runs or more, other runs): Satterthwaite's t on the items that the system "
-    "and somebody answered. Holm's p covers the tests of one study with five annotators or more. "
+    "Percent points, people less system, for other people and other items like these and, from "
+    "five runs on, other runs: Satterthwaite's t on the items that the system and somebody "
+    "answered. Holm's p covers the tests of one study with five annotators or more. "
     "Non-overlapping SD bars are not a test.",
     (
         *WHERE,
@@ -126,8 +126,7 @@ AVERAGE_TESTS = Table(
         *picked(OF_TESTS, "study simulated shots"),
         *SYSTEM,
         points("difference", "Difference", "The mean of the tasks' differences."),
-        points("low", "95 % low", "Lower limit of its 95 % interval."),
-        points("high", "95 % high", "Upper limit of its 95 % interval."),
+        *picked(OF_TESTS, "low high"),
         *picked(OF_TESTS, "p p_holm"),
         *VERDICT,
         *picked(OF_TESTS, "n runs tasks"),
@@ -140,8 +139,8 @@ _SIDE = {
     "sd": "SD",
     "n": "n",
     "m": "m",
-    "ci_low": "95 % low",
-    "ci_high": "95 % high",
+    "ci_low": "Mean, 95 % low,",
+    "ci_high": "Mean, 95 % high,",
     "ci_method": "Method",
 }
 _SIDES = {

@@ -146,7 +146,7 @@ AGREEMENT = (
     ),
     # Krippendorff's and the like, each with its interval.
     *(
-        Column(f"{name}{end}", heading or title, _LIMIT if heading else meaning, digits=2)
+        Column(f"{name}{end}", f"{title}{limit}", _LIMIT if limit else meaning, digits=2)
         for name, title, meaning in (
             (
                 "masi",
@@ -161,7 +161,7 @@ AGREEMENT = (
             ),
             ("nominal", "α, nominal", "Krippendorff's α on whether two answers are the same set."),
         )
-        for end, heading in (("", ""), ("_low", "95 % low"), ("_high", "95 % high"))
+        for end, limit in (("", ""), ("_low", ", 95 % low"), ("_high", ", 95 % high"))
     ),
 )
 

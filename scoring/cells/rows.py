@@ -24,7 +24,7 @@ CEILING = "ceiling"
 LATER, OTHER = "later", "other"
 BLOCKS = {
     "": "",
-    LATER: "Came later, or not named before the start",
+    LATER: "Came later, or not named before the start: exploratory, a family of its own",
     OTHER: "On other shot sets or items: exploratory",
 }
 

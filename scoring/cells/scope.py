@@ -71,6 +71,11 @@ class Choices:
         if self.gold_version is not None and self.gold_version < 1:
             raise ValueError("Gold versions count from 1.")
 
+    @property
+    def are_own(self) -> bool:
+        """Whether gold, references and people are as a study freezes them."""
+        return (self.references, self.gold_version, self.with_excluded) == (None, None, False)
+
     def wants(self, shots: int | str | None) -> bool:
         return not self.shots or str(shots) in self.shots
 

@@ -325,10 +325,10 @@ def _footing(table: Comparison, named: Sequence[Sequence[Difference]], first: Ro
     within = f"margin (grey) {margin:g} points" if margin else "no margin was set"
     if not tests:
         return ""
-    if table.closed_on and table.study and not table.versions:
-        return f"Under these choices nothing is frozen: other gold, references or people; {within}."
-    if first.study in table.interim:
-        return f"Interim: the study is not closed, and every verdict may change; {within}."
+    if table.unfrozen:
+        return f"{table.unfrozen} {within[:1].upper()}{within[1:]}."
+    if first.study in table.interim or tests[0].interim:
+        return f"Interim: answers may still come, and every verdict may change; {within}."
     systems = _counted(len(named), "system")
     which = "named before the start" if first.study in table.naming else RAN_ALL
     return f"“Sure” holds for the {systems} {which}; {within}."

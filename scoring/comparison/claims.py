@@ -63,10 +63,8 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
     family as it is. A settled study's are frozen now, if they are not yet or rest on something
     else. Under other references, gold or people than the study's own nothing is frozen, nor where
     the inputs are no longer those (of this fingerprint) that the tests were computed from."""
-    study, own = scope.study, Choices()
-    chosen = replace(choices, simulated=False, estimand=own.estimand, shot_sets=own.shot_sets)
-    is_own = replace(chosen, runs=own.runs, seed=own.seed, shots=()) == own
-    if study is None or study.is_rehearsal or not is_own or not study.is_settled:
+    study = scope.study
+    if study is None or study.is_rehearsal or not choices.are_own or not study.is_settled:
         return {}
     former, basis = latest(study), _basis(study)
     frozen = former

@@ -44,7 +44,7 @@ from scoring.core.learning import Drift
 from scoring.core.normalisation import NONE
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import Part
-from scoring.tables.table import Table
+from scoring.tables.table import Table, with_stop
 from scoring.tests.differences import Difference, people_and_systems
 from scoring.tests.verdicts import (
     Average,
@@ -277,9 +277,19 @@ class Comparison:
     @property
     def warning(self) -> str:
         """Empty where the figures are final."""
-        names = self.interim_titles
-        stop = "" if names.endswith((".", "?", "!", "…")) else "."
-        return f"Interim, not closed: {names}{stop}" if names else ""
+        interim = with_stop(f"Interim, not closed: {self.interim_titles}") if self.interim else ""
+        return " ".join(filter(None, [interim, self.unfrozen]))
+
+    @property
+    def unfrozen(self) -> str:
+        """Empty but where a study's verdicts are frozen and these are others."""
+        of_people = (*self.average_tests, *self.tests, *self.changes)
+        settled = any(not (test.interim or test.simulated) for test in of_people)
+        is_other = self.has_verdicts and settled and not self.choices.are_own
+        return (
+            "Not the frozen verdicts: the reader chose the gold version, references or people."
+            * is_other
+        )
 
     @property
     def interim_titles(self) -> str:

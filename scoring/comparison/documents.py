@@ -6,10 +6,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill, scored_under, whose
+from scoring.cells.cell_rows import BOOTSTRAP
+from scoring.cells.rows import (
+    EPISODE_BOOTSTRAP,
+    LATER,
+    OTHER,
+    Row,
+    RowKind,
+    no_skill,
+    scored_under,
+    whose,
+)
 from scoring.comparison.answer import answers, revisions
 from scoring.comparison.comparing import Comparison, first_of
 from scoring.comparison.paper_tables import (
+    ANNOTATOR,
     NOTES,
     WHO,
     FigureLine,
@@ -49,7 +60,7 @@ from scoring.tables.documents import (
     as_plain_latex,
     escaped_markdown,
 )
-from scoring.tables.table import Cell, Column, Line, Table, limits, signed
+from scoring.tables.table import Cell, Column, Line, Table, limits, signed, with_stop
 from scoring.tables.xlsx import as_xlsx
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import LEGEND, sign_of, verdict_in_words
@@ -57,6 +68,11 @@ from scoring.tests.verdicts import Average
 
 AVERAGE = "average"
 VERDICT_KEYS = [column.key for column in VERDICTS]
+OTHER_INTERVALS = {
+    GUARD: "of two people the guard band",
+    BOOTSTRAP: "of the consensus a bootstrap over contexts",
+    EPISODE_BOOTSTRAP: "over episodes a bootstrap",
+}
 Opened = tuple[str, str]
 
 
@@ -254,10 +270,11 @@ def main_table(table: Comparison) -> Table:
         if sentence
     ]
     paper = replace(overview(table, shots), is_short=True)
+    beside = [row for row in table.rows if not row.single]
     return replace(
         paper,
-        title=f"{table.title}. {paper.title}",
-        note=f"{_shown(paper, table)} {_sizes_told(table, shots)}",
+        title=f"{with_stop(table.title)} {paper.title}",
+        note=f"{_shown(paper, table, beside)} {_sizes_told(table, shots)}",
         remark=" ".join([*told, *_terms(table)]),
     )
 
@@ -285,7 +302,9 @@ def appendix_tables(table: Comparison) -> list[Table]:
         *system_tables(table),
         *supervision_table(table, shots_of_people(table.rows)),
     ]
-    shown = [replace(paper, note=f"{_shown(paper, table)}") for paper in papers if paper.lines]
+    shown = [
+        replace(paper, note=_shown(paper, table, table.figures)) for paper in papers if paper.lines
+    ]
     times = table.named(time_table(table))
     return [*shown, times] if times.lines else shown
 
@@ -296,14 +315,17 @@ def further_tables(table: Comparison) -> list[Table]:
     return [table.named(part) for part in further if part.lines]
 
 
-def _shown(paper: Table, table: Comparison) -> str:
-    """What stands in its cells."""
+def _shown(paper: Table, table: Comparison, rows: Sequence[Row]) -> str:
+    """What stands in its cells, which are of these rows, and of single annotators."""
     cells = [cell for line in paper.lines for cell in line.cells.values() if isinstance(cell, Cell)]
-    sd = " ± SD (people: over annotators; systems: over runs)" * any(
+    single = "; single annotators: over items" * any(
+        cell.aside.startswith(ANNOTATOR) for cell in cells
+    )
+    sd = f" ± SD (people: over annotators{single}; systems: over runs)" * any(
         cell.sd is not None for cell in cells
     )
     has_interval = any(cell.low is not None and cell.high is not None for cell in cells)
-    interval = f" [{_interval(table)}]" * has_interval
+    interval = f" [{_interval(table, rows)}]" * has_interval
     policy = scored_under(table.references or "of each task", table.normalisation)
     warning = f" {table.warning}" if table.warning else ""
     return (
@@ -312,11 +334,12 @@ def _shown(paper: Table, table: Comparison) -> str:
     )
 
 
-def _interval(table: Comparison) -> str:
+def _interval(table: Comparison, rows: Iterable[Row]) -> str:
     """What the intervals of its cells are."""
-    two = "; of two people the guard band" * any(row.ci_method == GUARD for row in table.rows)
+    methods = {row.ci_method for row in rows}
     name = "Student's t" if table.choices.estimand == "these_items" else "Wilson"
-    return f"95 % interval for {table.estimand}, {name}{two}"
+    others = [words for method, words in OTHER_INTERVALS.items() if method in methods]
+    return "; ".join([f"95 % interval for {table.estimand}, {name}", *others])
 
 
 def _csv(table: Comparison) -> str:
@@ -328,6 +351,7 @@ def _json(table: Comparison) -> str:
         "benchmark": table.benchmark,
         "references": table.references,
         "interim": table.interim_titles or None,
+        "note": table.warning or None,
     }
     tests = table.verdicts
     verdicts = [

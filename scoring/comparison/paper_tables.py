@@ -38,6 +38,7 @@ from scoring.tables.table import SECTION, Cell, Column, Group, Line, Table, roun
 
 # Measured people, what most of them said, published people, simulated ones; systems follow.
 RANKS = (RowKind.HUMAN, RowKind.CONSENSUS, RowKind.REPORTED, RowKind.SIMULATED, SIMULATED_CONSENSUS)
+ANNOTATOR = "annotator"
 UNKNOWN, PARTIAL = "†", "§"
 # Of one table: more do not go on a page.
 MOST_TASKS, MOST_COLUMNS, MOST_LINES = 2, 8, 40
@@ -247,7 +248,7 @@ def _annotator_lines(line: FigureLine, persons: Sequence[Row]) -> Iterable[Line]
             for key, those in scores.items()
             if place < len(those)
         }
-        yield Line({"who": Cell("", aside=f"annotator {place + 1}"), **cells}, kind="people")
+        yield Line({"who": Cell("", aside=f"{ANNOTATOR} {place + 1}"), **cells}, kind="people")
 
 
 def with_sd(row: Row) -> str:

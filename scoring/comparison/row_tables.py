@@ -157,7 +157,7 @@ def verdict_table(table: Comparison) -> Table:
         for test in table.verdicts
         if test.other_system is None
     )
-    return Table("verdicts", "Who is ahead", "", READ, lines_of(lines))
+    return Table("verdicts", "Who is ahead", table.warning, READ, lines_of(lines))
 
 
 def finding_table(tests: Iterable[Difference]) -> Table:

@@ -9,13 +9,16 @@ text is not ours to copy.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from html import unescape
 from typing import Any
 
 from django.db.models import TextChoices
 from django.template import Context
 from django.template.loader import get_template
+from django.utils.html import strip_tags
 from django.utils.text import slugify
 
+from annotation.work.wording import markdown_html
 from scoring.report.facts import Facts
 from scoring.report.results import (
     agreement_table,
@@ -68,7 +71,7 @@ def methods(facts: Facts) -> list[Section]:
         Section(title, tuple(line for line in lines if line.strip()))
         for title, lines in (
             ("Data and their terms", _terms(facts)),
-            ("Consent as asked for", facts.study.consent_text.splitlines()),
+            ("Consent as asked for", _lines(facts.study.consent_text)),
             ("Instructions as shown", _instructions(facts)),
         )
     ]
@@ -116,11 +119,17 @@ def _terms(facts: Facts) -> Iterator[str]:
             yield f"Known problems of {task.name}: {' '.join(task.warnings)}"
 
 
+def _lines(text: str) -> list[str]:
+    """Of a text in Markdown, without its signs but for the dashes of a list."""
+    html = markdown_html(text.strip()).replace("<li>", "<li>- ")
+    return unescape(strip_tags(html)).splitlines()
+
+
 def _instructions(facts: Facts) -> Iterator[str]:
     for task in facts.design.tasks:
         if task.description:
             yield f"{task.name} (“{task.task.heading}”):"
-            yield from task.description.splitlines()
+            yield from _lines(task.description)
 
 
 REFERENCE = (

@@ -28,7 +28,7 @@ AVERAGE = "average"
 # In the order of a report; systems outside the family that was named have blocks of their own.
 FAMILIES = ("Averages over tasks", "Single tasks", "More shots against fewer")
 BLOCKS = {
-    LATER: "Systems that came later or were not named",
+    LATER: "Systems that came later or were not named (exploratory, a family of their own)",
     OTHER: "On other shot sets or items, exploratory",
 }
 

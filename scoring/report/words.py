@@ -9,6 +9,7 @@ from typing import Any
 from django import template
 
 from annotation.models import Outcome
+from scoring.tables.table import ENDS, with_stop
 
 register = template.Library()
 
@@ -121,3 +122,13 @@ def how_one_ended(outcome: str) -> str:
 @register.filter
 def without_stop(text: str) -> str:
     return text.rstrip(".")
+
+
+@register.filter
+def quoted(text: str) -> str:
+    """At the end of a sentence, with one stop."""
+    words = without_stop(text)
+    return f"“{words}”" if words.endswith(ENDS) else f"“{words}”."
+
+
+register.filter(with_stop)

@@ -6,9 +6,10 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import groupby
+from math import ceil
 from textwrap import fill
 from typing import Any, Generic, TypeVar
 
@@ -55,9 +56,22 @@ def as_latex(tables: Sequence[Table], *, comment: str = "") -> str:
     return _latex_parts([NEEDS, *map(latex_table, tables)], comment)
 
 
+# As many figures with their intervals as an article's line has room for.
+MOST_BESIDE = 5
+
+
 def as_plain_latex(table: Table, *, comment: str = "") -> str:
-    """One table that needs booktabs alone: it is not made smaller to fit."""
-    return _latex_parts([NEEDS_BOOKTABS, _in_one_piece(laid_out(table), is_plain=True)], comment)
+    """One table that needs booktabs alone: it is not made smaller to fit. One with many columns of
+    figures has them in panels, one beneath the other."""
+    names = [column for column in table.columns if not column.is_number]
+    figures = [column for column in table.columns if column.is_number]
+    panels = ceil(len(figures) / MOST_BESIDE) or 1
+    size = ceil(len(figures) / panels) or 1
+    beneath = (figures[first : first + size] for first in range(0, len(figures) or 1, size))
+    layouts = [
+        laid_out(replace(table, columns=(*names, *those)), is_narrow=True) for those in beneath
+    ]
+    return _latex_parts([NEEDS_BOOKTABS, _in_one_piece(*layouts, is_plain=True)], comment)
 
 
 def _latex_parts(parts: Sequence[str], comment: str) -> str:
@@ -81,7 +95,8 @@ def escaped(value: object) -> str:
     return "".join(SIGNS.get(sign, sign) for sign in in_one_line(value))
 
 
-def _in_one_piece(layout: Layout, *, is_plain: bool = False) -> str:
+def _in_one_piece(*panels: Layout, is_plain: bool = False) -> str:
+    layout = panels[0]
     # A wide one spans both columns of a page.
     kind = "table*" if layout.has_groups else "table"
     size, space = (r"\scriptsize", "2pt") if is_plain else (r"\footnotesize", "4pt")
@@ -95,16 +110,24 @@ def _in_one_piece(layout: Layout, *, is_plain: bool = False) -> str:
             r"\centering\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{4pt}",
             rf"\caption{{{escaped(layout.caption)}}}",
             rf"{size}\setlength{{\tabcolsep}}{{{space}}}{box}",
+            "\n\\par\\medskip\n".join(map(_tabular, panels)) + end,
+            *([] if is_plain else [fitted]),
+            *_notes(layout),
+            rf"\end{{{kind}}}",
+        ]
+    )
+
+
+def _tabular(layout: Layout) -> str:
+    return "\n".join(
+        [
             rf"\begin{{tabular}}{{{_letters(layout)}}}",
             r"\toprule",
             *_head(layout),
             r"\midrule",
             *_body(layout),
             r"\bottomrule",
-            rf"\end{{tabular}}{end}",
-            *([] if is_plain else [fitted]),
-            *_notes(layout),
-            rf"\end{{{kind}}}",
+            r"\end{tabular}",
         ]
     )
 
@@ -167,17 +190,17 @@ def _body(layout: Layout) -> Iterable[str]:
         elif previous is not None and layout.is_short and layout.has_groups:
             yield r"\addlinespace[2pt]"
         previous = kind
-        yield _set(map(_set_cell, cells))
+        yield _set(map(_set_cell, cells, _letters(layout)))
 
 
-def _set_cell(cell: LaidCell) -> str:
+def _set_cell(cell: LaidCell, letter: str) -> str:
     """The mean, beneath it its SD, its interval and what they rest on."""
     figure = escaped(" ".join(filter(None, [cell.figure + cell.marks, cell.sign])))
     beneath = [escaped(text) for text in (cell.sd, cell.interval, cell.size) if text]
     if not beneath:
         return figure
     stacked = r" \\ {}".join([figure, *beneath])
-    return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{stacked}\end{{tabular}}"
+    return rf"\begin{{tabular}}[t]{{@{{}}{letter}@{{}}}}{stacked}\end{{tabular}}"
 
 
 def _set(texts: Iterable[str]) -> str:

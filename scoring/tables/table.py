@@ -211,8 +211,7 @@ class Table:
 
     @property
     def caption(self) -> str:
-        parts = (part.rstrip(".") for part in (self.title, self.note) if part)
-        return ". ".join(parts) + "."
+        return " ".join(with_stop(part) for part in (self.title, self.note) if part)
 
     @property
     def keys(self) -> list[str]:
@@ -330,6 +329,14 @@ class Part:
         return self.told or str(len(self.table.lines))
 
 
+ENDS = (".", "?", "!", "…")
+
+
+def with_stop(text: str) -> str:
+    """As a sentence, with one stop at its end."""
+    return text if not text or text.endswith(ENDS) else f"{text}."
+
+
 def lines_of(records: Iterable[Mapping[str, Value]]) -> tuple[Line, ...]:
     return tuple(map(Line, records))
 
@@ -423,12 +430,13 @@ class Layout(NamedTuple):
     has_groups: bool
 
 
-def laid_out(table: Table) -> Layout:
+def laid_out(table: Table, *, is_narrow: bool = False) -> Layout:
+    """is_narrow: with what is beside a name beneath it."""
     # The columns with something beside a value.
     split = {
         column.key
         for column in table.columns
-        if any(line.cell(column).aside for line in table.lines)
+        if any(line.cell(column).aside for line in table.lines) and not is_narrow
     }
 
     def name(group: Group | None) -> str:
@@ -461,6 +469,7 @@ def _laid(part: ReadCell, split: Collection[str]) -> Iterable[LaidCell]:
     if part.column.is_number:
         yield LaidCell(part.text, part.interval, cell.marks, cell.size, sd, cell.sign)
     else:
-        yield LaidCell(part.noted, "", cell.marks, cell.size)
+        beneath = cell.size if part.column.key in split else cell.size or cell.aside
+        yield LaidCell(part.noted, "", cell.marks, beneath)
     if part.column.key in split:
         yield LaidCell(part.cell.aside)

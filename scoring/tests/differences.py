@@ -85,8 +85,12 @@ class Difference:
         "The first side less the second, in percent points, on the items that the system and "
         "somebody answered; the two means are over these items, so that they subtract.",
     )
-    low: float | None = points("95 % low", "Lower limit of the difference's 95 % interval.")
-    high: float | None = points("95 % high", "Upper limit of the difference's 95 % interval.")
+    low: float | None = points(
+        "Difference, 95 % low", "Lower limit of the difference's 95 % interval."
+    )
+    high: float | None = points(
+        "Difference, 95 % high", "Upper limit of the difference's 95 % interval."
+    )
     p: float | None = p_value("p", "Its p value, with the margin; not adjusted.")
     p_holm: float | None = p_value(
         "p, Holm", "The p value adjusted by Holm's method over the family; empty outside it."

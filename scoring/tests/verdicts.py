@@ -70,10 +70,10 @@ class Average:
     )
     # Where every task has an interval for new items, and people of its own.
     low: float | None = described(
-        "95 % low", "Lower limit of its 95 % interval, in percent.", digits=1
+        "Mean, 95 % low", "Lower limit of its 95 % interval, in percent.", digits=1
     )
     high: float | None = described(
-        "95 % high", "Upper limit of its 95 % interval, in percent.", digits=1
+        "Mean, 95 % high", "Upper limit of its 95 % interval, in percent.", digits=1
     )
     sd: float | None = described(
         "SD of the mean",

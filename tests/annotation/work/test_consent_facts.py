@@ -44,7 +44,7 @@ def test_tells_the_median_once_enough_have_finished() -> None:
         Assignment.objects.filter(pk=done.pk).update(paid_ms=60_000 * minutes)
     facts = said(batch)
     assert facts["How long it takes"] == (
-        "About 3 minutes of work: the median of those who have finished."
+        "About 3 minutes of work: the median pace of people who have finished such work."
     )
     assert "About 0.60 USD in all" in facts["What you are paid"]
     assert "12.00 USD an hour" in facts["What you are paid"]

@@ -44,7 +44,6 @@ def test_shows_every_table_of_the_analysis(admin_client: Client, computed: Batch
         "The uncertainty of each cell",
         "Consensus and agreement",
         "Learning over the training items",
-        "Over all tasks",
     ):
         assert title in text
     assert "BERT-Base" in text

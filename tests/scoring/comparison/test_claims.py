@@ -2,10 +2,12 @@
 
 import json
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 
 import pytest
 from django.db.models import ProtectedError
+from openpyxl import load_workbook
 
 from annotation.benchmarks.correcting import correct_gold
 from annotation.models import Study
@@ -192,6 +194,22 @@ def test_an_open_study_freezes_nothing() -> None:
 def test_other_choices_freeze_nothing(study: Study, choices: dict[str, Any]) -> None:
     seen(study, **choices)
     assert not FrozenClaims.objects.exists()
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex", "latex-appendix", "json", "xlsx"])
+def test_every_document_says_that_its_verdicts_are_not_the_frozen_ones(
+    study: Study, form: str
+) -> None:
+    told = "Not the frozen verdicts: the reader chose"
+    own, other = (FORMATS[form].write(seen(study, **one)) for one in ({}, {"gold_version": 1}))
+    assert (told in text_of(own, form), told in text_of(other, form)) == (False, True)
+
+
+def text_of(document: bytes, form: str) -> str:
+    if form != "xlsx":
+        return document.decode()
+    sheets = load_workbook(BytesIO(document))
+    return " ".join(str(value) for line in sheets["Verdicts"].values for value in line)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
-from scoring.cells.rows import BY_KEY, COLUMNS, Row, RowKind
+from scoring.cells.rows import BY_KEY, COLUMNS, CONSENSUS, Row, RowKind
 from scoring.comparison.comparing import Comparison
 from scoring.comparison.documents import FORMATS, paper_tables
 from scoring.comparison.row_tables import interval_table
@@ -84,7 +84,7 @@ def written(name: str) -> bytes:
 def test_writes_json_with_exactly_the_agreed_keys() -> None:
     document = json.loads(written("json"))
     assert list(document) == [
-        *("benchmark", "references", "interim", "rows", "verdicts", "versions")
+        *("benchmark", "references", "interim", "note", "rows", "verdicts", "versions")
     ]
     assert (document["benchmark"], document["references"]) == ("clues", "any")
     assert all(tuple(row) == KEYS for row in document["rows"])
@@ -281,6 +281,32 @@ def test_heads_and_formats_the_sheets_that_are_read() -> None:
     assert texts[5][2:7] == [CELL.mean, 1.2, 70.0, 87.0, "n = 3, m = 210"]
     assert sheet.cell(6, 3).number_format == "0.0"
     assert texts[6][1:3] == ["annotator 1", 80.0]
+
+
+def test_says_of_whom_every_sd_and_interval_is() -> None:
+    together = replace(CELL, kind=RowKind.CONSENSUS, system=CONSENSUS, ci_method="bootstrap")
+    main, people, *_ = paper_tables(replace(TABLE, consensus=(together,)))
+    assert "bootstrap" not in main.note
+    assert "single annotators" not in main.note
+    assert "Wilson; of the consensus a bootstrap over contexts]" in people.note
+    assert "(people: over annotators; single annotators: over items; systems: over runs)" in (
+        people.note
+    )
+
+
+def test_has_many_tasks_in_panels_that_fit_a_line() -> None:
+    text = FORMATS["latex"].write(wide_table()).decode()
+    assert text.count(r"\begin{table*}") == text.count(r"\caption{") == 1
+    assert text.count(r"\begin{tabular}{lrrrr}") == text.count(r"\begin{tabular}{lrrr}") == 1
+    for task in ("sst2", "mnli", "conll03", "wikiann", "squadv2", "record"):
+        assert text.count(f"{{{task}}}") + text.count(f"& {task} ") == 1
+    assert r"\begin{tabular}[t]{@{}l@{}}People \\ {}n = 3\end{tabular}" in text
+
+
+def test_ends_a_title_that_asks_with_its_own_stop() -> None:
+    title = "Are people ahead?"
+    table = replace(TABLE, study="pilot_1", titles={"pilot_1": title})
+    assert paper_tables(table)[0].caption.startswith(f"{title} People and systems")
 
 
 @pytest.mark.system

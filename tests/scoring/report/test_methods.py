@@ -262,7 +262,7 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     assert f"Elsewhere FT ({today}) and Later FT ({today}) came later or were not named" in text
     assert "in a block of its own, exploratory (Elsewhere FT)." in text
     verdicts = text_of(study, "Tests")
-    assert "Systems that came later or were not named: people ahead" in verdicts
+    assert "came later or were not named (exploratory, a family of their own): people" in verdicts
     assert "On other shot sets or items, exploratory: people ahead, probable (1 run)" in verdicts
     reasons = {row["reasons"] for row in sections_of(study)["Tests"].table.records}
     assert "no floor was set; other shot sets" in reasons
@@ -340,6 +340,18 @@ def test_tells_that_a_correction_changed_no_verdict() -> None:
     gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
     correct_gold(batch.task, gold, author=None, reason="Both are right.")
     assert "Version 2 (after: gold correction) changed no verdict." in text_of(study, "Tests")
+
+
+def test_has_texts_without_the_signs_of_markdown() -> None:
+    study = make.running_batch(consent_text="You may **stop**.\n\n- now\n- later, *a & b*").study
+    consent = sections_of(study)["Consent as asked for"]
+    assert list(consent.paragraphs) == ["You may stop.", "- now", "- later, a & b"]
+
+
+@pytest.mark.parametrize(("known", "told"), [("Who?", "“Who?”"), ("Six.", "“Six”.")])
+def test_ends_a_quotation_with_one_stop(known: str, told: str) -> None:
+    study = make.running_batch(known_people=known).study
+    assert text_of(study, "Screening").endswith(f"know everybody who can come in: {told}")
 
 
 def test_counts_a_long_list() -> None:

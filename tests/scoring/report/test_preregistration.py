@@ -90,7 +90,7 @@ def test_stays_as_it_was_at_the_start() -> None:
         ({"max_drop": 2, "drop_unit": "sds"}, "more than 2 standard deviations below the mean"),
         ({}, "There is no screening rule"),
         ({}, "with 10 shots: no floor was set."),
-        ({"known_people": "Six linguists."}, "know everybody who can come in: “Six linguists.”"),
+        ({"known_people": "Six linguists."}, "know everybody who can come in: “Six linguists”."),
         ({}, "The study wants 12 people, and its places are filled exactly"),
         ({}, "reference policy any, gold version 1"),
         ({}, "The average is primary."),
