@@ -13,7 +13,6 @@ from scoring.comparison.comparing import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
-from scoring.models.claims import Reason
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import (
     STATES,
@@ -368,11 +367,9 @@ def _revision(before: Version, after: Version, table: Comparison) -> str:
         for test in {**old, **new}
         if old.get(test) != new.get(test)
     ]
-    is_mark = after.reason == Reason.EXCLUSION.label
-    reason = f"{after.reason}{' or its lifting' * is_mark}"
     verdicts = _counted(len(changed), "verdict") if changed else "no verdict"
     told = f": {'; '.join(changed)}" if 0 < len(changed) <= MOST_TOLD else ""
-    return f"Version {after.number} (after: {reason}) changed {verdicts}{told}."
+    return f"Version {after.number} (after: {after.after}) changed {verdicts}{told}."
 
 
 def _verdicts_of(version: Version) -> dict[Difference, str]:

@@ -15,6 +15,7 @@ from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FrozenClaims, Run, shots_label
 from scoring.models.claims import Reason, family_of, latest, runs_for_claims
 from scoring.tests.differences import Difference
+from scoring.tests.outcomes import listed
 
 # Raise by hand when a formula of a verdict changes: frozen ones are computed anew, beside the old.
 RULES = 1
@@ -26,6 +27,12 @@ REASONS = {
     "scorer": Reason.SCORER,
     "runs": Reason.NAMED,
 }
+WORDS = {
+    "gold": "gold correction",
+    "counted": "exclusion or its lifting",
+    "scorer": "scorer",
+    "runs": "run of a named system",
+}
 Tests = Mapping[str, Sequence[Difference]]
 
 
@@ -36,6 +43,8 @@ class Version:
     number: int
     day: str
     reason: str
+    # All that it followed, in words: one version may come of several changes.
+    after: str = ""
     # As exports have them; nothing of them is for readers without the gold.
     verdicts: tuple[dict[str, Any], ...] = ()
 
@@ -82,7 +91,7 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
         )
         for name in TESTS
     }
-    versions = FrozenClaims.objects.filter(study=study).order_by("version")
+    versions = list(FrozenClaims.objects.filter(study=study).order_by("version"))
     return {
         **shown,
         "versions": tuple(
@@ -90,9 +99,10 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
                 one.version,
                 one.frozen_at.date().isoformat(),
                 one.get_reason_display(),
+                listed([WORDS[part] for part in _changed(before, one.claims["basis"])]),
                 tuple(test for name in TESTS for test in one.claims[name]),
             )
-            for one in versions
+            for before, one in zip([None, *versions], versions, strict=False)
         ),
     }
 
@@ -137,8 +147,13 @@ def _fingerprint(basis: Mapping[str, Any]) -> str:
 def _reason(former: FrozenClaims | None, basis: Mapping[str, Any]) -> Reason:
     if former is None:
         return Reason.CLOSING
-    changed = (part for part in REASONS if former.claims["basis"][part] != basis[part])
-    return REASONS[next(changed)]
+    return REASONS[_changed(former, basis)[0]]
+
+
+def _changed(former: FrozenClaims | None, basis: Mapping[str, Any]) -> list[str]:
+    if former is None:
+        return []
+    return [part for part in REASONS if former.claims["basis"][part] != basis[part]]
 
 
 def _is_frozen(test: Difference) -> bool:

@@ -286,7 +286,7 @@ def _terms(table: Comparison) -> Iterable[str]:
         yield f"Margin {margin:g} points." if margin else "No margin was set."
     if table.versions and table.has_verdicts:
         last = table.versions[-1]
-        yield f"Frozen on {last.day} (version {last.number}: {last.reason})."
+        yield f"Frozen on {last.day} (version {last.number}: {last.after or last.reason})."
         yield from revisions(table)
 
 

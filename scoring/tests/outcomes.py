@@ -65,7 +65,7 @@ def _of_people(test: Difference) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Such as “A, B and C”."""
-    *others, last = names
+    *others, last = names or [""]
     return f"{', '.join(others)} and {last}" if others else last
 
 

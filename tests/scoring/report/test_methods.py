@@ -288,7 +288,7 @@ def test_numbers_a_later_version_of_the_verdicts() -> None:
     study = two_tasks()
     assert "were frozen on" in text_of(study, "Systems and margin")
     Exclusion.objects.create(assignment=study.assignments.first(), reason="too fast")
-    assert "(version 2, after: exclusion)" in text_of(study, "Systems and margin")
+    assert "(version 2, after: exclusion or its lifting)" in text_of(study, "Systems and margin")
 
 
 def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
@@ -340,6 +340,17 @@ def test_tells_that_a_correction_changed_no_verdict() -> None:
     gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
     correct_gold(batch.task, gold, author=None, reason="Both are right.")
     assert "Version 2 (after: gold correction) changed no verdict." in text_of(study, "Tests")
+
+
+def test_names_all_that_a_version_followed() -> None:
+    study = closed_with_probable_verdict()
+    [batch] = study.batches.all()
+    for person in study.assignments.all()[:2]:
+        exclude(person, reason="too fast")
+    gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
+    correct_gold(batch.task, gold, author=None, reason="Both are right.")
+    told = "Version 2 (after: gold correction and exclusion or its lifting) changed 1 verdict: "
+    assert told in text_of(study, "Tests")
 
 
 def test_has_texts_without_the_signs_of_markdown() -> None:
