@@ -8,7 +8,6 @@ works with yet. What a started study holds is never touched.
 """
 
 import re
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -83,7 +82,7 @@ def import_benchmark(
     with open_files(source) as files:
         read, ignored = read_benchmark(files, tasks, report_progress)
     count = len(read)
-    tell = _now_and_then(lambda: report_progress(count, count, "Storing"))
+    tell = queue.now_and_then(lambda: report_progress(count, count, "Storing"), TELLS_EVERY_S)
     tell()
     reports = store_tasks(name, lambda: read, owner=owner, tell=tell)
     return ImportReport(name, reports, ignored)
@@ -161,19 +160,6 @@ def _publish(name: str, prepared: Sequence[_Prepared], owner: User | None) -> li
         # A change is planned again, now that no study can start on its task.
         reports.append(report or TaskPlan(benchmark.tasks.get(slug=read.slug), read).store())
     return reports
-
-
-def _now_and_then(tell: Tell) -> Tell:
-    """Not after every few rows: telling is a write itself."""
-    told_at = 0.0
-
-    def tell_if_due() -> None:
-        nonlocal told_at
-        if time.monotonic() - told_at >= TELLS_EVERY_S:
-            told_at = time.monotonic()
-            tell()
-
-    return tell_if_due
 
 
 def _lock_benchmark(name: str, owner: User | None) -> Benchmark:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, models, transaction
@@ -31,6 +31,7 @@ ROWS_AT_ONCE = 500
 
 Row = TypeVar("Row", bound=models.Model)
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,19 @@ class Progress:
         )
         if not told or _still_running(self._job).filter(cancel_requested=True).exists():
             raise Cancelled
+
+
+def now_and_then(tell: Callable[P, None], every_s: float) -> Callable[P, None]:
+    """Not at every call: telling may be a write itself."""
+    told_at = 0.0
+
+    def tell_if_due(*args: P.args, **kwargs: P.kwargs) -> None:
+        nonlocal told_at
+        if time.monotonic() - told_at >= every_s:
+            told_at = time.monotonic()
+            tell(*args, **kwargs)
+
+    return tell_if_due
 
 
 def runs(kind: str) -> Callable[[Runner], Runner]:

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django_stubs_ext import StrOrPromise
 
 from annotation.access.rights import Right, benchmarks
-from annotation.admin.pages import OwnedAdmin
+from annotation.admin.pages import OwnedAdmin, shown
 from annotation.models import Study
 from annotation.models.errors import Refusal
 from scoring.leaderboard.approving import OF_STANDING, decide_runs
@@ -72,10 +72,11 @@ class DecidesAboutBoards:
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("scoring.change_boarddecision")
 
-    @admin.display(description="leaderboard", ordering="board_decision__stands")
-    def on_board(self, run: Run) -> str:
-        stands = run.standing
-        return str(stands.label) if stands else "–"
+    on_board = shown(
+        "leaderboard",
+        lambda run: str(run.standing.label) if run.standing else "–",
+        ordering="board_decision__stands",
+    )
 
 
 @admin.register(BoardDecision)

@@ -1,6 +1,7 @@
 """Runs and published figures in the admin: read, and deleted as a whole, never edited; and the page
 that runs a model on a benchmark: a form in, its first prompts and cost, a job out."""
 
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
@@ -15,7 +16,7 @@ from django.urls import path as address
 
 from annotation.access.requests import ResearcherRequest, require
 from annotation.access.rights import Right, benchmarks
-from annotation.admin.pages import OwnedAdmin, to_row
+from annotation.admin.pages import OwnedAdmin, shown, to_row
 from annotation.models import Benchmark
 from annotation.models.errors import Frozen, Refusal
 from scoring.admin.board import DecidesAboutBoards, OnBoardFilter, approve, keep_off
@@ -36,6 +37,7 @@ from scoring.runs.import_report import EXAMPLES, counts_of, form_in_words, tunin
 
 
 def ask_page(model_admin: OwnedAdmin[Run], request: ResearcherRequest, pk: int) -> HttpResponse:
+    """Run a model on a benchmark."""
     benchmark = get_object_or_404(Benchmark, pk=pk)
     for right in NEEDED:
         require(request.user, benchmark, right)
@@ -106,7 +108,7 @@ class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
         "system",
         "method",
         "task",
-        "shown",
+        "label",
         "state",
         "covered",
         "owner",
@@ -145,20 +147,13 @@ class RunAdmin(DecidesAboutBoards, NeverChanged[Run]):
         return False
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.ask)
+        view = self.admin_site.admin_view(partial(ask_page, self))
         return [address("ask/<int:pk>/", view, name="scoring_run_ask"), *super().get_urls()]
 
-    def ask(self, request: ResearcherRequest, pk: int) -> HttpResponse:
-        """Run a model on a benchmark."""
-        return ask_page(self, request, pk)
-
-    @admin.display(description="trained on")
-    def shown(self, run: Run) -> str:
-        return run.label
-
-    @admin.display(description="coverage")
-    def covered(self, run: Run) -> str:
-        return "–" if run.coverage is None else f"{100 * run.coverage:.1f} %"
+    label = shown("trained on", lambda run: run.label)
+    covered = shown(
+        "coverage", lambda run: "–" if run.coverage is None else f"{100 * run.coverage:.1f} %"
+    )
 
     @admin.display(description="import report")
     def imported(self, run: Run) -> str:
@@ -194,9 +189,7 @@ class ReportedScoreAdmin(NeverChanged[ReportedScore]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReportedScore]:
         return super().get_queryset(request).select_related("benchmark")
 
-    @admin.display(description="shots", ordering="shots")
-    def shots_shown(self, score: ReportedScore) -> int | str:
-        return shots_label(score.shots)
+    shots_shown = shown("shots", lambda score: shots_label(score.shots), ordering="shots")
 
 
 @admin.register(Leaderboard)

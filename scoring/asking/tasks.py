@@ -5,7 +5,6 @@ What may be asked there is the operator's choice, since it is their keys and mon
 models in the environment.
 """
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -221,17 +220,16 @@ def run_model(job: Job, progress: queue.Progress) -> queue.Result:
     settings = settings_of(arguments)
     templates = bytes(job.upload.data) if job.upload else None
     prompts = prompts_of(arguments, benchmark, study, templates)
-    told_at, latest = 0.0, Tally(0)
+    latest = Tally(0)
 
     def tell(tally: Tally, at: str) -> None:
-        nonlocal told_at, latest
+        nonlocal latest
         latest = tally
-        if time.monotonic() - told_at >= EVERY_S:
-            progress(tally.done, tally.total, f"{at}: {tally.in_words(settings)}")
-            told_at = time.monotonic()
+        progress(tally.done, tally.total, f"{at}: {tally.in_words(settings)}")
 
+    told = queue.now_and_then(tell, EVERY_S)
     try:
-        asked = ask_model(prompts, settings, owner=job.author, limit=arguments["limit"], tell=tell)
+        asked = ask_model(prompts, settings, owner=job.author, limit=arguments["limit"], tell=told)
     except queue.Cancelled:
         said = latest.in_words(settings)
         raise queue.Cancelled(f"Stopped: {said}. Order the same again to ask the rest.") from None

@@ -1,7 +1,6 @@
 """Ask a model what people were asked, and store its answers as runs."""
 
 import signal
-import time
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
 from annotation.access.rights import find_owner
+from annotation.jobs.queue import now_and_then
 from annotation.management.arguments import RefusingCommand, add_owner
 from scoring.asking.asked_runs import FORMATS, KEY_OF_ENDPOINT, Line, ModelSettings, Prompts
 from scoring.asking.asking import Tally, as_text, ask_model, estimate
@@ -65,8 +65,12 @@ class Command(RefusingCommand):
             if options["dry_run"]:
                 self._show(*estimate(prompts, settings, owner=owner, limit=limit))
                 return
-            tell = self._teller(settings)
-            tally = ask_model(prompts, settings, owner=owner, limit=limit, tell=tell)
+
+            def tell(tally: Tally, at: str) -> None:
+                self.stderr.write(f"{at}: {tally.in_words(settings)}")
+
+            told = now_and_then(tell, EVERY_S)
+            tally = ask_model(prompts, settings, owner=owner, limit=limit, tell=told)
         except KeyboardInterrupt as stop:
             raise CommandError(
                 "Stopped. What was answered is stored; the same command asks the rest.",
@@ -81,17 +85,6 @@ class Command(RefusingCommand):
         self.stdout.write("---")
         for sentence in sentences:
             self.stdout.write(sentence)
-
-    def _teller(self, settings: ModelSettings) -> Any:
-        said_at = 0.0
-
-        def tell(tally: Tally, at: str) -> None:
-            nonlocal said_at
-            if time.monotonic() - said_at >= EVERY_S:
-                said_at = time.monotonic()
-                self.stderr.write(f"{at}: {tally.in_words(settings)}")
-
-        return tell
 
     def _report(self, tally: Tally, settings: ModelSettings) -> None:
         for imported in tally.runs:
