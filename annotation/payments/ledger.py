@@ -304,22 +304,18 @@ def correct(
     return line
 
 
-def mark_as_sent(study: Study, *, digest: str, at: datetime, by: User | None = None) -> Payout:
-    """Write down that a file with these bonuses was given to the platform. Raises Changed."""
-    return write_payout(study, digest=digest, way=PayoutWay.FILE, at=at, by=by)
-
-
 def write_payout(
     study: Study,
     *,
     digest: str,
-    way: str,
+    way: str = PayoutWay.FILE,
     at: datetime,
     by: User | None = None,
     remote_id: str = "",
 ) -> Payout:
-    """A line for each open bonus, all or none. Raises Changed, if they are others than those that
-    the digest names, and BadInput if there are none."""
+    """A line for each open bonus, all or none. A file is written down once the platform has it.
+    Raises Changed, if they are others than those that the digest names, and BadInput if there are
+    none."""
     state = PayoutState.SENT if way == PayoutWay.FILE else PayoutState.SENDING
     with _unless_changed():
         bonuses = open_bonuses(study)

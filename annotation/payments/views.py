@@ -123,7 +123,7 @@ def send_payments(request: ResearcherRequest, study: Study) -> HttpResponse:
     if request.method == "POST":
         digest = request.POST.get("digest", "")
         try:
-            ledger.mark_as_sent(study, digest=digest, at=timezone.now(), by=request.user)
+            ledger.write_payout(study, digest=digest, at=timezone.now(), by=request.user)
         except Refusal as refusal:
             status, refused = 409, str(refusal)
         else:

@@ -201,33 +201,33 @@ def _paid_then(study: Study, rule: OutcomeRule | None) -> str:
 def _what_you_do(contents: Sequence[BatchContent]) -> list[str]:
     training = [len(content.training) for content in contents]
     tests = [len(content.test) for content in contents]
-    least, most = min(tests), max(tests)
     sentence = ngettext(
         "%(n)s example to answer, without feedback.",
         "%(n)s examples to answer, without feedback.",
-        most,
+        max(tests),
     )
-    told = {"n": most if least == most else f"{least}–{most}"}
     return [
-        *_check_sentence(contents),
+        *_check_sentence([len(content.checks) for content in contents]),
         *_training_sentence(min(training), max(training)),
-        sentence % told,
+        sentence % {"n": _from_to(tests)},
     ]
 
 
-def _check_sentence(contents: Sequence[BatchContent]) -> list[str]:
-    counts = [len(content.checks) for content in contents]
-    least, most = min(counts), max(counts)
-    if not most:
+def _from_to(counts: Collection[int]) -> str:
+    return "–".join(dict.fromkeys(map(str, (min(counts), max(counts)))))
+
+
+def _check_sentence(counts: Sequence[int]) -> list[str]:
+    if not any(counts):
         return []
     sentence = ngettext(
         "Before the work itself %(n)s example decides whether you go on: without feedback, and "
         "paid like the others.",
         "Before the work itself %(n)s examples decide whether you go on: without feedback, and "
         "paid like the others.",
-        most,
+        max(counts),
     )
-    return [sentence % {"n": most if least == most else f"{least}–{most}"}]
+    return [sentence % {"n": _from_to(counts)}]
 
 
 def _training_sentence(least: int, most: int) -> list[str]:
@@ -304,6 +304,7 @@ def _caps(
         sentence = _(
             "At most %(item)s are paid for one example, and %(reading)s for reading what to do."
         )
+    more = _("After the first examples %(reading)s more are paid for reading.")
     seconds = most_paid_s(study, contents)
     minimum = max((rule.minimum for rule in rules.values()), default=Decimal(0))
     amount = max(earned(1000 * seconds, study.hourly_rate), minimum)
@@ -313,7 +314,7 @@ def _caps(
     }
     return [
         sentence % caps,
-        *_second_reading(contents, caps),
+        *([more % caps] if any(content.checks for content in contents) else []),
         _("Time beyond that counts as a pause, and is not paid."),
         _(
             "If every page took that long, it would be %(time)s in all. Nobody is paid more than "
@@ -321,12 +322,6 @@ def _caps(
         )
         % most,
     ]
-
-
-def _second_reading(contents: Sequence[BatchContent], caps: dict[str, str]) -> list[str]:
-    if not any(content.checks for content in contents):
-        return []
-    return [_("After the first examples %(reading)s more are paid for reading.") % caps]
 
 
 def _early_end(
@@ -337,32 +332,25 @@ def _early_end(
     has_checks = any(content.checks for content in contents)
     if not has_rule and not has_checks:
         return [_("Nobody is sent away for their answers.")]
+    practice = _(
+        "When the practice ends you may be told that your part ends there, because too few of "
+        "your answers agreed with the reference answers."
+    )
     return [
-        *(_end_by_checks(study) if has_checks else []),
-        *(_end_of_practice() if has_rule else []),
+        *([_end_by_checks(study)] if has_checks else []),
+        *([practice] if has_rule else []),
         _paid_then(study, rules.get(Outcome.SCREENED_OUT)),
         _("After that nobody is sent away for their answers."),
     ]
 
 
-def _end_by_checks(study: Study) -> list[str]:
+def _end_by_checks(study: Study) -> str:
     share = percent_text((study.min_check_score or 0) / 100)
-    return [
-        _(
-            "After the first examples your part ends if your answers agree with the reference "
-            "answers by less than %(share)s."
-        )
-        % {"share": share}
-    ]
-
-
-def _end_of_practice() -> list[str]:
-    return [
-        _(
-            "When the practice ends you may be told that your part ends there, because too few of "
-            "your answers agreed with the reference answers."
-        )
-    ]
+    sentence = _(
+        "After the first examples your part ends if your answers agree with the reference "
+        "answers by less than %(share)s."
+    )
+    return sentence % {"share": share}
 
 
 def _pausing(study: Study, rules: dict[str, OutcomeRule]) -> list[str]:

@@ -198,7 +198,7 @@ def _clustered(
     return cluster_scores(h, clusters[columns]), cluster_scores(s, clusters[columns])
 
 
-PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA = (1.0, 0.5), (0.5, 1.0)
+PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA = np.array([1.0, 0.5]), np.array([0.5, 1.0])
 """What either side scores on the two more items. Without these, two sides that are both all right
 would differ by 0 ± 0."""
 
@@ -217,7 +217,7 @@ def _spread(h: Floats, s: Floats, sides: str) -> tuple[float, float]:
     return float(np.sqrt(variance)), float(within(df, least, len(d) - 1))
 
 
-def _with_two_more(scores: Floats, extra: tuple[float, float], *, is_sample: bool) -> Floats:
+def _with_two_more(scores: Floats, extra: Floats, *, is_sample: bool) -> Floats:
     """A side that is no sample has one row, its mean, unless it has runs enough to be one."""
     if not is_sample and len(scores) < FEWEST_RUNS:
         scores = item_means(scores)[None]

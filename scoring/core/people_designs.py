@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from scipy import special
 
 from scoring.core.intervals import (
+    EXPLORATORY_BELOW,
     check_estimand,
     check_level,
     new_items_limits,
     these_items_limits,
 )
 from scoring.core.power import (
-    FEWEST_PEOPLE,
     Chances,
     Contrast,
     LogitModel,
@@ -157,7 +157,7 @@ class PeopleDesign:
     @property
     def has_too_few(self) -> bool:
         """People, for any claim of a difference."""
-        return self.annotators < FEWEST_PEOPLE
+        return self.annotators < EXPLORATORY_BELOW
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from scoring.core.comparison import FEWEST_RUNS, PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA
+from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.variance import (
     Components,
     Floats,
@@ -25,12 +27,7 @@ from scoring.core.variance import (
     within,
 )
 
-FEWEST_PEOPLE = FEWEST_RUNS = 5
-"""Fewer people allow no claim; fewer runs are one fixed row, no sample of the system."""
-
 ALPHA = 0.05
-PEOPLE_ON_EXTRA, SYSTEM_ON_EXTRA = np.array([1.0, 0.5]), np.array([0.5, 1.0])
-"""What either side scores on the test's two more items."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Contrast:
 
     def is_decided_by(self, annotators: int) -> bool:
         """Whether so many people can show it, as ahead or behind."""
-        return annotators >= FEWEST_PEOPLE and abs(self.difference) > self.margin
+        return annotators >= EXPLORATORY_BELOW and abs(self.difference) > self.margin
 
     @property
     def sampled_run_sd(self) -> float:

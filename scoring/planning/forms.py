@@ -14,8 +14,9 @@ from annotation.access import rights
 from annotation.models import Assignment, Batch, Channel, Item, Role, Study, Task
 from annotation.models.benchmark import PART
 from annotation.studies.drafting import possible_batches
+from scoring.core.comparison import FEWEST_RUNS
 from scoring.core.intervals import ESTIMANDS
-from scoring.core.power import FEWEST_RUNS, Contrast
+from scoring.core.power import Contrast
 from scoring.planning.pilots import FEWEST, Pilot, read_pilot
 from scoring.planning.plans import MOST_ANNOTATORS, MOST_ITEMS, Assumptions
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from math import isnan, sqrt
 
 from annotation.models.errors import BadInput
+from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.people_designs import (
     SIMULATED,
     Aim,
@@ -23,7 +24,7 @@ from scoring.core.people_designs import (
     with_chances,
     with_power,
 )
-from scoring.core.power import FEWEST_PEOPLE, Contrast, LogitModel, logit_model, power_of
+from scoring.core.power import Contrast, LogitModel, logit_model, power_of
 from scoring.core.sample_size import plan_people
 from scoring.core.variance import Components
 
@@ -263,7 +264,7 @@ class Plan:
         assert model is not None
         return _reaching(
             assumptions,
-            max(FEWEST_PEOPLE, assumptions.splits),
+            max(EXPLORATORY_BELOW, assumptions.splits),
             lambda n, m: power_of(model, contrast, n, m) >= wanted,
         )
 
@@ -424,7 +425,8 @@ def _notes(plan: Plan) -> Iterator[str]:
     if plan.chance is not None and not a.is_right_or_wrong:
         yield "The chances are those of right or wrong answers, which vary otherwise than assumed."
     if best.has_too_few:
-        yield f"With fewer than {FEWEST_PEOPLE} people no difference from a system can be claimed."
+        few = f"With fewer than {EXPLORATORY_BELOW} people"
+        yield f"{few} no difference from a system can be claimed."
     if plan.min_coverage is not None and not plan.can_be_simulated(best):
         yield "The recommended design was not simulated: it rests on the formula alone."
     if isnan(best.coverage) and not 0.1 <= a.expected_mean <= 0.9:

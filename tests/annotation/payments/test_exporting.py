@@ -15,8 +15,8 @@ from annotation.payments.ledger import (
     correct,
     due_of,
     export_payments,
-    mark_as_sent,
     open_bonuses,
+    write_payout,
 )
 from tests import make
 from tests.annotation.payments.test_ledger import base, ended
@@ -53,7 +53,7 @@ def test_adds_up_to_whole_cents() -> None:
         correct(assignment, amount=Decimal("0.10"), reason="Slow.", at=make.NOON)
     [row] = rows(batch.study)
     assert (row["approved"], row["open"], row["overpaid"]) == ("1.30", "1.30", "0.00")
-    mark_as_sent(batch.study, digest=open_bonuses(batch.study).digest, at=make.NOON)
+    write_payout(batch.study, digest=open_bonuses(batch.study).digest, at=make.NOON)
     [row] = rows(batch.study)
     assert (row["sent"], row["open"], row["overpaid"]) == ("1.30", "0.00", "0.00")
 
@@ -62,7 +62,7 @@ def test_files_for_the_platform_hold_approved_and_unsent_bonuses_alone() -> None
     batch = make.running_batch(wanted=4)
     paid, approved, _waiting = ended(batch), ended(batch), ended(batch)
     approve(batch.study, [paid.pk], at=make.NOON)
-    mark_as_sent(batch.study, digest=open_bonuses(batch.study).digest, at=make.NOON)
+    write_payout(batch.study, digest=open_bonuses(batch.study).digest, at=make.NOON)
     approve(batch.study, [approved.pk], at=make.NOON)
     lines = list(export_payments(batch.study, "prolific"))
     assert lines == [f"{approved.annotator.external_id},3.00\n"]

@@ -24,7 +24,6 @@ from annotation.payments.ledger import (
     correct,
     due_of,
     dues,
-    mark_as_sent,
     open_bonuses,
     settle_payout,
     write_payout,
@@ -56,7 +55,7 @@ def amounts(assignment: Assignment, purpose: str) -> list[str]:
 
 
 def sent(study: Study) -> Payout:
-    return mark_as_sent(study, digest=open_bonuses(study).digest, at=make.NOON)
+    return write_payout(study, digest=open_bonuses(study).digest, at=make.NOON)
 
 
 def test_sends_what_the_platform_does_not_pay_itself() -> None:
@@ -111,7 +110,7 @@ def test_marks_only_what_was_seen() -> None:
     seen = open_bonuses(batch.study).digest
     approve(batch.study, [second.pk], at=make.NOON)
     with pytest.raises(Changed):
-        mark_as_sent(batch.study, digest=seen, at=make.NOON)
+        write_payout(batch.study, digest=seen, at=make.NOON)
     assert not Payout.objects.exists()
 
 
@@ -243,7 +242,7 @@ def test_two_who_mark_at_once_send_once() -> None:
 
     def mark(number: int) -> bool:
         try:
-            mark_as_sent(batch.study, digest=digest, at=make.NOON)
+            write_payout(batch.study, digest=digest, at=make.NOON)
         except Changed:
             return False
         return True
