@@ -38,7 +38,7 @@ from scoring.core.verdicts import (
     averages_without_each,
     over_tasks,
 )
-from scoring.tables.table import REQUIRED, as_in, columns_of, described
+from scoring.tables.table import REQUIRED, as_in, columns_of
 from scoring.tests.differences import COLUMNS as OF_TESTS
 from scoring.tests.differences import (
     Difference,
@@ -46,7 +46,9 @@ from scoring.tests.differences import (
     difference_of,
     in_percent,
     more_and_fewer_shots,
+    points,
     systems_and_systems,
+    words,
 )
 
 SHARED_PEOPLE = "Tasks share people: there is no interval for the average."
@@ -65,40 +67,26 @@ class Average:
     method: str | None = as_in(BY_KEY["method"])
     parameters: str = as_in(OF_TESTS["parameters"])
     shots: int | str | None = as_in(BY_KEY["shots"])
-    mean: float = described(
-        "Mean", "Mean of the task means, in percent.", digits=1, default=REQUIRED
-    )
+    mean: float = points("Mean", "Mean of the task means, in percent.", default=REQUIRED)
     # Where every task has an interval for new items, and people of its own.
-    low: float | None = described(
-        "Mean, 95 % low", "Lower limit of its 95 % interval, in percent.", digits=1
-    )
-    high: float | None = described(
-        "Mean, 95 % high", "Upper limit of its 95 % interval, in percent.", digits=1
-    )
-    sd: float | None = described(
+    low: float | None = points("Mean, 95 % low", "Lower limit of its 95 % interval, in percent.")
+    high: float | None = points("Mean, 95 % high", "Upper limit of its 95 % interval, in percent.")
+    sd: float | None = points(
         "SD of the mean",
         "√(Σ sd²)/T over the T tasks, in percent points; empty if an SD is missing.",
-        digits=1,
     )
-    clues_sd: float | None = described(
-        "SD as CLUES prints it",
-        "√(Σ sd²), in percent points; empty if an SD is missing.",
-        digits=1,
+    clues_sd: float | None = points(
+        "SD as CLUES prints it", "√(Σ sd²), in percent points; empty if an SD is missing."
     )
     tasks: tuple[str, ...] = as_in(OF_TESTS["tasks"], default=())
-    has_too_few: bool = described(
-        "Too few",
-        "Whether a task has fewer than five annotators.",
-        is_number=False,
-        default=False,
+    has_too_few: bool = words(
+        "Too few", "Whether a task has fewer than five annotators.", default=False
     )
     notes: str | None = as_in(BY_KEY["notes"], default=None)
     # What its tasks were scored under, each once.
     references: tuple[str, ...] = as_in(BY_KEY["references"], default=())
     normalisations: tuple[str, ...] = as_in(BY_KEY["normalisation"], default=())
-    source: str = described(
-        "Source", "Where the figures were published, if they were.", is_number=False, default=""
-    )
+    source: str = words("Source", "Where the figures were published, if they were.", default="")
     df: float | None = None
     # As of its rows.
     block: str = ""
