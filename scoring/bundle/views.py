@@ -25,7 +25,7 @@ from scoring.cells.rows import BY_KEY
 from scoring.comparison.row_tables import ESTIMANDS
 from scoring.core.s1 import REFERENCE_POLICIES
 from scoring.models import ImportedStudy
-from scoring.tables.table import Cell, Column, Table, lines_of
+from scoring.tables.table import Cell, Table, lines_of, words
 
 # Of the figures of a bundle.
 COLUMNS = (
@@ -37,11 +37,10 @@ COLUMNS = (
     BY_KEY["m"],
     replace(BY_KEY["ci_method"], heading="Interval by"),
     BY_KEY["gold_version"],
-    Column(
+    words(
         "who",
         "Who counts",
         "People or simulated annotators; with or without excluded assignments.",
-        is_number=False,
     ),
 )
 

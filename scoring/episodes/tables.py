@@ -36,6 +36,7 @@ from scoring.tables.table import (
     Value,
     lines_of,
     p_column,
+    points,
     rounded,
     words,
 )
@@ -52,16 +53,14 @@ LIMITS = (
     Column("ci_low", "95 % low", "Lower limit, by bootstrap over episodes.", digits=1),
     Column("ci_high", "95 % high", "Upper limit, by bootstrap over episodes.", digits=1),
 )
-SPREAD = Column(
-    "sd_ddof0", "SD (ddof 0)", "SD over episodes (ddof 0), in percent points.", digits=1
-)
+SPREAD = points("sd_ddof0", "SD (ddof 0)", "SD over episodes (ddof 0), in percent points.")
 TESTED = (
     words("first", "First", "One line of the board."),
     replace(BY_KEY["method"], key="first_method"),
     words("second", "Second", "Another line of the board."),
     replace(BY_KEY["method"], key="second_method"),
     words("place", "Data set", "The data set, without training examples (0) or with some (few)."),
-    Column("difference", "Difference", "The first less the second, in percent points.", digits=1),
+    points("difference", "Difference", "The first less the second, in percent points."),
     SPREAD,
     *LIMITS,
     Column("episodes", "Episodes", "Episodes that both finished."),

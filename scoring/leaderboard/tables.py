@@ -28,6 +28,7 @@ from scoring.tables.table import (
     Table,
     Value,
     lines_of,
+    points,
     values_of,
     words,
 )
@@ -274,17 +275,15 @@ def _exported_averages(board: Board) -> Table:
         RANK,
         *_ABOUT,
         Column("mean", "Average", "Mean of the task means, in percent.", digits=1),
-        Column(
+        points(
             "sd",
             "SD of the average",
             "√(Σ sd²)/T over the T tasks; empty if an SD is missing.",
-            digits=1,
         ),
-        Column(
+        points(
             "clues_root_sum_sd",
             "Root of the summed squared SDs (CLUES)",
             "√(Σ sd²), as the CLUES board prints it.",
-            digits=1,
         ),
         words("tasks", "Tasks", "The tasks that the average is over."),
         BY_KEY["references"],

@@ -5,15 +5,14 @@ from typing import Any
 
 from scoring.core.people_designs import WIDTHS, PeopleDesign
 from scoring.planning.plans import Plan
-from scoring.tables.table import Column, Line, Table
+from scoring.tables.table import Column, Line, Table, points, words
 
 MOST_ROWS = 24
 COLUMNS = (
-    Column(
+    words(
         "design",
         "Design",
         "Which designs stand out; those without a name make up the frontier.",
-        is_number=False,
         is_name=True,
     ),
     Column(
@@ -28,12 +27,11 @@ COLUMNS = (
         "What all of them cost, with the platform's fee, in the plan's currency.",
         digits=2,
     ),
-    Column(
+    points(
         "width",
         "Width",
         "Width of the cell's 95 % interval as its table will show it, in percent points; of "
         "simulated cells where the design was simulated.",
-        digits=1,
     ),
     Column(
         "coverage",
@@ -41,11 +39,10 @@ COLUMNS = (
         "How often a simulated interval held the truth, if the design was simulated.",
         digits=3,
     ),
-    Column(
+    points(
         "width_80",
         "Width, 4 of 5",
         "Four of five simulated studies get at most this width, in percent points.",
-        digits=1,
     ),
     Column(
         "power",
