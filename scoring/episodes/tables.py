@@ -38,6 +38,7 @@ from scoring.tables.table import (
     p_column,
     points,
     rounded,
+    values_of,
     words,
 )
 
@@ -239,35 +240,26 @@ def _long(board: EpisodeBoard) -> Table:
 
 
 def _episodes(board: EpisodeBoard) -> Table:
-    rows = [
-        {
-            **_who(entry.who),
-            "task": result.task,
-            "episode": result.episode,
-            "way": result.way,
-            "shots": result.shots,
-            "accuracy": _percent(result.score),
-            "n": result.n,
-            "items": result.items,
-        }
-        for entry in board.entries
-        for result in entry.results
-    ]
+    columns = (
+        *WHO,
+        TASK,
+        Column("episode", "Episode", "The episode's number."),
+        Column("way", "Classes", "Classes to choose from."),
+        Column("shots", "Training examples", "Training examples of the episode."),
+        points("accuracy", "Accuracy", "Mean accuracy in percent."),
+        Column("n", "n", "Annotators or runs that finished the episode."),
+        Column("items", "Questions", "Test questions of the episode."),
+    )
     return Table(
         name="episodes",
         title="Episodes",
         note="The result of every episode: the mean over n annotators or runs.",
-        columns=(
-            *WHO,
-            TASK,
-            Column("episode", "Episode", "The episode's number."),
-            Column("way", "Classes", "Classes to choose from."),
-            Column("shots", "Training examples", "Training examples of the episode."),
-            Column("accuracy", "Accuracy", "Mean accuracy in percent.", digits=1),
-            Column("n", "n", "Annotators or runs that finished the episode."),
-            Column("items", "Questions", "Test questions of the episode."),
+        columns=columns,
+        lines=lines_of(
+            {**values_of(columns, one), **_who(one.who), "accuracy": _percent(one.score)}
+            for entry in board.entries
+            for one in entry.results
         ),
-        lines=lines_of(rows),
     )
 
 
