@@ -167,7 +167,7 @@ def test_waits_for_what_is_under_way_when_it_is_stopped(monkeypatch: pytest.Monk
             slow.set()
             raise KeyboardInterrupt
 
-    teller = "scoring.management.commands.run_model.Command._teller"
+    teller = "scoring.management.commands.run_model.now_and_then"
     with endpoint(script) as served:
         with monkeypatch.context() as patched:
             patched.setattr(teller, lambda *_: interrupt)
