@@ -102,19 +102,11 @@ class BoardDecisionAdmin(OwnedAdmin[BoardDecision]):
         if field is not None and db_field.name == "study":
             mine = benchmarks(request.user, Right.SET_UP)
             field.queryset = Study.objects.filter(benchmark__in=mine.values("pk"))
+            field.required = True
+            field.help_text = (
+                "Without a decision, the people of a study stand on the board once it is closed."
+            )
         return field
-
-    def get_form(
-        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
-    ) -> Any:
-        form = super().get_form(request, obj, change, **kwargs)
-        form.base_fields["study"].required = True
-        form.base_fields[
-            "study"
-        ].help_text = (
-            "Without a decision, the people of a study stand on the board once it is closed."
-        )
-        return form
 
     def save_model(self, request: HttpRequest, obj: BoardDecision, form: Any, change: bool) -> None:
         obj.author_id = request.user.pk

@@ -74,7 +74,6 @@ class ReportedScore(models.Model):
     class Meta:
         ordering = ["benchmark", "task", "kind", "system", "method", "shots", "id"]
         verbose_name = "published figure"
-        verbose_name_plural = "published figures"
         constraints = [
             once("reported_score_once", [*_FIGURE, "shots"], _STORED_ALREADY),
             # The first constraint skips rows whose shots are null.
@@ -149,10 +148,6 @@ class Leaderboard(models.Model):
         default=False,
         help_text="Anybody may read the leaderboard, without signing in.",
     )
-
-    class Meta:
-        verbose_name = "leaderboard"
-        verbose_name_plural = "leaderboards"
 
     def __str__(self) -> str:
         return f"leaderboard of {self.benchmark}"

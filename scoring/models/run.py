@@ -182,8 +182,6 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["task", "system", "method", "shots", "split", "episode", "id"]
-        verbose_name = "run"
-        verbose_name_plural = "runs"
         constraints = [
             once("run_content_once", ["checksum"], condition=Q(state="complete")),
             check(
