@@ -5,7 +5,6 @@ from django.db.models.signals import post_migrate, pre_migrate
 class AnnotationConfig(AppConfig):
     name = "annotation"
     verbose_name = "Annotation"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from annotation.access.identity import remember_after_migration

@@ -156,8 +156,6 @@ AXES_RESET_ON_SUCCESS = True
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-USE_I18N = True
-USE_TZ = True
 TIME_ZONE = "UTC"
 
 # Static files
@@ -201,7 +199,6 @@ CONTENT_SECURITY_POLICY = {
 }
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_SECURE = not IS_LOCAL
 CSRF_COOKIE_SECURE = not IS_LOCAL
 SECURE_HSTS_SECONDS = 0 if IS_LOCAL else 365 * 24 * 60 * 60

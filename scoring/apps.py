@@ -5,7 +5,6 @@ from django.db.models.signals import post_migrate, pre_migrate
 class ScoringConfig(AppConfig):
     name = "scoring"
     verbose_name = "Scoring"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from scoring.models.triggers import lift_triggers, restore_triggers
