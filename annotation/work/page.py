@@ -195,6 +195,10 @@ def _help(channel: Channel, *, has_link: bool) -> str:
     )
 
 
+# From so many answers on it is said how long the rest will take.
+LEAST_PACED = 5
+
+
 class Position:
     def __init__(self, assignment: Assignment, content: BatchContent) -> None:
         self.assignment, self.content = assignment, content
@@ -345,7 +349,21 @@ def progress(assignment: Assignment, content: BatchContent) -> dict[str, Any]:
         "total": total,
         "has_training": bool(trained),
         "tests": len(content.test),
+        # Of the whole work, in which practice comes first.
+        "step": assignment.step + 1,
+        "steps": content.steps,
+        "test_from": content.test_from,
+        "is_half": number == total // 2 > LEAST_PACED,
+        "minutes_left": _minutes_left(assignment, content.steps),
     }
+
+
+def _minutes_left(assignment: Assignment, steps: int) -> int:
+    """By one's own pace so far; 0 where there is too little to tell."""
+    done = assignment.step
+    if done < LEAST_PACED:
+        return 0
+    return max(1, round(assignment.paid_ms / done * (steps - done) / 60_000))
 
 
 def page_frame(assignment: Assignment, *, link: str, at: datetime) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def test_chooses_by_number_and_sends_by_enter(tester: Person) -> None:
 def test_chooses_none_by_zero(person: Person) -> None:
     person.start(make.running_batch(kind=Kind.SPANS, zero_shot=True))
     press(person, "0")
-    expect(person.page.locator("[data-span-status]")).to_contain_text("Press once more")
+    expect(person.page.locator("[data-span-status]")).to_contain_text("Press again")
     press(person, "0")
     expect(person.page.locator("[name=step]")).to_have_value("1")
     press(person, "0")

@@ -9,6 +9,7 @@
   // button. Whoever hits another place, however soon, means it.
   const DOUBLE_CLICK_MS = 350;
   const DOUBLE_CLICK_PX = 24;
+  const SECOND_TAP_MS = 400;
   const KEYS_OFF = "keys-off";
   const page = document.querySelector("[data-work]");
   // Of this assignment alone: somebody else on the same device has drafts of their own.
@@ -65,6 +66,7 @@
     if (draft?.answer) restoreAnswer(draft.answer);
     restoring = false;
     form?.addEventListener("submit", checkAnswer, true);
+    watchOptions();
     page.dispatchEvent(new CustomEvent("answershown"));
   }
 
@@ -216,14 +218,60 @@
 
   /* Heard on the form itself, behind the span picker, which knows better what is missing. */
   function checkAnswer(event) {
-    if (isAnswered()) return;
+    const unseen = form.classList.contains("has-more-below");
+    if (isAnswered() && !unseen) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const error = form.querySelector("[data-form-error]");
-    error.textContent = form.dataset.missing;
+    error.textContent = unseen ? form.dataset.unseen : form.dataset.missing;
     error.hidden = false;
-    form.querySelector(".item :is(.span-word[tabindex], [name]:not([type=hidden]))")?.focus();
+    if (unseen) lastOption().scrollIntoView({ block: "center" });
+    else form.querySelector(".item :is(.span-word[tabindex], [name]:not([type=hidden]))")?.focus();
   }
+
+  // An answer that stands behind the bar is chosen less often: text and answers move closer together
+  // where they do not fit, and nothing is sent before the last answer has been in sight.
+
+  const lastOption = () => form?.querySelector(".item:not(.item-candidate) .option:last-child");
+  let watcher = null;
+
+  function watchOptions() {
+    watcher?.disconnect();
+    const last = lastOption(), bar = page.querySelector(".send");
+    if (!last || getComputedStyle(bar).position !== "sticky") return;
+    const isHidden = () => last.getBoundingClientRect().bottom > bar.getBoundingClientRect().top + 1;
+    window.scrollTo(0, 0);
+    if (isHidden()) form.classList.add("is-tight");
+    if (!isHidden()) return;
+    form.classList.add("has-more-below");
+    watcher = new IntersectionObserver(([{ isIntersecting }]) => {
+      if (!isIntersecting) return;
+      watcher.disconnect();
+      form.classList.remove("has-more-below");
+    }, { rootMargin: `0px 0px -${Math.round(bar.offsetHeight)}px 0px`, threshold: 0.9 });
+    watcher.observe(last);
+  }
+
+  // An answer is chosen by one tap and sent by another: on it, or on the button.
+
+  let tapped = null;
+  let chosenAt = 0;
+
+  page.addEventListener("pointerdown", ({ target }) => {
+    const option = target.closest("[data-answer-form] .option");
+    tapped = option && { option, wasChosen: option.querySelector("input").checked };
+  }, true);
+  page.addEventListener("change", ({ target, timeStamp }) => {
+    if (target.name === "option") chosenAt = timeStamp;
+  });
+  page.addEventListener("click", (event) => {
+    const option = tapped?.wasChosen && event.target.closest(".option");
+    const isMeant = option === tapped?.option && event.timeStamp - chosenAt >= SECOND_TAP_MS;
+    tapped = null;
+    if (!option || !isMeant || isBusy()) return;
+    lastSend = event;
+    form.requestSubmit();
+  });
 
   document.addEventListener("htmx:configRequest", (event) => {
     if (form && event.target === form) Object.assign(event.detail.parameters, timesTaken());
@@ -284,6 +332,8 @@
 
   /* Where something was missed, or chosen in vain, the first such place comes into view. */
   function showGold() {
+    const verdict = page.querySelector(".verdict");
+    if (verdict?.scrollHeight > verdict?.clientHeight) verdict.tabIndex = 0; // to be scrolled by keys
     const places = ["missed", "extra"].map((mark) => `.context mark.${mark}, .option.${mark}`);
     const [first] = places.map((place) => page.querySelector(place)).filter(Boolean);
     if (!first || !page.querySelector("[data-reveal-form]")) return;
