@@ -90,6 +90,9 @@ class Person:
             self.means_none = False
             self._sends_none(by)
             return
+        if self.page.locator(".has-more-below").count():
+            self.page.locator(".option").last.scroll_into_view_if_needed()
+            self.page.locator(".has-more-below").wait_for(state="detached")
         button = self.page.locator("[data-send]")
         if by == KEYBOARD:
             button.focus()

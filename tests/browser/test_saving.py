@@ -161,13 +161,13 @@ def test_keeps_a_draft_of_selected_text(person: Person) -> None:
     expect(person.page.locator(".span-text")).to_have_text(["Anna", "Boris"])
     person.goes_on()
     assert Judgement.objects.get().answer == ["Anna", "Boris"]
-    person.page.context.set_offline(True)
+    person.page.route(SUBMIT, lambda route: route.abort())
     person.answers([])
     person.sends()
     shows(person, "Not saved yet")
-    person.page.context.set_offline(False)
     person.page.reload()
     expect(person.page.locator("[data-span-none][aria-pressed=true]")).to_be_visible()
+    person.page.unroute(SUBMIT)
     person.goes_on()
     assert Judgement.objects.last().answer == []
 

@@ -238,11 +238,13 @@
   function watchOptions() {
     watcher?.disconnect();
     const last = lastOption(), bar = page.querySelector(".send");
+    if (form) page.classList.remove("is-tight");
     if (!last || getComputedStyle(bar).position !== "sticky") return;
-    const isHidden = () => last.getBoundingClientRect().bottom > bar.getBoundingClientRect().top + 1;
-    window.scrollTo(0, 0);
-    if (isHidden()) form.classList.add("is-tight");
+    const isHidden = () =>
+      last.getBoundingClientRect().bottom + window.scrollY > window.innerHeight - bar.offsetHeight;
+    page.classList.toggle("is-tight", isHidden());
     if (!isHidden()) return;
+    page.classList.remove("is-tight");
     form.classList.add("has-more-below");
     watcher = new IntersectionObserver(([{ isIntersecting }]) => {
       if (!isIntersecting) return;
@@ -261,14 +263,12 @@
     const option = target.closest("[data-answer-form] .option");
     tapped = option && { option, wasChosen: option.querySelector("input").checked };
   }, true);
-  page.addEventListener("change", ({ target, timeStamp }) => {
-    if (target.name === "option") chosenAt = timeStamp;
-  });
   page.addEventListener("click", (event) => {
-    const option = tapped?.wasChosen && event.target.closest(".option");
-    const isMeant = option === tapped?.option && event.timeStamp - chosenAt >= SECOND_TAP_MS;
-    tapped = null;
-    if (!option || !isMeant || isBusy()) return;
+    const option = event.target.closest(".option"), { wasChosen } = tapped || {};
+    const isSame = option && option === tapped?.option;
+    tapped = null; // a label's click brings that of its field
+    if (isSame && !wasChosen) chosenAt = event.timeStamp;
+    if (!isSame || !wasChosen || event.timeStamp - chosenAt < SECOND_TAP_MS || isBusy()) return;
     lastSend = event;
     form.requestSubmit();
   });

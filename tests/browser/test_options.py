@@ -1,0 +1,97 @@
+"""Answers to choose from: all in sight, and sent by a second tap."""
+
+from time import time
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Judgement, Kind
+from tests import make
+from tests.browser.conftest import PHONE, Comes
+from tests.browser.finger import Finger
+from tests.browser.person import Person
+from tests.texts import LONG, Text, running_batch_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+STEP = "[name=step]"
+
+
+def at_choice(person: Person, context: str) -> Person:
+    tests = [Text(context, question="Does it follow?", gold=["good"])] * 2
+    return person.start(running_batch_of(Kind.CHOICE, tests=tests))
+
+
+def test_stand_above_the_bar_where_a_tighter_page_has_room(somebody: Comes) -> None:
+    person = at_choice(somebody(PHONE, touch=True), "The ferry was late again that day. " * 17)
+    assert person.page.locator("[data-work].is-tight").count() == 1
+    assert person.page.locator(".has-more-below").count() == 0
+    box = person.page.locator(".option").last.bounding_box()
+    bar = person.page.locator(".send").bounding_box()
+    assert box
+    assert bar
+    assert box["y"] + box["height"] <= bar["y"] + 1
+
+
+def test_keep_a_short_text_as_it_was(somebody: Comes) -> None:
+    person = at_choice(somebody(PHONE, touch=True), "The ferry was late.")
+    assert person.page.locator(".is-tight, .has-more-below").count() == 0
+
+
+def test_hold_the_answer_back_until_the_last_was_in_sight(somebody: Comes) -> None:
+    person = at_choice(somebody(PHONE, touch=True), LONG * 2)
+    expect(person.page.get_by_text("There are more answers below.")).to_be_visible()
+    person.page.locator("[name=option]").first.evaluate("option => { option.checked = true; }")
+    person.page.locator("[data-send]").click()
+    expect(person.page.get_by_role("alert")).to_contain_text("There are more answers")
+    expect(person.page.locator(".option").last).to_be_in_viewport(ratio=1)
+    assert not Judgement.objects.exists()
+    person.page.locator(".has-more-below").wait_for(state="detached")
+    person.goes_on()
+    assert Judgement.objects.count() == 1
+
+
+def test_send_by_a_second_tap_that_is_no_double_tap(somebody: Comes) -> None:
+    person = at_choice(somebody(PHONE, touch=True), "The ferry was late.")
+    finger, first = Finger(person.page, 6), time()
+    box = person.page.locator(".option").nth(1).bounding_box()
+    assert box
+    place = box["x"] + 40, box["y"] + 20
+    finger.touch(*place, at=first)
+    expect(person.page.locator("[name=option]").nth(1)).to_be_checked()
+    finger.touch(*place, at=first + 0.3)
+    person.page.wait_for_timeout(300)
+    assert not Judgement.objects.exists()
+    finger.touch(*place, at=first + 1)
+    expect(person.page.locator(STEP)).to_have_value("1")
+    # A third one right behind chooses at most, and sends nothing.
+    finger.touch(*place, at=first + 1.2)
+    finger.touch(*place, at=first + 1.4)
+    person.page.wait_for_timeout(300)
+    assert [judgement.answer for judgement in Judgement.objects.all()] == [["good"]]
+
+
+def test_send_nothing_by_a_first_tap_on_another(person: Person) -> None:
+    person.start(make.running_batch(zero_shot=True))
+    person.page.locator(".option").first.click()
+    person.page.wait_for_timeout(450)
+    person.page.locator(".option").last.click()
+    assert person.is_chosen(1)
+    person.page.wait_for_timeout(450)
+    person.page.locator(".option").last.click()
+    expect(person.page.locator(STEP)).to_have_value("1")
+    assert Judgement.objects.get().answer == ["good"]
+
+
+def test_tell_how_long_the_rest_takes_and_when_half_is_done(person: Person) -> None:
+    person.start(make.running_batch(zero_shot=True, tests=14))
+    rest = person.page.locator(".progress-bar")
+    for _ in range(5):
+        assert "min left" not in rest.inner_text()
+        person.answers_right()
+        person.goes_on()
+    expect(rest).to_contain_text("about 1 min left")
+    assert "halfway" not in rest.inner_text()
+    person.answers_right()
+    person.goes_on()
+    expect(rest).to_contain_text("halfway")
