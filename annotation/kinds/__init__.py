@@ -260,6 +260,8 @@ class AnswerKind(ABC):
     # The sentence for a form that was sent without an answer, and the word for an empty answer.
     missing: ClassVar[StrOrPromise]
     nothing: ClassVar[StrOrPromise]
+    # What it asks, before the consent; with the number of options where it offers any.
+    task: ClassVar[StrOrPromise]
     # From the static folder.
     styles: ClassVar[tuple[str, ...]] = ()
     scripts: ClassVar[tuple[str, ...]] = ()
@@ -274,6 +276,9 @@ class AnswerKind(ABC):
     # What its tasks may have taken out of answers and gold before S1 compares them; the first is
     # that of a task that names none.
     normalisations: ClassVar[tuple[str, ...]] = (NONE,)
+
+    def asks(self, options: str) -> str:
+        return str(self.task) % {"n": options}
 
     # ---- The data of a benchmark
 

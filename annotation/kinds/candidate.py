@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.kinds import (
     EMPTY,
     Asked,
@@ -47,6 +49,7 @@ class Candidate(OneOption):
     name = "candidate"
     template = "annotation/kinds/candidate.html"
     scripts = ("annotation/kinds/candidate.js",)
+    task = _("You read short texts and choose one of the names marked in each.")
     in_words = "one of the marked entities is chosen"
     floors = FLOORS
 

@@ -34,6 +34,7 @@ class OneOption(AnswerKind):
     template = "annotation/kinds/choice.html"
     missing = _("Choose one answer, then send it.")
     nothing = _("none here")
+    task = _("You read short texts and choose one of %(n)s answers for each.")
     takes_options = True
 
     def problem_of_alternative(self, texts: Texts, max_spans: int | None) -> str:

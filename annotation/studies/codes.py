@@ -13,7 +13,7 @@ from annotation.models import ChangeAction, JoinAnswer, Outcome, OutcomeRule, St
 from annotation.models.access import record
 from annotation.models.assignment import random_letters
 from annotation.models.frozen import draft_content
-from annotation.work.estimating import Facts, facts_about
+from annotation.work.estimating import Facts, asked_of, in_detail, in_short
 
 # Those who declined or came too late have not worked.
 UNPAID = frozenset(JoinAnswer.values)
@@ -99,7 +99,10 @@ def facts_to_read(study: Study) -> Facts:
     """What the consent page will tell; nothing while there are no batches."""
     batches = study.batches.select_related("study", "task", "training_set", "test_set")
     contents = [draft_content(batch) for batch in batches]
-    return facts_about(study, contents) if contents else {}
+    if not contents:
+        return {}
+    short = [*asked_of(contents), *in_short(study, contents)]
+    return {"At first sight": short, **in_detail(study, contents)}
 
 
 def as_lines(codes: Iterable[Mapping[str, Any]]) -> str:

@@ -30,7 +30,8 @@ from annotation.models import (
     new_token,
 )
 from annotation.models.errors import NoEntry
-from annotation.work.estimating import consent_facts
+from annotation.models.frozen import batch_content
+from annotation.work.estimating import asked_of, in_detail, in_short
 from annotation.work.joining import (
     Full,
     NotOpen,
@@ -261,9 +262,12 @@ def _consent_page(request: HttpRequest, door: Door, link: JoinLink) -> HttpRespo
         batches = open_batches(_visit(door, link), at=timezone.now())
     except (Full, NotOpen) as refusal:
         return _refused_place(request, link, refusal)
+    contents = [batch_content(batch.pk) for batch in batches]
     context = {
         "study": link.study,
-        "facts": consent_facts(link.study, batches),
+        "asked": asked_of(contents),
+        "short": in_short(link.study, contents),
+        "facts": in_detail(link.study, contents),
         "consent": markdown_html(link.study.consent_text),
         "door": door,
         "is_plain": link.is_plain,

@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import median
 
+from django.conf.locale import LANG_INFO
 from django.db.models import Count, Sum
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
+from annotation.kinds import answer_kind
 from annotation.models import Assignment, Batch, ItemSet, Outcome, OutcomeRule, Study, Task
-from annotation.models.frozen import BatchContent, batch_content
+from annotation.models.frozen import BatchContent
 from annotation.work.finishing import earned
 from annotation.work.wording import (
+    about_amount,
+    about_minutes,
     amount_text,
     minutes_text,
     percent_text,
     range_text,
+    short_amount,
     time_text,
 )
 
@@ -153,45 +158,73 @@ def _longest_s(study: Study, training: int, test: int, checks: int) -> int:
 Facts = dict[str, Sequence[str]]
 
 
-def consent_facts(study: Study, batches: Sequence[Batch]) -> Facts:
-    """What is known before the consent: which of the batches it will be is not."""
-    return facts_about(study, [batch_content(batch.pk) for batch in batches])
+def in_short(study: Study, contents: Sequence[BatchContent]) -> list[str]:
+    """What everybody should have read before the consent, after what they are asked to do."""
+    rules, time = _rules(study), working_time(study, contents)
+    stop = _("You can pause or stop at any time.")
+    return [
+        _how_long(time),
+        _pay(study, time, rules.get(Outcome.COMPLETED)),
+        f"{stop} {_paid_then(study, rules.get(Outcome.WITHDRAWN))}",
+        _early_end(study, contents, rules),
+    ]
 
 
-def facts_about(study: Study, contents: Sequence[BatchContent]) -> Facts:
-    rules = {rule.outcome: rule for rule in study.outcome_rules.all()}
-    time = working_time(study, contents)
+def in_detail(study: Study, contents: Sequence[BatchContent]) -> Facts:
+    rules = _rules(study)
     return {
         _("What you do"): _what_you_do(contents),
-        _("How long it takes"): [_how_long(time)],
-        _("What you are paid"): _pay(study, time, rules.get(Outcome.COMPLETED)),
-        _("What is paid at most"): _caps(study, contents, rules),
-        _("Whether it may end early"): _early_end(study, contents, rules),
-        _("Pausing and stopping"): _pausing(study, rules),
-        **({_("Whom to ask"): [study.contact]} if study.contact else {}),
+        _("What you are paid"): _exactly(study, contents, rules),
+        _("Pay limits"): _caps(study, contents, rules),
+        **_marks(study, contents),
+        _("Pauses"): _pausing(study, rules),
     }
 
 
-def ahead(study: Study, content: BatchContent) -> list[str]:
-    """Once it is known which batch it is: how many examples come after the practice, how long it
-    all takes and what it comes to."""
-    time = working_time(study, [content])
-    rule = study.outcome_rules.filter(outcome=Outcome.COMPLETED).first()
-    then = ngettext(
-        "Then %(n)s example without feedback.",
-        "Then %(n)s examples without feedback.",
+def asked_of(contents: Sequence[BatchContent]) -> list[str]:
+    """A sentence for each thing that one of the batches asks, and the language of the texts where
+    it is not that of the page."""
+    sentences = list(dict.fromkeys(map(_asked, contents)))
+    languages = {content.language for content in contents} - {get_language()}
+    return [
+        *([_("Your work is one of these:")] if len(sentences) > 1 else []),
+        *sentences,
+        *(
+            _("The texts are in %(language)s.") % {"language": name}
+            for name in sorted(filter(None, map(_language_name, languages)))
+        ),
+    ]
+
+
+def _asked(content: BatchContent) -> str:
+    kind = answer_kind(content.kind)
+    return kind.asks(_from_to({len(kind.options(example)) for example in content.test}))
+
+
+def _language_name(code: str) -> str:
+    return _(LANG_INFO[code]["name"]) if code in LANG_INFO else ""
+
+
+def _rules(study: Study) -> dict[str, OutcomeRule]:
+    return {rule.outcome: rule for rule in study.outcome_rules.all()}
+
+
+def ahead(content: BatchContent) -> str:
+    """Once it is known which batch it is: how many items come after the practice."""
+    return ngettext(
+        "Then %(n)s item without feedback.",
+        "Then %(n)s items without feedback.",
         len(content.test),
     ) % {"n": len(content.test)}
-    return [*([then] if content.training else []), _how_long(time), _in_all(study, time, rule)]
 
 
 def _paid_then(study: Study, rule: OutcomeRule | None) -> str:
     """What an outcome pays, said before it has come about."""
     if rule is None or (rule.pays_time and not rule.minimum):
-        return _("You are then paid for the time worked until then.")
+        return _("You are then paid for the time you worked.")
     least = {"amount": amount_text(rule.minimum, study.currency)}
     if rule.pays_time:
-        sentence = _("You are then paid for the time worked until then, and at least %(amount)s.")
+        sentence = _("You are then paid for the time you worked, and at least %(amount)s.")
         return sentence % least
     if rule.minimum:
         return _("You are then paid %(amount)s.") % least
@@ -202,8 +235,8 @@ def _what_you_do(contents: Sequence[BatchContent]) -> list[str]:
     training = [len(content.training) for content in contents]
     tests = [len(content.test) for content in contents]
     sentence = ngettext(
-        "%(n)s example to answer, without feedback.",
-        "%(n)s examples to answer, without feedback.",
+        "%(n)s item to answer, without feedback.",
+        "%(n)s items to answer, without feedback.",
         max(tests),
     )
     return [
@@ -221,9 +254,9 @@ def _check_sentence(counts: Sequence[int]) -> list[str]:
     if not any(counts):
         return []
     sentence = ngettext(
-        "Before the work itself %(n)s example decides whether you go on: without feedback, and "
+        "Before the work itself %(n)s item decides whether you go on: without feedback, and "
         "paid like the others.",
-        "Before the work itself %(n)s examples decide whether you go on: without feedback, and "
+        "Before the work itself %(n)s items decide whether you go on: without feedback, and "
         "paid like the others.",
         max(counts),
     )
@@ -235,56 +268,61 @@ def _training_sentence(least: int, most: int) -> list[str]:
         return []
     if least == most:
         sentence = ngettext(
-            "First %(n)s example for practice: you see the right answer after it.",
-            "First %(n)s examples for practice: you see the right answer after each.",
+            "First %(n)s item for practice: you see the right answer after it.",
+            "First %(n)s items for practice: you see the right answer after each.",
             most,
         )
     elif least:
         sentence = _(
-            "First %(least)s to %(n)s examples for practice: you see the right answer after each."
+            "First %(least)s to %(n)s items for practice: you see the right answer after each."
         )
     else:
-        sentence = _(
-            "First up to %(n)s examples for practice: you see the right answer after each."
-        )
+        sentence = _("First up to %(n)s items for practice: you see the right answer after each.")
     return [sentence % {"n": most, "least": least}]
 
 
 def _how_long(time: WorkingTime) -> str:
-    least, most = (minutes_text(_whole_minutes(s)) for s in (time.least, time.most))
+    least, most = (about_minutes(_whole_minutes(s)) for s in (time.least, time.most))
     if time.is_measured:
-        sentence = _(
-            "About %(time)s of work: the median pace of people who have finished such work."
-        )
+        sentence = _("About %(time)s (at the median pace of those who have finished).")
     else:
-        sentence = _(
-            "About %(time)s of work. This is an estimate: too few have finished to tell from them."
-        )
+        sentence = _("About %(time)s (our estimate; hardly anyone has finished yet).")
     return sentence % {"time": range_text(least, most)}
 
 
-def _pay(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> list[str]:
-    minimum = rule.minimum if rule else 0
-    rate = amount_text(study.hourly_rate, study.currency)
-    sentences = [
-        _in_all(study, time, rule),
-        _("The time that you work is paid: %(rate)s an hour.") % {"rate": rate},
-    ]
-    if minimum:
-        amount = amount_text(minimum, study.currency)
-        sentences.append(
-            _("If you go to the end you are paid at least %(amount)s.") % {"amount": amount}
-        )
-    return sentences
+def _pay(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> str:
+    least, most = (about_amount(amount, study.currency) for amount in _totals(study, time, rule))
+    return _(
+        "You are paid %(rate)s an hour for the time you work: about %(total)s in all if you go to "
+        "the end."
+    ) % {
+        "rate": short_amount(study.hourly_rate, study.currency),
+        "total": range_text(least, most),
+    }
 
 
-def _in_all(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> str:
-    minimum = rule.minimum if rule else 0
-    least, most = (
-        amount_text(max(earned(1000 * s, study.hourly_rate), minimum), study.currency)
-        for s in (time.least, time.most)
+def _totals(study: Study, time: WorkingTime, rule: OutcomeRule | None) -> tuple[Decimal, Decimal]:
+    minimum = rule.minimum if rule else Decimal(0)
+    return (
+        max(earned(1000 * time.least, study.hourly_rate), minimum),
+        max(earned(1000 * time.most, study.hourly_rate), minimum),
     )
-    return _("About %(total)s in all, if you go to the end.") % {"total": range_text(least, most)}
+
+
+def _exactly(
+    study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
+) -> list[str]:
+    rule, time = rules.get(Outcome.COMPLETED), working_time(study, contents)
+    amounts = (amount_text(total, study.currency) for total in _totals(study, time, rule))
+    times = (minutes_text(_whole_minutes(s)) for s in (time.least, time.most))
+    sentences = [
+        _("By this estimate %(amount)s for %(time)s of work.")
+        % {"amount": range_text(*amounts), "time": range_text(*times)}
+    ]
+    if rule is not None and rule.minimum:
+        least = {"amount": amount_text(rule.minimum, study.currency)}
+        sentences.append(_("If you go to the end you are paid at least %(amount)s.") % least)
+    return sentences
 
 
 def _caps(
@@ -297,60 +335,50 @@ def _caps(
     }
     if any(content.training for content in contents):
         sentence = _(
-            "At most %(item)s are paid for one example, %(reading)s for reading what to do and "
-            "again before the test, and %(reveal)s for looking at one right answer."
+            "More than %(item)s on one item counts as a pause, and so does more than %(reading)s "
+            "with the instructions, and again before the test, or %(reveal)s with one right answer."
         )
     else:
         sentence = _(
-            "At most %(item)s are paid for one example, and %(reading)s for reading what to do."
+            "More than %(item)s on one item counts as a pause, and so does more than %(reading)s "
+            "with the instructions."
         )
-    more = _("After the first examples %(reading)s more are paid for reading.")
-    seconds = most_paid_s(study, contents)
+    more = _("After the first items up to %(reading)s more are paid for reading.")
     minimum = max((rule.minimum for rule in rules.values()), default=Decimal(0))
-    amount = max(earned(1000 * seconds, study.hourly_rate), minimum)
-    most = {
-        "time": minutes_text(_whole_minutes(seconds)),
-        "amount": amount_text(amount, study.currency),
-    }
+    amount = max(earned(1000 * most_paid_s(study, contents), study.hourly_rate), minimum)
     return [
         sentence % caps,
         *([more % caps] if any(content.checks for content in contents) else []),
-        _("Time beyond that counts as a pause, and is not paid."),
-        _(
-            "If every page took that long, it would be %(time)s in all. Nobody is paid more than "
-            "%(amount)s."
-        )
-        % most,
+        _("Pauses are not paid. Nobody is paid more than %(amount)s.")
+        % {"amount": amount_text(amount, study.currency)},
     ]
 
 
 def _early_end(
     study: Study, contents: Sequence[BatchContent], rules: dict[str, OutcomeRule]
-) -> list[str]:
+) -> str:
     decides = study.min_training_score is not None or study.max_drop is not None
     has_rule = decides and any(content.training for content in contents)
     has_checks = any(content.checks for content in contents)
-    if not has_rule and not has_checks:
-        return [_("Nobody is sent away for their answers.")]
-    practice = _(
-        "When the practice ends you may be told that your part ends there, because too few of "
-        "your answers agreed with the reference answers."
-    )
-    return [
-        *([_end_by_checks(study)] if has_checks else []),
-        *([practice] if has_rule else []),
-        _paid_then(study, rules.get(Outcome.SCREENED_OUT)),
-        _("After that nobody is sent away for their answers."),
-    ]
+    if has_checks and has_rule:
+        sentence = _(
+            "It may end after the checks or the practice, if too few of your answers are right."
+        )
+    elif has_checks:
+        sentence = _("It may end after the checks, if too few of your answers are right.")
+    elif has_rule:
+        sentence = _("It may end after the practice, if too few of your answers are right.")
+    else:
+        return _("Your answers cannot end your part early.")
+    return f"{sentence} {_paid_then(study, rules.get(Outcome.SCREENED_OUT))}"
 
 
-def _end_by_checks(study: Study) -> str:
+def _marks(study: Study, contents: Sequence[BatchContent]) -> Facts:
+    if not any(content.checks for content in contents):
+        return {}
     share = percent_text((study.min_check_score or 0) / 100)
-    sentence = _(
-        "After the first examples your part ends if your answers agree with the reference "
-        "answers by less than %(share)s."
-    )
-    return sentence % {"share": share}
+    sentence = _("After the checks your part ends if your score there is below %(share)s.")
+    return {_("Can it end early?"): [sentence % {"share": share}]}
 
 
 def _pausing(study: Study, rules: dict[str, OutcomeRule]) -> list[str]:
@@ -360,19 +388,15 @@ def _pausing(study: Study, rules: dict[str, OutcomeRule]) -> list[str]:
         % {"n": study.expire_hours},
     }
     return [
-        _(
-            "You can pause at any time: close the page, and come back by your personal link, which "
-            "is on every page."
-        ),
+        _("To pause, close the page; to go on, open your personal link, which is on every page."),
         *_lost_places(study, rules, place),
-        _("You can stop at any time.") + " " + _paid_then(study, rules.get(Outcome.WITHDRAWN)),
     ]
 
 
 def _lost_places(study: Study, rules: dict[str, OutcomeRule], place: dict[str, str]) -> list[str]:
     """Both ways to lose a place by a long pause, and what is paid after each."""
     taken = _("Your place is kept for %(minutes)s; after that somebody else may take it.") % place
-    silent = _("After %(hours)s without a sign of life the work ends.") % place
+    silent = _("After %(hours)s without activity the work ends.") % place
     after_taken, after_silent = (
         _paid_then(study, rules.get(outcome)) for outcome in (Outcome.DISPLACED, Outcome.EXPIRED)
     )

@@ -244,7 +244,7 @@ def _description(position: Position) -> dict[str, Any]:
         "test_count": len(content.test),
     }
     if assignment.step <= len(content.checks):
-        told = {"ahead": ahead(assignment.study, content) if not assignment.step else []}
+        told = {"ahead": ahead(content) if content.training and not assignment.step else ""}
         return {"panel": "annotation/work/_description.html", **counts, **told}
     return {
         "panel": "annotation/work/_practice_done.html",

@@ -22,6 +22,26 @@ def amount_text(amount: Decimal | int, currency: str) -> str:
     return f"{number}{NO_BREAK_SPACE}{currency}"
 
 
+def short_amount(amount: Decimal, currency: str) -> str:
+    """Without cents where there are none: 12 USD."""
+    if amount != int(amount):
+        return amount_text(amount, currency)
+    number = number_format(int(amount), use_l10n=True, force_grouping=True)
+    return f"{number}{NO_BREAK_SPACE}{currency}"
+
+
+def about_amount(amount: Decimal, currency: str) -> str:
+    return short_amount(amount.quantize(Decimal(1)) if amount >= 10 else amount, currency)
+
+
+def about_minutes(minutes: int) -> str:
+    """Up to two hours in minutes alone, and from twenty on to the nearest five: 75 minutes."""
+    about = 5 * round(minutes / 5) if minutes >= 20 else minutes
+    if about > 120:
+        return minutes_text(about)
+    return ngettext("%(n)d minute", "%(n)d minutes", about) % {"n": about}
+
+
 def time_text(seconds: int) -> str:
     """To the second, so that an amount can be worked out again: 20 minutes 54 seconds."""
     minutes, rest = divmod(seconds, 60)

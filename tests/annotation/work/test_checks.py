@@ -28,7 +28,7 @@ from annotation.models.frozen import batch_content, sequence
 from annotation.simulation.simulating import simulate_study
 from annotation.studies.exported_judgements import judgement_rows
 from annotation.studies.lifecycle import close_study, start_study
-from annotation.work.estimating import consent_facts, estimate
+from annotation.work.estimating import estimate, in_detail, in_short
 from annotation.work.finishing import expire_idle, withdraw
 from annotation.work.joining import Full
 from annotation.work.judging import begin
@@ -204,11 +204,12 @@ def test_says_of_a_zero_shot_batch_that_its_people_saw_the_task() -> None:
 
 def test_the_checks_are_told_with_time_and_pay_before_the_consent() -> None:
     batch = make.running_checked_batch(zero_shot=True)
-    facts = consent_facts(batch.study, [batch])
+    contents = [batch_content(batch.pk)]
+    facts = {"": in_short(batch.study, contents), **in_detail(batch.study, contents)}
     told = " ".join(sentence for sentences in facts.values() for sentence in sentences)
-    assert "Before the work itself 10 examples decide whether you go on" in told
-    assert "your part ends if your answers agree with the reference answers by less than 70" in told
-    assert "You are then paid for the time worked until then." in told
+    assert "Before the work itself 10 items decide whether you go on" in told
+    assert "After the checks your part ends if your score there is below 70" in told
+    assert "It may end after the checks, if too few of your answers are right. You are then" in told
     assert "300" not in told
     needed = estimate(batch.study, [batch], seconds=10)
     assert needed.judgements == 3 * (10 + 4)

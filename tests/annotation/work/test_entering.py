@@ -135,8 +135,8 @@ def test_shows_the_range_of_a_study_with_several_batches() -> None:
     make.batch(study, make.task(bench, training=5, tests=6))
     start_study(study, at=make.NOON)
     page = text_of(Client().get(reverse("annotation:join_study", args=[study.join_token])))
-    assert "First 3 to 5 examples for practice" in page
-    assert "4–6 examples to answer" in page
+    assert "First 3 to 5 items for practice" in page
+    assert "4–6 items to answer" in page
 
 
 def test_counts_who_declines_and_stores_nothing_else() -> None:
