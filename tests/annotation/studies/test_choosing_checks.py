@@ -156,7 +156,7 @@ def test_the_start_page_shows_the_checks(admin_client: Client) -> None:
     page = admin_client.get(reverse("annotation:start", args=[batch.study.slug]))
     text = page.content.decode()
     assert [task for task, _ in page.context["tasks"]] == [batch.check_set.task, batch.task]
-    assert "Before the work itself 10 examples decide whether you go on" in text
+    assert "Before the work itself 10 items decide whether you go on" in text
     assert "<dt>Least share of checks</dt><dd>70.0 %</dd>" in text
 
 

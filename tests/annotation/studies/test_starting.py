@@ -51,7 +51,7 @@ def test_shows_what_is_frozen_what_it_costs_and_what_is_read(
     assert "CODE-SCREENED_OUT" in page
     assert study.consent_text in page
     assert "is it good or bad?" in page  # of the task's description
-    assert "First 3 examples for practice" in page
+    assert "First 3 items for practice" in page
     assert "Start the study" in page
     study.refresh_from_db()
     assert study.state == "draft"
