@@ -107,6 +107,14 @@ def read(kind: str, folder: Path, stem: str) -> Files:
     return Files(kind, rows("test"), rows("train_10_1"))
 
 
+def told_score(page: str) -> float:
+    """All or nothing is said in words alone."""
+    if "<strong>Right.</strong>" in page:
+        return 100
+    found = VERDICT.search(page)
+    return float(found[1]) if found else 0
+
+
 def work(batch: Batch, files: Files, *, every: int, in_training: int = NEVER) -> str:
     """One person with HTML forms alone; returns the last page."""
     client = Client()
@@ -117,7 +125,7 @@ def work(batch: Batch, files: Files, *, every: int, in_training: int = NEVER) ->
     score = None
     while step := STEP.search(page):
         if "data-reveal-form" in page:
-            assert float(VERDICT.search(page)[1]) == pytest.approx(100 * score, abs=1)
+            assert told_score(page) == pytest.approx(100 * score, abs=1)
             page = client.post("/work/next/", {"step": step[1]}, follow=True).content.decode()
             continue
         if "practice-done" in page:

@@ -370,8 +370,8 @@ TABLE: dict[str, Address] = {
     "scoring:remove_batches": Address(slug, NOT_ALLOWED, EDITORS),
     "scoring:rehearsals": Address(slug, EDITORS, EDITORS),
     # This study is no rehearsal.
-    "scoring:rehearsal": Address(slug, "login gone gone gone gone gone gone", NOT_ALLOWED),
-    "scoring:discard_rehearsal": Address(slug, NOT_ALLOWED, "login gone gone gone gone gone gone"),
+    "scoring:rehearsal": Address(slug, "login gone gone no gone gone gone", NOT_ALLOWED),
+    "scoring:discard_rehearsal": Address(slug, NOT_ALLOWED, "login gone gone no gone gone gone"),
     "annotation:people": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:people_export": Address(slug, EDITORS, NOT_ALLOWED),
     "annotation:person": Address(of_person, EDITORS, NOT_ALLOWED),
