@@ -7,6 +7,7 @@ Gold enters only in the state `revealed`, whose judgement is committed.
 from collections.abc import Callable
 from copy import copy
 from datetime import datetime
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import lru_cache
 from typing import Any
 
@@ -35,7 +36,7 @@ from annotation.models.frozen import BatchContent, FrozenExample, batch_content
 from annotation.work.estimating import ahead
 from annotation.work.finishing import amount_due, earned, in_hand_ms
 from annotation.work.judging import current_example, judgement_at
-from annotation.work.wording import amount_text, markdown_html, time_text
+from annotation.work.wording import amount_text, markdown_html, share_text, time_text
 
 
 def ending_of(assignment: Assignment) -> dict[str, Any]:
@@ -124,22 +125,26 @@ def _reason(assignment: Assignment) -> str:
 
 
 def _why_screened_out(assignment: Assignment) -> str:
-    if not assignment.check_screening.get("passed", True):
+    checks, practice = assignment.check_screening, assignment.screening
+    if not checks.get("passed", True):
         return _(
-            "After the checks, this study goes on with those whose answers agreed with the "
-            "reference answers often enough. How often that is was fixed beforehand; you were not "
-            "compared with anybody."
-        )
-    if assignment.screening.get("reason") == "drop":
+            "Your score in the checks was %(score)s; to go on it takes %(mark)s. That was fixed "
+            "beforehand; you were not compared with anybody."
+        ) % _score_and_mark(checks["score"], checks["floor"])
+    if practice.get("reason") == "drop":
         return _(
-            "After the practice, this study goes on with those whose answers agreed with the "
-            "reference answers about as often as other people's did. Yours agreed less often."
-        )
+            "Your practice score was %(score)s; to go on it takes %(mark)s, by what other people "
+            "scored."
+        ) % _score_and_mark(practice["score"], practice["lowest_allowed"])
     return _(
-        "After the practice, this study goes on with those whose answers agreed with the reference "
-        "answers often enough. How often that is was fixed beforehand; you were not compared with "
-        "anybody."
-    )
+        "Your practice score was %(score)s; to go on it takes %(mark)s. That was fixed beforehand; "
+        "you were not compared with anybody."
+    ) % _score_and_mark(practice["score"], practice["floor"])
+
+
+def _score_and_mark(score: float, mark: float) -> dict[str, str]:
+    """Rounded away from each other: a score just below the mark is never shown as the mark."""
+    return {"score": share_text(score, ROUND_FLOOR), "mark": share_text(mark, ROUND_CEILING)}
 
 
 def _why_expired(assignment: Assignment) -> str:
@@ -189,10 +194,7 @@ def _help(channel: Channel, *, has_link: bool) -> str:
         return _("Copy it, and enter it on %(channel)s where you are asked for it.") % {
             "channel": channel.name
         }
-    return _(
-        "Keep it: it tells the people who run this study how your part ended. Give it to them if "
-        "they ask for it."
-    )
+    return _("Keep this code; the researchers may ask for it.")
 
 
 # From so many answers on it is said how long the rest will take.

@@ -123,6 +123,9 @@ class Preview(Position):
     def _assignment(self, at: datetime) -> Assignment:
         """Never stored: it has no key."""
         checked = self.batch.check_set.items.count() if self.batch.check_set else 0
+        study, score = self.batch.study, self._mean(self.state.scores)
+        passed = self.state.step > checked
+        checks = {"passed": passed, "score": score, "floor": study.min_check_score}
         return Assignment(
             annotator=Annotator(pseudonym=PSEUDONYM, channel=self.batch.study.channel),
             batch=self.batch,
@@ -131,9 +134,9 @@ class Preview(Position):
             state=self.state.state,
             step=self.state.step,
             outcome=self.state.outcome,
-            training_score=self._mean(self.state.scores) if self.state.scores else None,
-            screening={"reason": "floor"},
-            check_screening={"passed": self.state.step > checked} if checked else {},
+            training_score=score if self.state.scores else None,
+            screening={"reason": "floor", "score": score, "floor": study.min_training_score},
+            check_screening=checks if checked else {},
             joined_at=at,
             consented_at=at,
             shown_at=at,

@@ -29,6 +29,7 @@ from annotation.work.page import (
     page_title,
     picture_of,
 )
+from annotation.work.wording import time_text
 
 # What an annotator's forms carry is read by hand: these few fields come with every answer, and
 # Django's forms would take a sixth of a step's time.
@@ -131,6 +132,10 @@ def submit(request: HtmxRequest, assignment: Assignment) -> str:
     step, form, times = read_sent_answer(request.POST)
     judgement = judging.submit_answer(assignment, step=step, form=form, times=times, at=now)
     is_ours = judgement is not None and judgement.submitted_at == now
+    cap_s = assignment.study.item_cap_s
+    if is_ours and judgement is not None and judgement.paid_ms >= 1000 * cap_s:
+        sentence = _("The last item took more than %(time)s: the rest counted as a pause.")
+        return sentence % {"time": time_text(cap_s)}
     if is_ours or not judging.counts_otherwise(assignment, step=step, form=form):
         return ""
     return _(

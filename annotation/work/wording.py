@@ -70,6 +70,13 @@ def percent_text(score: float) -> str:
     return f"{whole}{NO_BREAK_SPACE}%"
 
 
+def share_text(percent: float, rounding: str) -> str:
+    """In whole percent, or else in tenths: 59.9 %."""
+    tenths = Decimal(str(percent)).quantize(Decimal("0.1"), rounding)
+    places = 0 if tenths == int(tenths) else 1
+    return f"{number_format(tenths, decimal_pos=places, use_l10n=True)}{NO_BREAK_SPACE}%"
+
+
 @register.filter("full_stop")
 def full_stop(text: str) -> str:
     """What ends a sentence whose last words are this text; nothing if they end it themselves."""

@@ -87,8 +87,8 @@ def test_decides_once_by_the_least_share_alone(wrong: int, passes: bool) -> None
     assert assignment.screening == {}
     assert hasattr(assignment, "place") == passes
     if not passes:
-        reason = page_context(assignment)["ending"]["reason"]
-        assert reason.startswith("After the checks, this study goes on")
+        reason = page_context(assignment)["ending"]["reason"].replace("\xa0", " ")
+        assert reason.startswith("Your score in the checks was 60 %; to go on it takes 70 %.")
         assert assignment.amount == Decimal("0.33")  # 100 seconds at 12 an hour
         assert not assignment.judgements.exclude(role=CHECK).exists()
 

@@ -20,6 +20,7 @@ def ended(outcome: str, **study: Any) -> Assignment:
     """Somebody who had worked for 20 minutes and 54 seconds, at 12 an hour."""
     assignment = make.at_work(make.running_batch(**{"hourly_rate": 12, **study}))
     assignment.paid_ms = 1_254_321
+    assignment.screening = {"reason": "floor", "score": 45.0, "floor": 60.0}
     assignment.save()
     finish(assignment, outcome, at=make.NOON)
     return assignment
@@ -30,19 +31,21 @@ def pay(assignment: Assignment) -> str:
 
 
 @pytest.mark.parametrize(
-    ("reason", "says", "says_not"),
+    ("reason", "score", "told"),
     [
-        ("floor", "fixed beforehand; you were not compared", "other people"),
-        ("drop", "as often as other people", "fixed"),
+        ("floor", 45, "45 %; to go on it takes 60 %. That was fixed beforehand; you were not"),
+        ("floor", 59.98, "59.9 %; to go on it takes 60 %."),
+        ("drop", 70, "70 %; to go on it takes 71.3 %, by what other people scored."),
     ],
 )
-def test_names_the_rule_by_which_somebody_was_sent_away(
-    reason: str, says: str, says_not: str
+def test_tells_who_was_screened_out_the_score_and_the_mark(
+    reason: str, score: float, told: str
 ) -> None:
     assignment = ended(Outcome.SCREENED_OUT)
-    assignment.screening = {"reason": reason}
-    assert says in ending_of(assignment)["reason"]
-    assert says_not not in ending_of(assignment)["reason"]
+    assignment.screening = {
+        "reason": reason, "score": score, "floor": 60.0, "lowest_allowed": 71.25
+    }  # fmt: skip
+    assert f"Your practice score was {told}" in ending_of(assignment)["reason"].replace("\xa0", " ")
 
 
 def test_tells_a_closing_from_silence() -> None:
@@ -83,7 +86,7 @@ def test_says_where_the_time_is_not_paid() -> None:
     ("via", "says"),
     [
         ("prolific", "enter it on Prolific yourself"),
-        ("link", "Give it to them if they ask"),
+        ("link", "the researchers may ask for it"),
     ],
 )
 def test_says_what_to_do_with_a_code(via: str, says: str) -> None:

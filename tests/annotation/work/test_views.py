@@ -322,3 +322,17 @@ def test_says_that_the_study_was_closed_and_for_how_long_the_page_may_be_sent() 
     assert "within 3 minutes" in client.get(WORK).content.decode()
     Study.objects.update(closed_at=timezone.now() - timedelta(seconds=151))
     assert "The study was closed before" in client.get(WORK).content.decode()
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+@pytest.mark.parametrize(("seconds", "is_told"), [(100, False), (200, True)])
+def test_tells_who_took_longer_than_is_paid_that_the_rest_was_a_pause(
+    seconds: int, is_told: bool, htmx: bool
+) -> None:
+    client = enter(make.running_batch(item_cap_s=180))
+    start(client)
+    begun = timezone.now() - timedelta(seconds=seconds)
+    Assignment.objects.update(shown_at=begun)
+    page = submit(client, 0, htmx=htmx, option="0").content.decode()
+    assert ("item took more than 3 minutes: the rest counted as a pause." in page) == is_told
+    assert Judgement.objects.get().paid_ms <= 180_000
