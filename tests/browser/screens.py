@@ -301,6 +301,7 @@ def test_end(people: Comes, album: Album, outcome: str) -> None:
     person.page.get_by_role("button", name="I agree").click()
     assignment = person.assignment
     assignment.paid_ms, assignment.shown_at = 1_254_000, None
+    assignment.screening = {"reason": "floor", "score": 45, "floor": 50}
     assignment.save()
     finish(assignment, outcome, at=timezone.now())
     person.page.reload()
@@ -311,7 +312,7 @@ def test_who_declines_and_who_comes_back(people: Comes, album: Album) -> None:
     person = people()
     batch = running_batch_of(Kind.CHOICE, training=[REVIEW], study=STUDY)
     person.join(batch)
-    person.page.get_by_role("button", name="I do not want").click()
+    person.page.get_by_role("button", name="No, thanks").click()
     album.shows(person, "declined")
     person.start(batch)
     person.join(batch)

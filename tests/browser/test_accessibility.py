@@ -172,7 +172,10 @@ def test_finds_nothing_wrong_at_the_end(somebody: Comes, outcome: str, scheme: s
     person = somebody(NARROW, color_scheme=scheme)
     person.join(make.running_batch(contact="ask@example.org", via="prolific"), "?PROLIFIC_PID=p")
     person.page.get_by_role("button", name="I agree").click()
-    finish(person.assignment, outcome, at=make.NOON)
+    assignment = person.assignment
+    assignment.screening = {"reason": "floor", "score": 45, "floor": 60}
+    assignment.save()
+    finish(assignment, outcome, at=make.NOON)
     person.page.reload()
     assert f"CODE-{outcome.upper()}" in person.page.locator("main").inner_text()
     assert findings(person) == []
