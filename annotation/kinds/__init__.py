@@ -312,7 +312,7 @@ class AnswerKind(ABC):
 
     @cached_property
     def parts(self) -> dict[str, str]:
-        names = ("form", "reveal", "verdict", "keys", "more_keys")
+        names = ("form", "reveal", "verdict", "keys", "more_keys", "gestures")
         return {name: f"{self.template}#{name}" for name in names}
 
     def options(self, asked: Asked) -> tuple[str, ...]:

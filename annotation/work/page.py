@@ -391,7 +391,7 @@ def page_title(assignment: Assignment) -> str:
     elif here["has_training"]:
         example = _("Test %(number)d of %(total)d") % here
     else:
-        example = _("Example %(number)d of %(total)d") % here
+        example = _("Item %(number)d of %(total)d") % here
     if assignment.state == WorkState.REVEALED:
         return _("Right answer to %(example)s") % {"example": example}
     return example

@@ -16,6 +16,7 @@ from annotation.access.requests import HtmxRequest, resume_link
 from annotation.kinds import Form
 from annotation.models import Assignment
 from annotation.models.errors import BadInput
+from annotation.models.frozen import batch_content
 from annotation.work import judging
 from annotation.work.commenting import LONGEST, add_comment, example_to_comment
 from annotation.work.device_codes import CODE_MINUTES, minutes_left, new_code, use_code
@@ -179,11 +180,18 @@ def comment(request: HtmxRequest, assignment: Assignment) -> HttpResponse:
         "assignment": assignment,
         "longest": LONGEST,
         "step": step,
-        "about": page_title(assignment) if step == assignment.step else "",
+        **(_asked(assignment) if step is not None and step == assignment.step else {}),
         "text": text,
         "error": error,
     }
     return render(request, COMMENT, context, status=422 if error else 200)
+
+
+def _asked(assignment: Assignment) -> dict[str, object]:
+    """The example that a problem is about, as it was asked."""
+    example = judging.current_example(assignment)
+    content = batch_content(assignment.batch_id).task_of(example)
+    return {"about": page_title(assignment), "example": example, "content": content}
 
 
 @at_work

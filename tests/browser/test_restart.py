@@ -135,5 +135,5 @@ def test_says_not_saved_while_the_server_is_away(page: Page, server: Server) -> 
     server.start()
     expect(page.locator("[name=step]")).to_have_value("1")
     expect(note).to_be_empty()
-    expect(page.locator("[data-saved]")).to_have_text("Example 1 saved")
+    expect(page.locator("[data-saved]")).to_have_text("Item 1 saved")
     assert server.stored() == [(0, "good")]

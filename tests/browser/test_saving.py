@@ -53,10 +53,10 @@ def test_says_saved_when_the_server_has_said_so(tester: Person) -> None:
     tester.chooses(1)
     assert tester.note == ""
     tester.goes_on()
-    assert tester.page.locator("[data-saved]").inner_text() == "Example 1 saved"
+    assert tester.page.locator("[data-saved]").inner_text() == "Item 1 saved"
     assert tester.note == ""
     assert answers() == ["good"]
-    assert tester.page.locator("#save-state").inner_text() == "Example 1 saved"
+    assert tester.page.locator("#save-state").inner_text() == "Item 1 saved"
 
 
 def test_sends_again_when_the_network_is_back(tester: Person) -> None:
@@ -68,7 +68,7 @@ def test_sends_again_when_the_network_is_back(tester: Person) -> None:
     assert answers() == []
     tester.page.context.set_offline(False)
     stands_at(tester, 1)
-    expect(tester.page.locator("[data-saved]")).to_have_text("Example 1 saved")
+    expect(tester.page.locator("[data-saved]")).to_have_text("Item 1 saved")
     expect(tester.page.locator("[data-save-note]")).to_be_empty()
     assert answers() == ["good"]
 

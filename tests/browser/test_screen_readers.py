@@ -79,7 +79,7 @@ def test_says_which_answer_was_saved(person: Person) -> None:
     person.start(running_batch_of(Kind.SPANS, tests=[CITIES, CITIES]))
     person.answers([])
     person.goes_on()
-    expect(person.page.locator("#save-state")).to_have_text("Example 1 saved")
+    expect(person.page.locator("#save-state")).to_have_text("Item 1 saved")
 
 
 def test_stops_at_nothing_that_is_empty(person: Person) -> None:

@@ -20,7 +20,7 @@ def test_refuses_a_kind_that_nobody_registered(name: str) -> None:
 
 @pytest.mark.parametrize("kind", answer_kinds(), ids=lambda kind: kind.name)
 def test_has_every_part_of_its_template(kind: AnswerKind) -> None:
-    assert list(kind.parts) == ["form", "reveal", "verdict", "keys", "more_keys"]
+    assert list(kind.parts) == ["form", "reveal", "verdict", "keys", "more_keys", "gestures"]
     for part in kind.parts.values():
         assert get_template(part)
 

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from annotation.models import Assignment, Comment
 from annotation.models.errors import BadInput
@@ -112,3 +113,10 @@ def test_stops_a_script(assignment: Assignment, monkeypatch: pytest.MonkeyPatch)
         add_comment(assignment, text="again", step=None, at=make.NOON)
     with pytest.raises(BadInput, match="very often"):
         add_comment(assignment, text="again", step=None, at=make.NOON)
+
+
+def test_shows_the_example_that_it_is_about(client: Client, assignment: Assignment) -> None:
+    example = current_example(assignment)
+    page = client.get(COMMENT).content.decode()
+    assert escape(example.context[0]) in page
+    assert escape(example.question) in page
