@@ -24,7 +24,7 @@ CEILING = "ceiling"
 LATER, OTHER = "later", "other"
 BLOCKS = {
     "": "",
-    LATER: "Came later, or not named before the start: exploratory, a family of its own",
+    LATER: "Supplement: came later, or not named before the start; adjusted separately",
     OTHER: "On other shot sets or items: exploratory",
 }
 

@@ -176,14 +176,16 @@ def _headline(
     if all(test.outcome == TOO_FEW for those in named for test in those):
         return [_too_few(people)]
     simulated = tests[0].simulated
-    by_state: dict[State, list[Difference]] = {}
+    by_state: dict[State, list[Sequence[Difference]]] = {}
     for those in named:
         if (test := _decides(those, len(people))) is not None:
-            by_state.setdefault(state_of(test), []).append(test)
+            by_state.setdefault(state_of(test), []).append(those)
 
-    def claimed(state: State, systems: Sequence[Difference]) -> str:
-        names, margin = _all_with_runs(systems), systems[0].margin
-        return claim(state, names, simulated=simulated, margin=margin, loud=loud)
+    def claimed(state: State, systems: Sequence[Sequence[Difference]]) -> str:
+        names, margin = _all_with_runs(systems), systems[0][0].margin
+        told = claim(state, names, simulated=simulated, margin=margin, loud=loud)
+        where = " on average." if any(map(_hides_tasks, systems)) else "."
+        return told.removesuffix(".") + (where.upper() if loud else where) if told else ""
 
     told = [claimed(state, by_state[state]) for state in STATES if state in by_state]
     for those in named:
@@ -193,6 +195,11 @@ def _headline(
     return list(filter(None, told))
 
 
+def _hides_tasks(tests: Sequence[Difference]) -> bool:
+    """Whether the average of a system says what some task does not."""
+    return tests[0].task is None and len({test.outcome for test in tests}) > 1
+
+
 def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
     """On how many of the tasks, where there is no interval of the average."""
     counts, ran = Counter(map(state_of, tests)), len(tests)
@@ -200,7 +207,7 @@ def _over_tasks(tests: Sequence[Difference], claimed: Any, tasks: int) -> str:
     whole = "both tasks" if ran == 2 else f"all {ran} tasks"
     every = whole if ran == tasks else f"the {_counted(ran, 'task')} that it ran on"
     told = [
-        f"{claimed(state, tests[:1]).rstrip('.')} on "
+        f"{claimed(state, [tests]).rstrip('.')} on "
         + (every if counts[state] in (0, ran) else f"{counts[state]} of {ran} tasks")
         for state in decided or [(OPEN, None)]
     ]
@@ -220,14 +227,15 @@ def _too_few(people: Sequence[Row]) -> str:
 
 def _so_far(named: Sequence[Sequence[Difference]], people: Sequence[Row]) -> str:
     """Where nothing is claimed: how far apart they are all the same."""
-    decisive = [test for those in named if (test := _decides(those, len(people)))]
-    if not decisive or any(test.outcome != TOO_FEW for test in decisive):
+    decisive = [those for those in named if _decides(those, len(people))]
+    if not decisive or any(those[0].outcome != TOO_FEW for those in decisive):
         return ""
     return f"So far {_who(people[0])} are {listed(list(map(_apart, decisive)))}."
 
 
-def _apart(test: Difference) -> str:
+def _apart(tests: Sequence[Difference]) -> str:
     """Such as “49 points above Word overlap (40 to 57)”."""
+    test = tests[0]
     distance, low, high = test.difference or 0.0, test.low, test.high
     side, other = ("below", "above") if distance < 0 else ("above", "below")
     likely = ""
@@ -237,7 +245,7 @@ def _apart(test: Difference) -> str:
         likely = f" ({_whole(abs(near))}{f' {other}' if crosses else ''} to {_whole(abs(far_off))}"
         likely += f" {side})" if crosses else ")"
     points = _counted(round(abs(distance)), "point")
-    return f"{points} {side} {_with_runs(test)}{likely}"
+    return f"{points} {side} {_with_runs(tests)}{likely}"
 
 
 def _who(row: Row) -> str:
@@ -425,18 +433,24 @@ def name_of(test: Difference) -> str:
     return _system(test.system, test.method)
 
 
-def _with_runs(test: Difference) -> str:
-    """With how few runs it is, if they are no sample of the system."""
-    few = runs_text(test.runs)
-    return f"{name_of(test)} ({few})" if few else name_of(test)
+def _runs(tests: Sequence[Difference]) -> str:
+    """How few they are on the tasks of a system; empty if they are a sample of it on each."""
+    counts = [test.runs for test in tests if test.runs is not None]
+    least = runs_text(min(counts, default=None))
+    return f"{_span(counts)} runs" if least and len({*counts}) > 1 else least
 
 
-def _all_with_runs(tests: Sequence[Difference]) -> list[str]:
+def _with_runs(tests: Sequence[Difference]) -> str:
+    few = _runs(tests)
+    return f"{name_of(tests[0])} ({few})" if few else name_of(tests[0])
+
+
+def _all_with_runs(systems: Sequence[Sequence[Difference]]) -> list[str]:
     """Once for all of them where all have as few."""
-    few = {runs_text(test.runs) for test in tests}
-    if len(tests) == 1 or len(few) > 1:
-        return list(map(_with_runs, tests))
-    *others, last = map(name_of, tests)
+    few = set(map(_runs, systems))
+    if len(systems) == 1 or len(few) > 1:
+        return list(map(_with_runs, systems))
+    *others, last = (name_of(tests[0]) for tests in systems)
     each = "".join(f" ({runs} each)" for runs in few if runs)
     return [*others, f"{last}{each}"]
 

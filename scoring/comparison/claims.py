@@ -1,11 +1,11 @@
 """Which systems a study compares itself with, and its verdicts as they were frozen when it was
 settled: what comes later stands beside them and changes none."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation.models import Assignment, Study
+from annotation.models import Assignment, ChangeAction, Study
 from annotation.models.texts import checksum
 from scoring.cells.cells import Cell
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
@@ -28,10 +28,15 @@ REASONS = {
     "runs": Reason.NAMED,
 }
 WORDS = {
-    "gold": "gold correction",
-    "counted": "exclusion or its lifting",
-    "scorer": "scorer",
-    "runs": "run of a named system",
+    "gold": "a correction of the gold",
+    "counted": "an exclusion or its lifting",
+    "scorer": "a new scorer",
+    "runs": "a run of a named system",
+}
+# What the log tells of those who count.
+LOGGED = {
+    ChangeAction.EXCLUDED: "an exclusion",
+    ChangeAction.EXCLUSION_LIFTED: "the lifting of an exclusion",
 }
 Tests = Mapping[str, Sequence[Difference]]
 
@@ -99,7 +104,7 @@ def with_claims(scope: Scope, choices: Choices, tests: Tests, *, inputs: str) ->
                 one.version,
                 one.frozen_at.date().isoformat(),
                 one.get_reason_display(),
-                listed([WORDS[part] for part in _changed(before, one.claims["basis"])]),
+                listed(list(_after(before, one, study))),
                 tuple(test for name in TESTS for test in one.claims[name]),
             )
             for before, one in zip([None, *versions], versions, strict=False)
@@ -154,6 +159,16 @@ def _changed(former: FrozenClaims | None, basis: Mapping[str, Any]) -> list[str]
     if former is None:
         return []
     return [part for part in REASONS if former.claims["basis"][part] != basis[part]]
+
+
+def _after(before: FrozenClaims | None, one: FrozenClaims, study: Study) -> Iterator[str]:
+    """What lies between two versions, in words."""
+    for part in _changed(before, one.claims["basis"]):
+        logged: set[str] = set()
+        if before and part == "counted":
+            since = study.changes.filter(at__gte=before.frozen_at, at__lte=one.frozen_at)
+            logged = set(since.values_list("action", flat=True))
+        yield from [told for action, told in LOGGED.items() if action in logged] or [WORDS[part]]
 
 
 def _is_frozen(test: Difference) -> bool:

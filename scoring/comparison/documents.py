@@ -284,7 +284,7 @@ def _terms(table: Comparison) -> Iterable[str]:
     margin = max((test.margin or 0.0 for test in table.tests), default=0.0)
     if table.tests and table.has_verdicts and table.study:
         yield f"Margin {margin:g} points." if margin else "No margin was set."
-    if table.versions and table.has_verdicts:
+    if table.versions and table.versions[-1].verdicts and table.has_verdicts:
         last = table.versions[-1]
         yield f"Frozen on {last.day} (version {last.number}: {last.after or last.reason})."
         yield from revisions(table)

@@ -2,11 +2,15 @@
 read them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from operator import attrgetter
 from statistics import fmean, median
+from typing import Any
+
+from django.db.models import Count, Q
 
 from annotation.benchmarks.audit import WARNING
 from annotation.kinds import answer_kind
@@ -15,6 +19,7 @@ from annotation.models import (
     Batch,
     ChangeAction,
     Item,
+    ItemSet,
     JoinAnswer,
     Outcome,
     OutcomeRule,
@@ -25,9 +30,12 @@ from annotation.models.benchmark import PART, names_of
 from annotation.studies.screening import screenings_of, why_no_floor
 from annotation.work.finishing import HOUR_MS, elapsed_hours
 from annotation.work.joining import join_answers
+from scoring.cells.cell_rows import cell_row
+from scoring.cells.cells import CellReader
+from scoring.cells.scope import Choices
 from scoring.core.s1 import SCORER_VERSION
 from scoring.report.results import Results
-from scoring.report.words import between, span
+from scoring.report.words import CLOSED, OUTCOMES, between, span
 
 NORMALISED = {
     "squad": "without case, punctuation, the articles a, an and the, and superfluous space, as the "
@@ -42,9 +50,8 @@ class TaskFacts:
         self.task, self.name = task, name
         # Of the test sets together: items, and contexts that items share. A part of a test set
         # holds items of the whole one.
-        items = Item.objects.filter(
-            item_set__in={batch.test_set_id for batch in batches}
-        ).order_by()
+        tests = {batch.test_set_id for batch in batches}
+        items = Item.objects.filter(item_set__in=tests).order_by()
         self.items = items.values("example").distinct().count()
         self.contexts = items.values("example__context_hash").distinct().count()
         self.samples = list(_samples(task, name, batches))
@@ -62,7 +69,13 @@ class TaskFacts:
         self.met = [*["shown"] * training, *["screened by"] * screens]
         self.scored_gold = task.latest_gold_version().number
         since = min(shown, default=self.scored_gold)
-        self.corrections = list(task.gold_versions.filter(number__gt=since))
+        self.gold_since = since
+        corrected = Count(
+            "golds", filter=Q(golds__example__items__item_set__in=tests), distinct=True
+        )
+        self.corrections = list(
+            task.gold_versions.filter(number__gt=since).annotate(items=corrected)
+        )
         # What the audit of the data warns of.
         self.warnings = [found["message"] for found in task.audit if found["severity"] == WARNING]
         self.answered = str(answer_kind(task.kind).in_words)
@@ -107,7 +120,9 @@ class Design:
         self.shots = sorted({shots for facts in self.tasks for shots in facts.shots})
         # Shots where there are any.
         self.sizes = [shots for shots in self.shots if shots]
-        self.sizes_of_training = [items for items in self.training_items if items]
+        self.learned = list(dict.fromkeys(_learned(one) for one in trained if one))
+        # Whether a task has several cells, by its shots.
+        self.has_changes = any(len(task.shots) > 1 for task in self.tasks)
         self.shares_contexts = any(task.contexts < task.items for task in self.tasks)
         self.names = [task.name for task in self.tasks]
         self.splits = sorted({task.splits for task in self.tasks if task.splits})
@@ -115,6 +130,12 @@ class Design:
         self.ways_to_answer = list(dict.fromkeys(task.answered for task in self.tasks))
         self.is_corrected = any(task.corrections for task in self.tasks)
         self.policies = sorted({task.task.reference_policy for task in self.tasks})
+
+    @property
+    def has_plain_links(self) -> bool:
+        """Whether anybody comes by a link that names nobody."""
+        channel = self._study.channel
+        return not (channel.person_param or channel.invited_only)
 
     @property
     def averaged(self) -> list[int]:
@@ -129,7 +150,7 @@ class Design:
     def families(self) -> list[str]:
         """What is adjusted for together."""
         averages = ["averages over tasks"] if self.averaged else []
-        changes = ["more shots against fewer"] if any(len(t.shots) > 1 for t in self.tasks) else []
+        changes = ["more shots against fewer"] * self.has_changes
         singles = "single tasks" if len(self.tasks) > 1 else "people less system"
         return [*averages, singles, *changes]
 
@@ -185,6 +206,14 @@ class Design:
         return {reason: list(names) for reason, names in cells.items()}
 
 
+def _learned(training: ItemSet) -> str:
+    """A shot is a context, with all questions about it."""
+    items, contexts = training.items.count(), training.items.values("example__context_hash")
+    shots = contexts.order_by().distinct().count()
+    examples = f"{items} labelled examples"
+    return f"{shots} contexts ({examples})" if shots < items else examples
+
+
 def _is_screened(batch: Batch) -> bool:
     """Whether a rule can send somebody away before the test."""
     return _by_training(batch) or (
@@ -217,8 +246,8 @@ class TakingPart:
         ends = [person.finished_at for person in people if person.finished_at]
         self.last = max(ends, default=None)
         # By outcome, in their order; zeros included.
-        outcomes = Counter(person.outcome for person in people)
-        self.outcomes = {outcome: outcomes[outcome] for outcome in Outcome.values}
+        outcomes = Counter(map(_ended_how, people))
+        self.outcomes = {outcome: outcomes[outcome] for outcome in OUTCOMES}
         self.at_work = outcomes[""]
         self.simulated = Assignment.objects.filter(study=study).simulated().completed().count()
         # Joins that were answered without an assignment.
@@ -232,7 +261,7 @@ class TakingPart:
 
     def _ended(self, consented: Sequence[Assignment]) -> None:
         """Of those who gave consent; who is still at work may yet finish."""
-        ended = Counter(person.outcome for person in consented if person.outcome)
+        ended = Counter(_ended_how(person) for person in consented if person.outcome)
         self.unfinished = {
             name: count for name, count in ended.items() if name != Outcome.COMPLETED
         }
@@ -259,6 +288,10 @@ class TakingPart:
     @property
     def when(self) -> str:
         return f" {between(self.first, self.last or self.first)}" if self.first else ""
+
+
+def _ended_how(person: Assignment) -> str:
+    return CLOSED if person.ended_by_closing else person.outcome
 
 
 def _lifted(study: Study, people: Iterable[Assignment]) -> int:
@@ -299,7 +332,7 @@ class Pay:
     """Amounts in the study's currency. Elapsed time runs from consent to the end, breaks
     included; paid time is capped for each page."""
 
-    def __init__(self, people: Sequence[Assignment]) -> None:
+    def __init__(self, people: Sequence[Assignment], names: Mapping[int, str]) -> None:
         # Each that ended, whatever its outcome, with what it was due.
         ended = [
             (person, person.amount)
@@ -309,6 +342,9 @@ class Pay:
         done = [(person, amount) for person, amount in ended if person.outcome == Outcome.COMPLETED]
         due = [amount for _, amount in done]
         timed = [(amount, elapsed_hours(person)) for person, amount in done]
+        by_task: dict[str, list[tuple[Decimal, float]]] = defaultdict(list)
+        for (person, _), one in zip(done, timed, strict=True):
+            by_task[names[person.batch.task_id]].append(one)
         # What an hour of elapsed time was worth.
         rates = [float(amount) / hours for amount, hours in timed if hours > 0]
         paid_ms = sum(person.paid_ms for person, _ in done)
@@ -316,16 +352,17 @@ class Pay:
         self.total = sum((amount for _, amount in ended), Decimal(0))
         self.paid_hours = sum(person.paid_ms for person, _ in ended) / HOUR_MS
         self.paid_minutes = 60 * self.paid_hours
-        # Of completed assignments; None where nobody completed.
-        self.amount = median(due) if due else None
-        self.minutes = median(60 * hours for _, hours in timed) if timed else None
+        # Of the completed assignments of a task, by its name: minutes and amount.
+        self.medians = {
+            task: (median(60 * hours for _, hours in those), median(amount for amount, _ in those))
+            for task, those in by_task.items()
+        }
         self.hourly = median(rates) if rates else None
         self.lowest_hourly = min(rates, default=None)
         # What an hour of paid time was worth, over all completed ones together.
         self.hourly_paid = float(sum(due)) * HOUR_MS / paid_ms if paid_ms else None
         # Assignments that ended and were due nothing, by outcome.
-        unpaid = Counter(person.outcome for person, amount in ended if not amount)
-        self.unpaid = {outcome: unpaid[outcome] for outcome in Outcome.values if unpaid[outcome]}
+        self.unpaid = dict(Counter(_ended_how(person) for person, amount in ended if not amount))
 
 
 class Facts:
@@ -351,17 +388,26 @@ class Facts:
         self.design = Design(study)
         self.people = TakingPart(study, people)
         self.training, self.checks = Training(people), checked(people)
-        self.pay = Pay(people)
+        self.pay = Pay(people, {task.task.pk: task.name for task in self.design.tasks})
         self.rules: list[OutcomeRule] = list(
             study.outcome_rules.filter(outcome__in=Outcome.values).order_by("outcome")
         )
         self.results = Results(study, simulated=self.is_rehearsal, with_agreement=with_agreement)
 
-    @property
-    def has_plain_links(self) -> bool:
-        """Whether anybody came by a link that names nobody."""
-        channel = self.study.channel
-        return not (channel.person_param or channel.invited_only)
+    @cached_property
+    def moved_by_gold(self) -> list[str]:
+        """The means of the cells whose gold was corrected, as it was at the start and as it is."""
+        before: dict[tuple[str, Any], float | None] = {}
+        for task in filter(attrgetter("corrections"), self.design.tasks):
+            choices = Choices(simulated=self.is_rehearsal, gold_version=task.gold_since)
+            reader = CellReader(choices)
+            for cell in reader.people(self.study, simulated=self.is_rehearsal, task=task.task):
+                before[task.name, cell.shots] = cell_row(cell, choices).mean
+        return [
+            f"from {mean:.1f} to {cell.row.mean:.1f} ({cell.name})"
+            for cell in self.results.cells
+            if (mean := before.get((cell.row.task, cell.row.shots))) is not None
+        ]
 
     @property
     def has_people(self) -> bool:

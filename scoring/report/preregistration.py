@@ -83,7 +83,8 @@ class Registered:
         for (task, shots), those in batches.items():
             people = sum(map(self._people, those))
             items = min(batch.test_set.items.count() for batch in those)
-            about = (self.names[task], shots, len(those), people, items)
+            at = those[0].shots_text.removesuffix(f"{shots} shots") or shots
+            about = (self.names[task], at, len(those), people, items)
             planned = planned_cell_of(people, items, self.study.margin, self.comparisons)
             yield {**dict(zip(ABOUT, about, strict=True)), **planned}
 

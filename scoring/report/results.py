@@ -16,7 +16,8 @@ from scoring.comparison.answer import name_of, revisions
 from scoring.comparison.comparing import Comparison, block_of, compare
 from scoring.comparison.keeping import is_stale
 from scoring.core.verdicts import TOO_FEW
-from scoring.report.words import day, from_to, listed, span
+from scoring.models.claims import named_matches
+from scoring.report.words import day, few, from_to, listed, span
 from scoring.tables.table import SECTION, Column, Line, Table, Value, lines_of, p_column
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import STATES, state_of, verdict_in_words
@@ -28,7 +29,7 @@ AVERAGE = "average"
 # In the order of a report; systems outside the family that was named have blocks of their own.
 FAMILIES = ("Averages over tasks", "Single tasks", "More shots against fewer")
 BLOCKS = {
-    LATER: "Systems that came later or were not named (exploratory, a family of their own)",
+    LATER: "Dated supplement, adjusted separately",
     OTHER: "On other shot sets or items, exploratory",
 }
 
@@ -62,6 +63,7 @@ class Results:
     def __init__(
         self, study: Study, *, simulated: bool = False, with_agreement: bool = False
     ) -> None:
+        self._study = study
         scope, choices = Scope(study.benchmark, study), Choices(simulated=simulated)
         reader = CellReader(choices)
         # Where the figures are from.
@@ -122,10 +124,41 @@ class Results:
         return list(dict.fromkeys(name_of(test) for test in self.tests if not block_of(test)))
 
     @property
-    def later(self) -> list[str]:
-        """With the day of their latest run."""
-        those = {name_of(test): test.supplement for test in self.tests if test.supplement}
-        return [f"{name} ({day(when)})" for name, when in those.items()]
+    def later(self) -> dict[str, list[str]]:
+        """By why they are not among these: each with the day of its latest run."""
+        found: dict[str, dict[str, None]] = defaultdict(dict)
+        for test in self.tests:
+            if when := test.supplement:
+                found[self._why_later(test, when)][f"{name_of(test)} ({day(when)})"] = None
+        return {why: list(names) for why, names in found.items()}
+
+    def _why_later(self, test: Difference, when: str) -> str:
+        study = self._study
+        if study.named_systems and not named_matches(study, test.system or "", test.method or ""):
+            return "not named before the start"
+        if study.closed_at and when < study.closed_at.date().isoformat():
+            return "without a whole run on every task at the closing"
+        return "complete only after the closing"
+
+    @property
+    def scores_systems(self) -> bool:
+        return any(row.kind == RowKind.RUN for row in self.comparison.rows)
+
+    @property
+    def untested(self) -> str:
+        """What is said where no system was tested against people."""
+        rows = (row for row in self.comparison.rows if row.kind == RowKind.REPORTED)
+        names = list(dict.fromkeys(row.system or "" for row in rows if not row.is_of_people))
+        if not names:
+            return f"No system was compared with {self.who}."
+        told = f"published figures ({few(names, 'system')}) stand beside them, untested"
+        return f"No system was tested against {self.who}; {told}."
+
+    @property
+    def apart(self) -> list[str]:
+        """What is adjusted for by itself, outside the families of the plan."""
+        systems = ["the comparisons between systems"] if self.comparison.systems else []
+        return [*["the supplement"] * bool(self.later), *systems]
 
     @property
     def exploratory(self) -> list[str]:
@@ -369,7 +402,8 @@ def agreement_table(results: Results) -> Table:
 def _agreement_record(cell: CellFacts) -> dict[str, Value]:
     assert cell.agreement is not None, "it has been computed"
     return {
-        **{name: getattr(cell.row, name) for name in ("task", "shots", "n")},
+        **{name: getattr(cell.row, name) for name in ("task", "n")},
+        "shots": cell.row.after_checks or cell.row.shots,
         **_limited(cell.agreement, "masi", "masi"),
         **_limited(cell.agreement, "pairwise", "pairwise_s1", factor=100, digits=1),
         **_limited(cell.agreement, "nominal", "nominal"),

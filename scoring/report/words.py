@@ -13,12 +13,18 @@ from scoring.tables.table import ENDS, with_stop
 
 register = template.Library()
 
+# What `Outcome` has not: expired by the closing, not by silence.
+CLOSED = "closed"
 # How an assignment ended: of one, and of several.
 OUTCOMES: dict[str, tuple[str, str]] = {
     Outcome.COMPLETED: ("was completed", "were completed"),
     Outcome.SCREENED_OUT: ("was screened out", "were screened out"),
-    Outcome.WITHDRAWN: ("was withdrawn", "were withdrawn"),
-    Outcome.EXPIRED: ("stopped without an end", "stopped without an end"),
+    Outcome.WITHDRAWN: ("withdrew", "withdrew"),
+    Outcome.EXPIRED: ("was not heard from again", "were not heard from again"),
+    CLOSED: (
+        "was still at work when the study was closed",
+        "were still at work when the study was closed",
+    ),
     Outcome.DISPLACED: (
         "was resumed after its place had gone to somebody else",
         "were resumed after their places had gone to somebody else",
@@ -106,7 +112,7 @@ def from_to(low: float | None, high: float | None) -> str | None:
 
 @register.filter
 def ended(counts: Mapping[str, int]) -> list[str]:
-    """“3 were completed”, “1 was withdrawn”."""
+    """“3 were completed”, “1 withdrew”."""
     return [
         f"{count} {one if count == 1 else many}"
         for outcome, (one, many) in OUTCOMES.items()
@@ -116,7 +122,7 @@ def ended(counts: Mapping[str, int]) -> list[str]:
 
 @register.filter
 def how_one_ended(outcome: str) -> str:
-    return OUTCOMES[outcome][0]
+    return "expired" if outcome == Outcome.EXPIRED else OUTCOMES[outcome][0]
 
 
 @register.filter

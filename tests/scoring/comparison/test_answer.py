@@ -14,7 +14,7 @@ from annotation.models import Study
 from annotation.studies.lifecycle import close_study
 from scoring.cells.rows import Row, RowKind
 from scoring.cells.scope import Scope
-from scoring.comparison.answer import Answer, answers
+from scoring.comparison.answer import Answer, _headline, answers
 from scoring.comparison.comparing import Comparison, compare
 from scoring.comparison.documents import main_table, overview
 from scoring.tables.documents import as_markdown
@@ -113,6 +113,18 @@ def test_says_once_that_all_systems_of_a_state_have_as_few_runs() -> None:
     assert told(*found).headline == ["PEOPLE BEAT A FT and B FT (1 run each)."]
     more = [found[0], replace(found[1], runs=2)]
     assert told(*more).headline == ["PEOPLE BEAT A FT (1 run) and B FT (2 runs)."]
+
+
+def test_says_over_several_tasks_what_is_of_the_average_and_how_many_runs_each_has() -> None:
+    average = replace(FOUND, task=None, se=1.0, runs=1)
+    tasks = [replace(FOUND, task="a", runs=1), replace(FOUND, task="b", runs=2)]
+    people = [replace(HUMAN, task=task) for task in "ab"]
+    groups = [[average, *tasks], [average, tasks[0], replace(tasks[1], outcome="open")]]
+    found = [_headline([those], those, people, loud=False) for those in groups]
+    assert found == [
+        ["People beat BERT FT (1 to 2 runs)."],
+        ["People beat BERT FT (1 to 2 runs) on average."],
+    ]
 
 
 def test_leaves_later_systems_and_other_shot_sets_out_of_the_headline() -> None:

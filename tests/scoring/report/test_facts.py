@@ -91,7 +91,7 @@ def test_computes_pay_by_the_elapsed_and_by_the_paid_hour() -> None:
     pay = facts_of(batch).pay
     assert pay.total == Decimal(10)
     assert pay.paid_hours == pytest.approx(50 / 60)
-    assert (pay.amount, pay.minutes) == (Decimal(5), 45)
+    assert pay.medians == {str(batch.task): (45, Decimal(5))}
     assert pay.hourly == pytest.approx((8 + 6) / 2)
     assert pay.lowest_hourly == pytest.approx(6)
     assert pay.hourly_paid == pytest.approx(10 / (50 / 60))

@@ -9,16 +9,19 @@ from annotation.models import (
     Batch,
     Benchmark,
     Channel,
+    Example,
     Exclusion,
     JoinAnswer,
     Kind,
     Normalisation,
+    Outcome,
     Study,
     Task,
 )
 from annotation.studies.drafting import cut_test_set
 from annotation.studies.lifecycle import close_study, start_study
 from annotation.studies.people import exclude, lift_exclusion
+from annotation.work.finishing import finish
 from annotation.work.joining import count_answer, renew_resume_link
 from scoring.cells.scope import Scope
 from scoring.comparison.comparing import compare
@@ -67,7 +70,9 @@ def test_tells_of_the_checks() -> None:
     for wrong in (0, 4):
         make.worked_through(batch, wrong=wrong)
     text = text_of(batch.study)
-    assert "answer 10 checks without feedback" in text
+    assert "Before the test annotators answer 10 checks without feedback" in text
+    assert "of the task, answers 10 checks and works" in text_of(batch.study, "Procedure")
+    assert "browser's cookie" not in text_of(batch.study, "Design")
     assert "whoever scores below 70.0 % goes no further, and is paid." in text
     assert "1 of 2 people went no further (50.0 %); this moved the mean check score" in text
     assert "from 80.0 % to 100.0 %." in text
@@ -128,6 +133,59 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
     # Of so few people nothing is said but the difference and its interval.
     assert record["interval"]
     assert record["p"] is None
+
+
+def test_says_how_far_the_cells_of_a_task_have_other_people() -> None:
+    study = make.study(make.benchmark(), via="link")
+    task = make.task(study.benchmark)
+    make.batch(study, task)
+    assert "A cell is" not in text_of(study, "Design")
+    make.batch(study, task, zero_shot=True)
+    told = "the cells of a task have different people, as far as a browser's cookie tells."
+    assert told in text_of(study, "Design")
+    answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
+    assert "is given the same content twice, as far as a browser" in answers["Earlier exposure"]
+
+
+def test_tells_those_whom_the_closing_stopped_from_those_who_went_silent() -> None:
+    batch = make.running_batch(wanted=3)
+    make.worked_through(batch)
+    at_work, silent = make.at_work(batch), make.at_work(batch)
+    finish(silent, Outcome.EXPIRED, at=make.NOON)
+    finish(at_work, Outcome.EXPIRED, at=make.NOON, by_closing=True)
+    told = "1 was not heard from again and 1 was still at work when the study was closed."
+    assert told in text_of(batch.study, "Recruitment")
+    answers = {topic.name: topic.answer for topic in sheet(Facts(batch.study))}
+    assert told in answers["Completion"]
+
+
+def test_says_of_published_figures_that_they_are_untested() -> None:
+    batch = measured.cell([1, 2, 3])
+    measured.reported(batch.study.benchmark, batch.task.slug)
+    told = "No system was tested against people; published figures ("
+    assert text_of(batch.study, "Tests").startswith(told)
+    assert "People and systems went" not in text_of(batch.study, "Scoring")
+    answers = {topic.name: topic.answer for topic in sheet(Facts(batch.study))}
+    for name in ("Answers of systems", "Tests"):
+        assert answers[name].startswith(told)
+    assert "for both" not in answers["Same scoring"]
+
+
+def test_counts_a_shot_as_a_context_with_all_its_questions() -> None:
+    study = make.study(make.benchmark())
+    batch = make.batch(study, make.task(study.benchmark, training=6))
+    assert "learn from 6 labelled examples of their task" in text_of(study, "Design")
+    pks = batch.training_set.items.values_list("example", flat=True)
+    for number, pk in enumerate(pks):
+        Example.objects.filter(pk=pk).update(context_hash=f"{number // 3}")
+    assert "learn from 2 contexts (6 labelled examples) of" in text_of(study, "Design")
+
+
+def test_gives_medians_of_pay_by_task() -> None:
+    study = two_tasks(closed=False)
+    first, second = (batch.task for batch in study.batches.order_by("pk"))
+    told = rf"\d minutes and \S+ USD \({first}\) and \S+ minutes and \S+ USD \({second}\)\."
+    assert re.search(told, text_of(study, "Pay"))
 
 
 def test_writes_a_rehearsal_too_and_says_so_first() -> None:
@@ -258,11 +316,15 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     text = text_of(study, "Systems and margin")
     assert "named the systems to compare itself with: BERT-Base FT." in text
     today = day(timezone.now())
-    assert f"These systems and the verdicts were frozen on {today}." in text
-    assert f"Elsewhere FT ({today}) and Later FT ({today}) came later or were not named" in text
+    assert f"The verdicts were frozen on {today}, after the closing." in text
+    names = f"Elsewhere FT ({today}) and Later FT ({today})"
+    assert f"supplement, not frozen and adjusted separately, holds {names} (not named" in text
     assert "in a block of its own, exploratory (Elsewhere FT)." in text
     verdicts = text_of(study, "Tests")
-    assert "came later or were not named (exploratory, a family of their own): people" in verdicts
+    assert "Dated supplement, adjusted separately: people" in verdicts
+    assert "the average is primary; adjusted separately: the supplement." in verdicts
+    answers = {topic.name: topic.answer for topic in sheet(Facts(study))}
+    assert "; adjusted separately: the supplement." in answers["Tests"]
     assert "On other shot sets or items, exploratory: people ahead, probable (1 run)" in verdicts
     reasons = {row["reasons"] for row in sections_of(study)["Tests"].table.records}
     assert "no floor was set; other shot sets" in reasons
@@ -281,14 +343,16 @@ def test_freezes_no_systems_and_has_no_empty_table_where_none_was_compared() -> 
     assert "were frozen on" not in text_of(batch.study, "Systems and margin")
     assert "Nothing is frozen" not in text_of(batch.study, "Systems and margin")
     tests = sections_of(batch.study)["Tests"]
-    assert (tests.paragraphs, tests.table) == (("People were compared with no system.",), None)
+    assert (tests.paragraphs, tests.table) == (("No system was compared with people.",), None)
 
 
 def test_numbers_a_later_version_of_the_verdicts() -> None:
     study = two_tasks()
     assert "were frozen on" in text_of(study, "Systems and margin")
     Exclusion.objects.create(assignment=study.assignments.first(), reason="too fast")
-    assert "(version 2, after: exclusion or its lifting)" in text_of(study, "Systems and margin")
+    today = day(timezone.now())
+    told = f"frozen on {today}, after the closing; version 2 ({today}) follows an exclusion or its"
+    assert told in text_of(study, "Systems and margin")
 
 
 def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
@@ -317,7 +381,7 @@ def test_tells_which_verdict_an_exclusion_changed_and_its_lifting_changed_back()
     for person in (first, second):
         exclude(person, reason="too fast")
     changed = (
-        f"Version 2 (after: exclusion or its lifting) changed 1 verdict: {task} with 3 shots "
+        f"Version 2 (after: an exclusion) changed 1 verdict: {task} with 3 shots "
         "against Weak FT from “people ahead, probable” to “too few people”."
     )
     assert changed in text_of(study, "Tests")
@@ -328,7 +392,7 @@ def test_tells_which_verdict_an_exclusion_changed_and_its_lifting_changed_back()
     lift_exclusion(second)
     text = text_of(study)
     assert changed in text
-    assert "Version 3 (after: exclusion or its lifting) changed 1 verdict: " in text
+    assert "Version 3 (after: the lifting of an exclusion) changed 1 verdict: " in text
     assert text_of(study, "Exclusions") == (
         "No completed assignment stays excluded. 2 exclusions were lifted again."
     )
@@ -339,7 +403,8 @@ def test_tells_that_a_correction_changed_no_verdict() -> None:
     [batch] = study.batches.all()
     gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
     correct_gold(batch.task, gold, author=None, reason="Both are right.")
-    assert "Version 2 (after: gold correction) changed no verdict." in text_of(study, "Tests")
+    told = "Version 2 (after: a correction of the gold) changed no verdict."
+    assert told in text_of(study, "Tests")
 
 
 def test_names_all_that_a_version_followed() -> None:
@@ -349,7 +414,7 @@ def test_names_all_that_a_version_followed() -> None:
         exclude(person, reason="too fast")
     gold: dict[int | str, Given] = {batch.test_set.examples.earliest("pk").pk: [["good"], ["bad"]]}
     correct_gold(batch.task, gold, author=None, reason="Both are right.")
-    told = "Version 2 (after: gold correction and exclusion or its lifting) changed 1 verdict: "
+    told = "Version 2 (after: a correction of the gold and an exclusion) changed 1 verdict: "
     assert told in text_of(study, "Tests")
 
 
@@ -389,11 +454,12 @@ def test_tells_of_corrected_gold() -> None:
         reason, pk = "The label was wrong.", item.example.pk
         correct_gold(batch.task, {pk: [[other]]}, author=None, reason=reason)
     text = text_of(batch.study, "Scoring")
-    assert "(version 2): The label was wrong. The" in text
-    assert text.endswith(
-        "(version 3): The label was wrong. What annotators were shown stayed at "
-        "version 1; scores are at version 3."
-    )
+    assert "(version 2, 1 test item): The label was wrong. The" in text
+    assert (
+        "(version 3, 1 test item): The label was wrong. What annotators were shown stayed at "
+        "version 1; scores are at version 3. "
+    ) in text
+    assert text.endswith(f"moved the mean S1 from 100.0 to 66.7 ({batch.task}, 3 shots).")
     assert text.count("scores are at") == 1
     assert "items, rules and pay were frozen when" in text_of(batch.study, "Design")
 

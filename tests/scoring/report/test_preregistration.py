@@ -54,6 +54,7 @@ def test_carries_the_checksum_of_what_was_frozen() -> None:
     study.refresh_from_db()
     told = json.dumps(study.frozen, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     text = text_of(study)
+    assert "as JSON with sorted keys and without spaces: " in text
     assert "Frozen on 1 November 2026, before anybody could take part" in text
     assert sha256(told.encode()).hexdigest() in text
     assert "A draft" not in text
@@ -115,7 +116,9 @@ def test_finds_a_floor_where_people_are_known() -> None:
 
 def test_tells_of_checks_which_give_a_floor_to_zero_shot() -> None:
     text = text_of(make.checked_batch(zero_shot=True, min_check_score=80).study)
-    assert "answer 10 checks without feedback" in text
+    assert "Before the test annotators answer 10 checks without feedback" in text
+    assert "(the screening below has assumptions of its own)" in text
+    assert "| 0 shots after 10 checks |" in text
     assert "Of 100 people who only guess, about 5 get in" in text
     assert "no screening rule" not in text
     assert "No verdict is sure" not in text
@@ -132,10 +135,11 @@ def test_names_the_task_of_the_checks(other: str, count: int) -> None:
 def test_speaks_of_no_shots_averages_or_margin_where_there_are_none() -> None:
     study = make.checked_batch(zero_shot=True).study
     text = text_of(study)
-    assert "Everybody in a batch sees the same test items;" in text
+    assert "Everybody in a batch sees the same test items." in text
     assert "by all their runs." in text
     assert "each family at 5 %: people less system. " in text
     assert "the smaller of the p values of ahead and behind counts" in text
+    assert "A cell is" not in text
     for absent in ("shot set", "average over", "families", "and as good"):
         assert absent not in text
 

@@ -23,7 +23,7 @@ from annotation.models import (
     Study,
 )
 from annotation.studies.drafting import cut_test_set
-from annotation.studies.lifecycle import close_study, start_study
+from annotation.studies.lifecycle import start_study
 from annotation.work.finishing import withdraw
 from scoring.cells.cell_rows import cell_row
 from scoring.cells.cells import CellReader
@@ -276,7 +276,8 @@ def test_counts_the_items_of_the_study_and_of_one_person(told: Told) -> None:
         f"{len(examples)} test items: {task} {len(examples)}."
     )
     sizes = sorted({item_set.items.count() for item_set in sets})
-    assert numbers(told.topic("Design: Items for one person").split(", after")[0]) == sizes
+    first = told.topic("Design: Items for one person").partition(". ")[0]
+    assert numbers(first.partition(", after")[0]) == sizes
     assert f"The test items: {task} {len(examples)}." in told.section("Design")
 
 
@@ -333,7 +334,7 @@ def test_tells_how_intervals_were_computed(told: Told) -> None:
 
 def test_counts_every_verdict_with_its_runs(told: Told) -> None:
     if not told.tests:
-        assert not told.has("Tests") or "compared with no system" in told.section("Tests")
+        assert not told.has("Tests") or "No system was compared" in told.section("Tests")
         return
     for text in (told.section("Tests"), told.topic("Analysis: Tests")):
         found = re.search(r"Single tasks: (.*?)\.", text)
@@ -427,9 +428,8 @@ def test_counts_what_was_due(told: Told) -> None:
     ) is bool(fee)
 
 
-def test_repeats_the_consent_and_counts_its_words(told: Told) -> None:
+def test_repeats_the_consent(told: Told) -> None:
     assert told.section("Consent as asked for") == told.study.consent_text
-    assert "(4 words)" in told.topic("Design: Ethics")
 
 
 def test_claims_no_power_afterwards(told: Told) -> None:
@@ -462,11 +462,3 @@ def _sentences(report: Report) -> Iterator[str]:
         yield from section.paragraphs
     for topic in report.topics:
         yield topic.answer
-
-
-def test_counts_one_word_as_one() -> None:
-    batch = make.running_batch(consent_text="Agreed.")
-    make.worked_through(batch)
-    close_study(batch.study, at=make.NOON)
-    [topic] = [t for t in report_on(batch.study).topics if t.name == "Ethics"]
-    assert "(1 word)" in topic.answer
