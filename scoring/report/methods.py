@@ -71,8 +71,8 @@ def methods(facts: Facts) -> list[Section]:
         Section(title, tuple(line for line in lines if line.strip()))
         for title, lines in (
             ("Data and their terms", _terms(facts)),
-            ("Consent as asked for", _lines(facts.study.consent_text)),
-            ("Instructions as shown", _instructions(facts)),
+            ("Consent text", _lines(facts.study.consent_text)),
+            ("Instructions shown to annotators", _instructions(facts)),
         )
     ]
     return [section for section in (*written, *quoted) if section.paragraphs]
@@ -113,7 +113,7 @@ def paragraphs(document: str, part: str, context: dict[str, Any]) -> list[str]:
 def _terms(facts: Facts) -> Iterator[str]:
     """In the words of whoever imported the benchmark, and of the audit."""
     terms = facts.study.benchmark.source.strip()
-    yield from (terms or "Source and licence of the benchmark are not stored.").splitlines()
+    yield from (terms or "No source or licence has been recorded for the benchmark.").splitlines()
     for task in facts.design.tasks:
         if task.warnings:
             yield f"Known problems of {task.name}: {' '.join(task.warnings)}"

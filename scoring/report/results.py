@@ -288,7 +288,7 @@ def results_table(results: Results) -> Table:
     title = (
         "Cells: mean S1 in percent and SD over n annotators, 95 % interval for new items over m "
     )
-    title += "item clusters, and what no skill earns."
+    title += "item clusters, and the no-skill baseline."
     if results.averages:
         title += " The average is over all tasks, its interval from their SEs and degrees of "
         title += "freedom."

@@ -114,8 +114,8 @@ def test_writes_recruitment_exclusions_training_pay_items_order_and_tests() -> N
         "Uncertainty",
         "Tests",
         "Data and their terms",
-        "Consent as asked for",
-        "Instructions as shown",
+        "Consent text",
+        "Instructions shown to annotators",
     ]
     text = text_of(batch.study)
     assert f"The test items: {batch.task.slug} 6." in text
@@ -319,7 +319,7 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     assert f"The verdicts were frozen on {today}, after the closing." in text
     names = f"Elsewhere FT ({today}) and Later FT ({today})"
     assert f"supplement, not frozen and adjusted separately, holds {names} (not named" in text
-    assert "in a block of its own, exploratory (Elsewhere FT)." in text
+    assert "in a separate block, exploratory (Elsewhere FT)." in text
     verdicts = text_of(study, "Tests")
     assert "Dated supplement, adjusted separately: people" in verdicts
     assert "the average is primary; adjusted separately: the supplement." in verdicts
@@ -420,7 +420,7 @@ def test_names_all_that_a_version_followed() -> None:
 
 def test_has_texts_without_the_signs_of_markdown() -> None:
     study = make.running_batch(consent_text="You may **stop**.\n\n- now\n- later, *a & b*").study
-    consent = sections_of(study)["Consent as asked for"]
+    consent = sections_of(study)["Consent text"]
     assert list(consent.paragraphs) == ["You may stop.", "- now", "- later, a & b"]
 
 
@@ -457,10 +457,10 @@ def test_tells_of_corrected_gold() -> None:
     assert "(version 2, 1 test item): The label was wrong. The" in text
     assert (
         "(version 3, 1 test item): The label was wrong. What annotators were shown stayed at "
-        "version 1; scores are at version 3. "
+        "version 1; all scores use version 3. "
     ) in text
     assert text.endswith(f"moved the mean S1 from 100.0 to 66.7 ({batch.task}, 3 shots).")
-    assert text.count("scores are at") == 1
+    assert text.count("scores use") == 1
     assert "items, rules and pay were frozen when" in text_of(batch.study, "Design")
 
 
@@ -471,7 +471,7 @@ def test_tells_of_corrected_gold() -> None:
             {"min_training_score": 10},
             "were shown and screened by stayed at version 1",
         ),
-        ({"zero_shot": True}, "Scores are at version 2."),
+        ({"zero_shot": True}, "All scores use version 2."),
     ],
 )
 def test_says_what_a_correction_left_as_it_was(fields: dict[str, Any], told: str) -> None:
@@ -494,7 +494,7 @@ def test_repeats_what_the_audit_warns_of() -> None:
 
 def test_repeats_what_is_known_of_source_and_licence() -> None:
     batch = measured.cell([1])
-    assert "are not stored" in text_of(batch.study, "Data and their terms")
+    assert "No source or licence" in text_of(batch.study, "Data and their terms")
     Benchmark.objects.update(source="From an archive, under CC BY 4.0.")
     assert text_of(batch.study, "Data and their terms") == "From an archive, under CC BY 4.0."
     study = Study.objects.get()
@@ -531,7 +531,7 @@ def test_says_that_people_on_plain_links_can_not_be_told_apart(via: str, says: b
     batch = make.running_batch(via=via)
     make.worked_through(batch)
     text = text_of(batch.study, "Recruitment")
-    assert ("can't be told from a new one" in text) is says
+    assert ("can't be told from a new participant" in text) is says
 
 
 def test_counts_joins_without_an_assignment_and_renewed_links() -> None:

@@ -129,7 +129,7 @@ def test_names_the_task_of_the_checks(other: str, count: int) -> None:
     study = make.checked_batch(other=other).study
     tasks = list(study.benchmark.tasks.order_by("pk"))
     assert len(tasks) == count
-    assert f"items of {tasks[-1]} that their batch does not train with" in text_of(study)
+    assert f"items of {tasks[-1]}: whoever" in text_of(study)
 
 
 def test_speaks_of_no_shots_averages_or_margin_where_there_are_none() -> None:

@@ -35,7 +35,7 @@ def test_fills_in_the_figures_of_the_study(batch: Batch) -> None:
     Exclusion.objects.create(assignment=batch.assignments.first(), reason="too fast")
     topics = topics_of(batch.study)
     assert topics["Design: Number of people"].answer == (
-        "4 assignments count, by 4 people; 5 people took part in all."
+        "The baseline rests on 4 assignments by 4 people; 5 people took part in all."
     )
     assert topics["Design: Answers of people"].answer == "4."
     assert "Excluded: 1 of 5 completed assignments (20.0 %), for “too fast” (1)." in (
@@ -75,7 +75,7 @@ def test_says_where_data_answer_in_part(batch: Batch, name: str) -> None:
 def test_says_how_a_sample_was_drawn() -> None:
     study, topic = make.study(make.benchmark()), "Design: Choice of items"
     batch = make.batch(study, make.task(study.benchmark, tests=6))
-    assert "no sample" in topics_of(study)[topic].answer
+    assert "No sample" in topics_of(study)[topic].answer
     Batch.objects.filter(pk=batch.pk).update(test_set=cut_test_set(batch.test_set, 4, seed=7))
     assert topics_of(study)[topic].answer == (
         f"By the study at random: 4 of 6 items of {batch.task.slug} (seed 7)."
