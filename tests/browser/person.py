@@ -90,9 +90,7 @@ class Person:
             self.means_none = False
             self._sends_none(by)
             return
-        if self.page.locator(".has-more-below").count():
-            self.page.locator(".option").last.scroll_into_view_if_needed()
-            self.page.locator(".has-more-below").wait_for(state="detached")
+        self.sees_all_options()
         button = self.page.locator("[data-send]")
         if by == KEYBOARD:
             button.focus()
@@ -101,6 +99,12 @@ class Person:
             # Not so soon after the last click as to count as a double click.
             self.page.wait_for_timeout(0 if self.panel == "answer" else DOUBLE_CLICK_MS)
             self.presses(button, by)
+
+    def sees_all_options(self) -> None:
+        """Before that nothing is sent."""
+        if self.page.locator(".has-more-below").count():
+            self.page.locator(".option").last.scroll_into_view_if_needed()
+            self.page.locator(".has-more-below").wait_for(state="detached")
 
     def _sends_none(self, by: str) -> None:
         """Asked for once in a piece of work whether it is meant."""

@@ -233,6 +233,7 @@ def test_moves_nothing_when_the_answer_is_locked(
         person.types("Vienna")
     else:
         person.chooses(0)
+    person.sees_all_options()
     steady = (".progress-bar", ".question", "legend", ".segment", ".option", ".option-text")
     person.page.evaluate("scrollTo(0, 150)")
     before = places(person, *steady), places(person, "[data-send]")[0][3]
