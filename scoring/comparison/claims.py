@@ -166,7 +166,7 @@ def _after(before: FrozenClaims | None, one: FrozenClaims, study: Study) -> Iter
     for part in _changed(before, one.claims["basis"]):
         logged: set[str] = set()
         if before and part == "counted":
-            since = study.changes.filter(at__gte=before.frozen_at, at__lte=one.frozen_at)
+            since = study.changes.filter(at__gte=before.frozen_at, at__lt=one.frozen_at)
             logged = set(since.values_list("action", flat=True))
         yield from [told for action, told in LOGGED.items() if action in logged] or [WORDS[part]]
 
