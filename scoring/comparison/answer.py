@@ -13,13 +13,13 @@ from scoring.comparison.comparing import Comparison, block_of
 from scoring.core.intervals import EXPLORATORY_BELOW
 from scoring.core.verdicts import OPEN, TOO_FEW
 from scoring.models import method_label, shots_text
+from scoring.tables.table import listed
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import (
     STATES,
     State,
     claim,
     how_sure,
-    listed,
     sign_of,
     state_of,
     verdict_in_words,

@@ -14,8 +14,8 @@ from scoring.comparison.keeping import plain, restored
 from scoring.core.s1 import SCORER_VERSION
 from scoring.models import FrozenClaims, Run, shots_label
 from scoring.models.claims import Reason, family_of, latest, runs_for_claims
+from scoring.tables.table import listed
 from scoring.tests.differences import Difference
-from scoring.tests.outcomes import listed
 
 # Raise by hand when a formula of a verdict changes: frozen ones are computed anew, beside the old.
 RULES = 1

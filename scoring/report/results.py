@@ -17,8 +17,8 @@ from scoring.comparison.comparing import Comparison, block_of, compare
 from scoring.comparison.keeping import is_stale
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches
-from scoring.report.words import day, few, from_to, listed, span
-from scoring.tables.table import SECTION, Column, Line, Table, Value, lines_of, p_column
+from scoring.report.words import day, few, from_to, span
+from scoring.tables.table import SECTION, Column, Line, Table, Value, lines_of, listed, p_column
 from scoring.tests.differences import Difference, runs_text
 from scoring.tests.outcomes import STATES, state_of, verdict_in_words
 from scoring.tests.verdicts import Average

@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 
 from annotation.models import Outcome
-from scoring.tables.table import ENDS, with_stop
+from scoring.tables.table import ENDS, listed, with_stop
 
 register = template.Library()
 
@@ -37,13 +37,6 @@ def counted(count: int | None, words: str) -> str:
     """“1 person”, “3 people”, by “person,people”; alone, a word takes an s."""
     one, _, many = words.partition(",")
     return f"{count or 0:,} {one if count == 1 else many or one + 's'}"
-
-
-@register.filter
-def listed(values: Iterable[object], last: str = " and ") -> str:
-    """“a, b and c”."""
-    texts = [str(value) for value in values]
-    return last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
 @register.filter
@@ -137,4 +130,5 @@ def quoted(text: str) -> str:
     return f"“{words}”" if words.endswith(ENDS) else f"“{words}”."
 
 
+register.filter(listed)
 register.filter(with_stop)

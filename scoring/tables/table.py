@@ -337,6 +337,12 @@ def with_stop(text: str) -> str:
     return text if not text or text.endswith(ENDS) else f"{text}."
 
 
+def listed(values: Iterable[object], last: str = " and ") -> str:
+    """“a, b and c”."""
+    texts = [str(value) for value in values]
+    return last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
 def lines_of(records: Iterable[Mapping[str, Value]]) -> tuple[Line, ...]:
     return tuple(map(Line, records))
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from scoring.core.verdicts import AHEAD, BEHIND, OPEN, PROBABLE, SAME, SURE, TOO_FEW
+from scoring.tables.table import listed
 from scoring.tests.differences import Difference
 
 State = tuple[str, str | None]
@@ -61,12 +62,6 @@ def verdict_in_words(test: Difference) -> str:
 def _of_people(test: Difference) -> str:
     words = STATES[state_of(test)][1]
     return words.replace("people", "SIMULATED PEOPLE") if test.simulated else words
-
-
-def listed(names: Sequence[str]) -> str:
-    """Such as “A, B and C”."""
-    *others, last = names or [""]
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def claim(
