@@ -433,7 +433,7 @@ def name_of(test: Difference) -> str:
     return _system(test.system, test.method)
 
 
-def _runs(tests: Sequence[Difference]) -> str:
+def few_runs(tests: Sequence[Difference]) -> str:
     """How few they are on the tasks of a system; empty if they are a sample of it on each."""
     counts = [test.runs for test in tests if test.runs is not None]
     least = runs_text(min(counts, default=None))
@@ -441,13 +441,13 @@ def _runs(tests: Sequence[Difference]) -> str:
 
 
 def _with_runs(tests: Sequence[Difference]) -> str:
-    few = _runs(tests)
+    few = few_runs(tests)
     return f"{name_of(tests[0])} ({few})" if few else name_of(tests[0])
 
 
 def _all_with_runs(systems: Sequence[Sequence[Difference]]) -> list[str]:
     """Once for all of them where all have as few."""
-    few = set(map(_runs, systems))
+    few = set(map(few_runs, systems))
     if len(systems) == 1 or len(few) > 1:
         return list(map(_with_runs, systems))
     *others, last = (name_of(tests[0]) for tests in systems)

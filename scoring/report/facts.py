@@ -43,6 +43,10 @@ NORMALISED = {
 }
 
 
+# The ready-made channel of a link that anybody may have.
+PLAIN = "link"
+
+
 class TaskFacts:
     """name: what the task is called in the text."""
 
@@ -136,6 +140,11 @@ class Design:
         """Whether anybody comes by a link that names nobody."""
         channel = self._study.channel
         return not (channel.person_param or channel.invited_only)
+
+    @property
+    def channel(self) -> str:
+        channel = self._study.channel
+        return "an open link" if channel.slug == PLAIN else channel.name
 
     @property
     def averaged(self) -> list[int]:

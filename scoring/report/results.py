@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 from annotation.models import Study
 from scoring.analysis.analysing import STORE
@@ -12,14 +13,14 @@ from scoring.analysis.uncertainty import Record, agreement
 from scoring.cells.cells import CellReader
 from scoring.cells.rows import LATER, OTHER, Row, RowKind, no_skill
 from scoring.cells.scope import Choices, Scope, inputs_fingerprint
-from scoring.comparison.answer import name_of, revisions
+from scoring.comparison.answer import few_runs, name_of, revisions
 from scoring.comparison.comparing import Comparison, block_of, compare
 from scoring.comparison.keeping import is_stale
 from scoring.core.verdicts import TOO_FEW
 from scoring.models.claims import named_matches
 from scoring.report.words import day, few, from_to, span
 from scoring.tables.table import SECTION, Column, Line, Table, Value, lines_of, listed, p_column
-from scoring.tests.differences import Difference, runs_text
+from scoring.tests.differences import Difference
 from scoring.tests.outcomes import STATES, state_of, verdict_in_words
 from scoring.tests.verdicts import Average
 
@@ -110,8 +111,28 @@ class Results:
     def verdicts(self) -> list[str]:
         """How often which one was found, a sentence for each family."""
         return [
-            f"{name}: {listed(_counted_verdicts(those))}." for name, those in self.claims.items()
+            f"{name}: {listed(self._counted_verdicts(those))}."
+            for name, those in self.claims.items()
         ]
+
+    def _counted_verdicts(self, tests: Sequence[Difference]) -> list[str]:
+        """Such as “people ahead, sure (1 run) in 3”, in the order of the states."""
+        order = list(STATES)
+        counts = Counter(
+            (order.index(state_of(test)), verdict_in_words(test), few_runs(self._parts(test)))
+            for test in tests
+        )
+        return [
+            f"{words}{f' ({runs})' if runs else ''} in {count}"
+            for (_, words, runs), count in sorted(counts.items())
+        ]
+
+    def _parts(self, test: Difference) -> list[Difference]:
+        """The same comparison on each task, of an average."""
+        if test.task != AVERAGE:
+            return [test]
+        same = attrgetter("system", "method", "parameters", "shots")
+        return [one for one in self.tests if same(one) == same(test)]
 
     @property
     def revisions(self) -> list[str]:
@@ -124,13 +145,14 @@ class Results:
         return list(dict.fromkeys(name_of(test) for test in self.tests if not block_of(test)))
 
     @property
-    def later(self) -> dict[str, list[str]]:
-        """By why they are not among these: each with the day of its latest run."""
-        found: dict[str, dict[str, None]] = defaultdict(dict)
-        for test in self.tests:
-            if when := test.supplement:
-                found[self._why_later(test, when)][f"{name_of(test)} ({day(when)})"] = None
-        return {why: list(names) for why, names in found.items()}
+    def later(self) -> list[str]:
+        """Each with the day of its latest run, and why it is not among these."""
+        found = (
+            f"{name_of(test)} ({day(when)}, {self._why_later(test, when)})"
+            for test in self.tests
+            if (when := test.supplement)
+        )
+        return list(dict.fromkeys(found))
 
     def _why_later(self, test: Difference, when: str) -> str:
         study = self._study
@@ -218,19 +240,6 @@ class Results:
         """How many a cell with training has; empty without one."""
         learned = [cell.row for cell in self.cells if cell.row.shots != 0]
         return span([row.splits for row in learned if not row.is_of_episodes])
-
-
-def _counted_verdicts(tests: Sequence[Difference]) -> list[str]:
-    """Such as “people ahead, sure (1 run) in 3”, in the order of the states."""
-    order = list(STATES)
-    counts = Counter(
-        (order.index(state_of(test)), verdict_in_words(test), runs_text(test.runs))
-        for test in tests
-    )
-    return [
-        f"{words}{f' ({runs})' if runs else ''} in {count}"
-        for (_, words, runs), count in sorted(counts.items())
-    ]
 
 
 def _kept_agreements(scope: Scope, choices: Choices) -> dict[Place, Record]:

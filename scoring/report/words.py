@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import template
+from django.contrib.humanize.templatetags.humanize import apnumber
 
 from annotation.models import Outcome
 from scoring.tables.table import ENDS, listed, with_stop
@@ -95,6 +96,12 @@ def number(value: Decimal | float, form: str) -> str:
 
 
 @register.filter
+def points(value: float) -> str:
+    text = f"{value:.1f}"
+    return f"{text} point{'s' * (text != '1.0')}"
+
+
+@register.filter
 def percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f} %"
 
@@ -130,5 +137,6 @@ def quoted(text: str) -> str:
     return f"“{words}”" if words.endswith(ENDS) else f"“{words}”."
 
 
+register.filter(apnumber)
 register.filter(listed)
 register.filter(with_stop)

@@ -28,6 +28,7 @@ from scoring.comparison.comparing import compare
 from scoring.report.documents import PARTS, as_text, report_on
 from scoring.report.facts import NORMALISED, Facts
 from scoring.report.methods import Section, methods, sheet
+from scoring.report.results import Results
 from scoring.report.words import day
 from tests import make
 from tests.scoring.comparison import measured
@@ -73,7 +74,7 @@ def test_tells_of_the_checks() -> None:
     assert "Before the test annotators answer 10 checks without feedback" in text
     assert "of the task, answers 10 checks and works" in text_of(batch.study, "Procedure")
     assert "browser's cookie" not in text_of(batch.study, "Design")
-    assert "whoever scores below 70.0 % goes no further, and is paid." in text
+    assert "whoever scores below 70 % goes no further, and is paid." in text
     assert "1 of 2 people went no further (50.0 %); this moved the mean check score" in text
     assert "from 80.0 % to 100.0 %." in text
     assert ": 1 was completed and 1 was screened out. " in text_of(batch.study, "Recruitment")
@@ -209,7 +210,7 @@ def test_says_that_simulated_annotators_are_left_out_beside_people() -> None:
     other.annotator.save()
     text = text_of(batch.study, "Summary")
     assert "1 finished assignment of simulated annotators is left out" in text
-    assert "1 person, recruited through" in text_of(batch.study, "Recruitment")
+    assert "1 person, recruited through an open link" in text_of(batch.study, "Recruitment")
     assert person.annotator.channel != robot
 
 
@@ -246,7 +247,7 @@ def test_writes_the_rule_of_screening_and_what_it_did() -> None:
     for wrong in (0, 1, 3):
         make.worked_through(batch, wrong=wrong)
     text = text_of(batch.study, "Screening")
-    assert "scores below 50.0 % at the first answers or scores more than 2 SDs below" in text
+    assert "scores below 50 % at the first answers or scores more than 2 SDs below" in text
     assert "(once these are 6)" in text
     assert "1 of 3 people who finished a training was screened out (33.3 %); this moved" in text
     assert "the mean training score from 66.7 % to 87.5 %." in text
@@ -308,6 +309,14 @@ def test_tells_of_the_average_and_its_family() -> None:
     )
 
 
+def test_counts_the_runs_behind_an_average_on_each_task() -> None:
+    study = two_tasks()
+    measured.run(study.batches.first().task, shots=10, wrong=24)
+    average, *_ = Results(study).verdicts
+    assert average.startswith("Averages over tasks:")
+    assert "(1 to 2 runs) in 1." in average
+
+
 def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     study = two_tasks(named_systems=["BERT-Base FT"])
     for task in study.benchmark.tasks.all():
@@ -317,8 +326,9 @@ def test_tells_of_systems_that_were_named_and_of_those_that_were_not() -> None:
     assert "named the systems to compare itself with: BERT-Base FT." in text
     today = day(timezone.now())
     assert f"The verdicts were frozen on {today}, after the closing." in text
-    names = f"Elsewhere FT ({today}) and Later FT ({today})"
-    assert f"supplement, not frozen and adjusted separately, holds {names} (not named" in text
+    why = "not named before the start"
+    names = f"Elsewhere FT ({today}, {why}) and Later FT ({today}, {why})."
+    assert f"supplement, not frozen and adjusted separately, holds {names}" in text
     assert "in a separate block, exploratory (Elsewhere FT)." in text
     verdicts = text_of(study, "Tests")
     assert "Dated supplement, adjusted separately: people" in verdicts
@@ -358,7 +368,7 @@ def test_numbers_a_later_version_of_the_verdicts() -> None:
 def test_speaks_of_simulated_people_wherever_it_tells_results() -> None:
     study = two_tasks(closed=False)
     Channel.objects.filter(annotators__assignments__study=study).update(is_simulated=True)
-    assert "Over all 2 tasks SIMULATED PEOPLE average" in text_of(study, "Uncertainty")
+    assert "Across both tasks SIMULATED PEOPLE average" in text_of(study, "Uncertainty")
     assert "Averages over tasks: SIMULATED PEOPLE ahead, " in text_of(study, "Tests")
     assert "Single tasks: SIMULATED PEOPLE ahead, " in text_of(study, "Tests")
 
@@ -394,7 +404,7 @@ def test_tells_which_verdict_an_exclusion_changed_and_its_lifting_changed_back()
     assert changed in text
     assert "Version 3 (after: the lifting of an exclusion) changed 1 verdict: " in text
     assert text_of(study, "Exclusions") == (
-        "No completed assignment stays excluded. 2 exclusions were lifted again."
+        "No completed assignment stays excluded. Two exclusions were later reversed."
     )
 
 
@@ -436,7 +446,7 @@ def test_counts_a_long_list() -> None:
     for _ in range(9):
         make.batch(study, make.task(benchmark))
     text = text_of(study, "Design")
-    assert f"9 tasks of the benchmark {benchmark}. A test has 4 items." in text
+    assert f"nine tasks of the benchmark {benchmark}. A test has 4 items." in text
 
 
 def test_tells_of_zero_shot_batches_and_of_no_training() -> None:
@@ -531,7 +541,7 @@ def test_says_that_people_on_plain_links_can_not_be_told_apart(via: str, says: b
     batch = make.running_batch(via=via)
     make.worked_through(batch)
     text = text_of(batch.study, "Recruitment")
-    assert ("can't be told from a new participant" in text) is says
+    assert ("cannot be distinguished from a new participant" in text) is says
 
 
 def test_counts_joins_without_an_assignment_and_renewed_links() -> None:

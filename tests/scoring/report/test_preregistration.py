@@ -86,7 +86,7 @@ def test_stays_as_it_was_at_the_start() -> None:
             "margin is 2.5 points of S1. The reason: Runs",
         ),
         ({}, "The margin is 0: people can be found ahead of a system or behind it, never as good."),
-        ({"min_training_score": 70}, "screened out who scores below 70.0 %."),
+        ({"min_training_score": 70}, "screened out who scores below 70 %."),
         ({"min_training_score": 70}, "Of 100 people who only guess, about"),
         ({"max_drop": 2, "drop_unit": "sds"}, "more than 2 standard deviations below the mean"),
         ({}, "There is no screening rule"),
